@@ -6,7 +6,7 @@ test_description='Claude Code from npm, with a scripted model: edit, commit, cap
 begin claude @anthropic-ai/claude-code
 export ANTHROPIC_BASE_URL="$url" ANTHROPIC_API_KEY=sk-of-the-test LANG=C.UTF-8
 
-test_expect_success 'Claude Code is installed into the agents'\'' home, and runs from there' '
+test_that 'Claude Code is installed into the agents'\'' home, and runs from there' '
 	git agent agents install claude &&
 	git agent agents list --json >list &&
 	grep "\"where\": \"home\"" list &&
@@ -18,7 +18,7 @@ test_expect_success 'Claude Code is installed into the agents'\'' home, and runs
 	test ! -e "$HOME/.claude"
 '
 
-test_expect_success 'Claude Code works alone in a session' '
+test_that 'Claude Code works alone in a session' '
 	rm -f list out &&
 	tell &&
 	git agent start -q -d --name s claude -p "do it" &&
@@ -28,7 +28,7 @@ test_expect_success 'Claude Code works alone in a session' '
 
 rest_of_session
 
-test_expect_success 'it asks nothing before it begins, and two sessions continue each its own conversation' '
+test_that 'it asks nothing before it begins, and two sessions continue each its own conversation' '
 	take_turns -p --continue -p &&
 	for s in c d; do
 		on_terminal git agent start -q -n $s claude prompt-of-$s || return 1
@@ -36,7 +36,7 @@ test_expect_success 'it asks nothing before it begins, and two sessions continue
 	shows_own c d
 '
 
-test_expect_success 'a hook of the project runs only once the user trusts it, or says so to Claude Code' '
+test_that 'a hook of the project runs only once the user trusts it, or says so to Claude Code' '
 	mkdir .claude &&
 	echo "{\"hooks\": {\"SessionStart\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"touch ran\"}]}]}}" \
 		>.claude/settings.json &&

@@ -17,7 +17,7 @@ env_key = "OPENAI_API_KEY"
 wire_api = "responses"
 EOF
 
-test_expect_success 'Codex CLI is installed into the agents'\'' home, and runs from there' '
+test_that 'Codex CLI is installed into the agents'\'' home, and runs from there' '
 	git agent agents install codex &&
 	git agent start -q -- codex --version >out &&
 	grep "^codex-cli [0-9]" out &&
@@ -25,7 +25,7 @@ test_expect_success 'Codex CLI is installed into the agents'\'' home, and runs f
 	test ! -e "$HOME/.codex"
 '
 
-test_expect_success 'Codex CLI works alone in a session' '
+test_that 'Codex CLI works alone in a session' '
 	rm -f out &&
 	tell &&
 	git agent start -q --name s codex exec "do it" >"$TRASH/out" 2>"$TRASH/err" &&
@@ -36,7 +36,7 @@ test_expect_success 'Codex CLI works alone in a session' '
 
 rest_of_session
 
-test_expect_success 'it asks nothing before it begins, and two sessions continue each its own conversation' '
+test_that 'it asks nothing before it begins, and two sessions continue each its own conversation' '
 	take_turns exec exec resume --last &&
 	shows_own a b
 '

@@ -154,8 +154,8 @@ shows_own() {
 
 # What is the same for each, of the session `s`
 rest_of_session() {
-	test_expect_success 'its model got the key; its commands found identity, home and locale' check_inside
-	test_expect_success 'its work is reviewed and landed' '
+	test_that 'its model got the key; its commands found identity, home and locale' check_inside
+	test_that 'its work is reviewed and landed' '
 		rm -f list out err last &&
 		check_land s
 	'

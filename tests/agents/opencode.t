@@ -15,7 +15,7 @@ cat >"$conf/opencode.json" <<-EOF
     "models": { "m": { "name": "m" } } } } }
 EOF
 
-test_expect_success 'OpenCode is installed into the agents'\'' home, and runs from there' '
+test_that 'OpenCode is installed into the agents'\'' home, and runs from there' '
 	git agent agents install opencode &&
 	git agent start -q -- opencode --version >out &&
 	grep "^[0-9.]*\$" out &&
@@ -23,7 +23,7 @@ test_expect_success 'OpenCode is installed into the agents'\'' home, and runs fr
 	test ! -e "$HOME/.config/opencode"
 '
 
-test_expect_success 'OpenCode works alone in a session' '
+test_that 'OpenCode works alone in a session' '
 	rm -f out &&
 	tell &&
 	git agent start -q --name s opencode run "do it" &&
@@ -32,7 +32,7 @@ test_expect_success 'OpenCode works alone in a session' '
 
 rest_of_session
 
-test_expect_success 'two sessions continue each its own conversation' '
+test_that 'two sessions continue each its own conversation' '
 	take_turns run run --continue &&
 	shows_own a b
 '

@@ -34,13 +34,13 @@ fetches() {
 }
 
 for v in 9 10 latest; do
-	test_expect_success "pnpm@$v keeps its store in the agents' home" "
+	test_that "pnpm@$v keeps its store in the agents' home" "
 		rm -rf '$HOME/aihome/.cache/pnpm-store' &&
 		fetches pnpm@$v .cache/pnpm-store 'pnpm install && pnpm store path'
 	"
 done
 
-test_expect_success 'yarn 1 and 4, bun and npm keep their caches in the home of the agents' '
+test_that 'yarn 1 and 4, bun and npm keep their caches in the home of the agents' '
 	# of root yarn 1 has the cache in /usr/local, or in /tmp
 	{ test "$(id -u)" = 0 || fetches yarn@1 .cache/yarn "yarn install --no-lockfile"; } &&
 	fetches @yarnpkg/cli-dist@4 .yarn/berry/cache "YARN_NODE_LINKER=node-modules yarn install --no-immutable" &&

@@ -10,7 +10,7 @@ in_mounts() {
 	unshare -Urm sh -ec "$1" rmtree "$rmtree"
 }
 
-test_expect_success USERNS 'RS-07: a mount of the same file system is not entered' '
+test_that USERNS 'RS-07: a mount of the same file system is not entered' '
 	mkdir -p precious tree/sub/mnt tree/mnt &&
 	echo keep >precious/file &&
 	test_must_fail in_mounts "mount --bind precious tree/sub/mnt; \$1 tree" 2>err &&
@@ -24,7 +24,7 @@ test_expect_success USERNS 'RS-07: a mount of the same file system is not entere
 	test "$(cat precious/file)" = keep
 '
 
-test_expect_success USERNS 'a mount of another file system is not entered' '
+test_that USERNS 'a mount of another file system is not entered' '
 	mkdir -p tree/mnt &&
 	test_must_fail in_mounts "
 		mount -t tmpfs none tree/mnt
@@ -34,7 +34,7 @@ test_expect_success USERNS 'a mount of another file system is not entered' '
 	test ! -e tree
 '
 
-test_expect_success 'a read-only directory of ours is removed' '
+test_that 'a read-only directory of ours is removed' '
 	mkdir tree &&
 	echo x >tree/f &&
 	chmod 555 tree &&

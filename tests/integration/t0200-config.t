@@ -26,7 +26,7 @@ for k in json.load(sys.stdin):
 	if k["key"] == sys.argv[1]: print(k["origin"], k["file"], k["line"], k["column"])' "$1"
 }
 
-test_expect_success 'without any file there are the defaults, which as a file give the same' '
+test_that 'without any file there are the defaults, which as a file give the same' '
 	repo none &&
 	git agent config >../out &&
 	test "$(value dirty)" = carry &&
@@ -41,7 +41,7 @@ test_expect_success 'without any file there are the defaults, which as a file gi
 	(cd / && XDG_STATE_HOME=/x HOME="$HOME/none" git agent config 2>/dev/null) | grep "^state_dir: /x/git-agent$"
 '
 
-test_expect_success 'every key with its default and range is in the manual, limits in docs/limits.md' '
+test_that 'every key with its default and range is in the manual, limits in docs/limits.md' '
 	repo docs &&
 	git agent config --json >../json &&
 	python3 - "$TEST_SRCDIR" <<-\EOF &&
@@ -70,7 +70,7 @@ test_expect_success 'every key with its default and range is in the manual, limi
 	test "$(wc -l <../ranges)" = 14
 '
 
-test_expect_success 'the file of the user is where XDG_CONFIG_HOME says, and each value has its line and column' '
+test_that 'the file of the user is where XDG_CONFIG_HOME says, and each value has its line and column' '
 	repo user &&
 	test_settings "# mine\nlimits:\n  capture:\n    depth: 64\ndirty: ignore\n" &&
 	test "$(value limits.capture.depth)" = 64 &&
@@ -85,7 +85,7 @@ test_expect_success 'the file of the user is where XDG_CONFIG_HOME says, and eac
 	XDG_CONFIG_HOME=relative git agent config | grep "^dirty: carry\$"
 '
 
-test_expect_success 'a mistake in the file of the user stops every command, with its place' '
+test_that 'a mistake in the file of the user stops every command, with its place' '
 	repo wrong &&
 	test_settings "dirty: carry\nlimits:\n  capture:\n    dept: 5\n" &&
 	for c in config list "start true" doctor "capture x" "drop x"; do
@@ -101,7 +101,7 @@ test_expect_success 'a mistake in the file of the user stops every command, with
 	git agent list -h
 '
 
-test_expect_success 'a file of the user that is no YAML of ours, too long or no file is refused' '
+test_that 'a file of the user that is no YAML of ours, too long or no file is refused' '
 	cd wrong &&
 	test_settings "dirty: \033[31m\n" &&
 	test_must_fail git agent list 2>../err &&
@@ -120,7 +120,7 @@ test_expect_success 'a file of the user that is no YAML of ours, too long or no 
 
 # ---- the repository's file
 
-test_expect_success 'the file of the repository is the one of the commit, not of working tree or index' '
+test_that 'the file of the repository is the one of the commit, not of working tree or index' '
 	repo commit "dirty: ignore\n" &&
 	test "$(origin dirty)" = "repository .agentdev.yaml 1 8" &&
 	printf "dirty: refuse\n" >.agentdev.yaml &&
@@ -136,7 +136,7 @@ test_expect_success 'the file of the repository is the one of the commit, not of
 	test "$(value dirty)" = refuse
 '
 
-test_expect_success 'PS-01: a key of the repository that would loosen is refused, and nothing starts' '
+test_that 'PS-01: a key of the repository that would loosen is refused, and nothing starts' '
 	n=0 &&
 	for line in "home: /tmp/x" "state_dir: /tmp/x" "terminal_filter: off" "notify: /bin/true"; do
 		n=$((n + 1)) &&
@@ -163,7 +163,7 @@ test_expect_success 'PS-01: a key of the repository that would loosen is refused
 	done
 '
 
-test_expect_success 'a file of the repository that is no file, too long or wrong is refused, with its commit' '
+test_that 'a file of the repository that is no file, too long or wrong is refused, with its commit' '
 	repo link &&
 	ln -s /etc/passwd .agentdev.yaml &&
 	test_commit link &&
@@ -179,7 +179,7 @@ test_expect_success 'a file of the repository that is no file, too long or wrong
 	test_says "agentdev.yaml:2:1: " test_must_fail git agent config
 '
 
-test_expect_success 'without a repository or a commit, the settings of the user count' '
+test_that 'without a repository or a commit, the settings of the user count' '
 	rm -f "$conf" &&
 	test_settings "dirty: refuse\n" &&
 	mkdir no &&
@@ -196,7 +196,7 @@ test_expect_success 'without a repository or a commit, the settings of the user 
 
 require_sandbox
 
-test_expect_success 'dirty: set by the user, tightened by the repository, and by the command line' '
+test_that 'dirty: set by the user, tightened by the repository, and by the command line' '
 	repo dirty &&
 	echo mine >a &&
 	test_settings "dirty: refuse\n" &&
@@ -217,7 +217,7 @@ test_expect_success 'dirty: set by the user, tightened by the repository, and by
 	git agent start -q --dirty carry -- true
 '
 
-test_expect_success 'home: a directory that others can read is refused, and not changed' '
+test_that 'home: a directory that others can read is refused, and not changed' '
 	repo closed &&
 	mkdir -m 755 ../open &&
 	test_settings "home: ~/open\n" &&
@@ -228,7 +228,7 @@ test_expect_success 'home: a directory that others can read is refused, and not 
 	git agent start -q -- true
 '
 
-test_expect_success 'home: another directory is shown, but none that holds your own, by whatever name' '
+test_that 'home: another directory is shown, but none that holds your own, by whatever name' '
 	repo home &&
 	test_settings "home: ~/other/agents\n" &&
 	test_inside "echo x >\$HOME/here" &&
@@ -247,7 +247,7 @@ test_expect_success 'home: another directory is shown, but none that holds your 
 	test "$mode" != 700
 '
 
-test_expect_success 'state_dir: sessions are there, and it is refused where agents can write' '
+test_that 'state_dir: sessions are there, and it is refused where agents can write' '
 	repo state &&
 	test_settings "state_dir: ~/st ate/x\n" &&
 	test_session s "echo s >s" &&

@@ -4,7 +4,7 @@ test_description='a session from start to landing'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-test_expect_success 'make a repository' '
+test_that 'make a repository' '
 	test_repo r &&
 	cd r &&
 	echo one >a &&
@@ -19,7 +19,7 @@ test_expect_success 'make a repository' '
 	test_commit base
 '
 
-test_expect_success 'git reads its configuration once, of the repository around, whatever the environment' '
+test_that 'git reads its configuration once, of the repository around, whatever the environment' '
 	mkdir bin &&
 	real=$(command -v git) &&
 	test_script bin/git <<-EOF &&
@@ -39,14 +39,14 @@ test_expect_success 'git reads its configuration once, of the repository around,
 	(unset HOME && "$TEST_BUILDDIR/git-agent" --version)
 '
 
-test_expect_success 'a caller that ignores SIGCHLD changes nothing' '
+test_that 'a caller that ignores SIGCHLD changes nothing' '
 	cd r &&
 	test_expect_code 3 env --ignore-signal=CHLD git-agent start -q --name ignored -- sh -c "exit 3" &&
 	test_fails 125 "cannot run ./none" env --ignore-signal=CHLD git-agent start -d --name none -- /none &&
 	git agent drop ignored
 '
 
-test_expect_success 'a session without changes makes no commit, no branch and no worktree entry' '
+test_that 'a session without changes makes no commit, no branch and no worktree entry' '
 	cd r &&
 	test_says "agent/nothing: nothing to commit" git agent start --name nothing -- sh -c "
 		touch a
@@ -62,7 +62,7 @@ test_expect_success 'a session without changes makes no commit, no branch and no
 	! grep nothing ../out
 '
 
-test_expect_success 'a name can be started and dropped several times within a second' '
+test_that 'a name can be started and dropped several times within a second' '
 	cd r &&
 	for i in 1 2 3 4; do
 		git agent start -q --name again -- true &&
@@ -75,7 +75,7 @@ test_expect_success 'a name can be started and dropped several times within a se
 	rm -r "$HOME"/.local/state/git-agent/*/trash
 '
 
-test_expect_success STRACE 'the refs of a start reach the disk while the session runs' '
+test_that STRACE 'the refs of a start reach the disk while the session runs' '
 	cd r &&
 	test_when_finished "git agent drop synced; rm -f ../trace" &&
 	{
@@ -91,7 +91,7 @@ test_expect_success STRACE 'the refs of a start reach the disk while the session
 	test $synced = yes
 '
 
-test_expect_success 'uncommitted work is seen inside, and kept off the branch and out of the index' '
+test_that 'uncommitted work is seen inside, and kept off the branch and out of the index' '
 	cd r &&
 	echo mine >>b2 &&
 	git add b2 &&
@@ -113,7 +113,7 @@ test_expect_success 'uncommitted work is seen inside, and kept off the branch an
 	test "$(git merge-base agent/dirty HEAD)" = "$(git rev-parse HEAD)"
 '
 
-test_expect_success '--base starts at any commit' '
+test_that '--base starts at any commit' '
 	cd r &&
 	git agent start --name old --base HEAD~1 -- sh -c "
 		git rev-parse HEAD >\$HOME/head
@@ -123,7 +123,7 @@ test_expect_success '--base starts at any commit' '
 	test_fails 125 "^hint: .git log --all" git agent start --base no-such-rev -- true
 '
 
-test_expect_success 'a working tree that is replaced during a --live session is noticed' '
+test_that 'a working tree that is replaced during a --live session is noticed' '
 	test_enter lr a &&
 	git agent start -qd --live --name moved -- sh -c "
 		while [ ! -e end ]; do sleep 0.05; done
@@ -140,7 +140,7 @@ test_expect_success 'a working tree that is replaced during a --live session is 
 	! git agent show stays | grep replaced
 '
 
-test_expect_success 'a session starts in the current directory, and gets a number in its name' '
+test_that 'a session starts in the current directory, and gets a number in its name' '
 	cd r &&
 	mkdir -p sub &&
 	echo s >sub/s &&
@@ -154,7 +154,7 @@ test_expect_success 'a session starts in the current directory, and gets a numbe
 	git cat-file -e agent/sh-2:sub/t
 '
 
-test_expect_success 'a directory that git does not have is there inside as well, and is no change' '
+test_that 'a directory that git does not have is there inside as well, and is no change' '
 	cd r &&
 	mkdir -p hollow/deep &&
 	cd hollow/deep &&
@@ -165,7 +165,7 @@ test_expect_success 'a directory that git does not have is there inside as well,
 	git cat-file -e agent/filled:hollow/deep/t
 '
 
-test_expect_success 'a directory that is a file in the base is refused as the place to start' '
+test_that 'a directory that is a file in the base is refused as the place to start' '
 	cd r &&
 	rm -r hollow &&
 	echo file >hollow &&
@@ -186,14 +186,14 @@ test_expect_success 'a directory that is a file in the base is refused as the pl
 	git reset -q HEAD~2
 '
 
-test_expect_success 'a session that is started within .git begins in the root of the project' '
+test_that 'a session that is started within .git begins in the root of the project' '
 	cd r/.git/hooks &&
 	test_session within "pwd >\$HOME/pwd" &&
 	test "$(cat "$HOME/aihome/pwd")" = "$HOME/r" &&
 	git agent drop within
 '
 
-test_expect_success 'start --dry-run creates nothing' '
+test_that 'start --dry-run creates nothing' '
 	cd r &&
 	git for-each-ref >../before &&
 	test_fails 125 "not found on PATH" git agent start --dry-run --name dry -- claude-nothing &&
@@ -202,7 +202,7 @@ test_expect_success 'start --dry-run creates nothing' '
 	! git agent list | grep "^dry"
 '
 
-test_expect_success 'a program that cannot be run is refused, with a hint' '
+test_that 'a program that cannot be run is refused, with a hint' '
 	cd r &&
 	test_fails 125 "not found on PATH" git agent start -- no-such-command &&
 	mkdir -p ../on-path/a-directory &&
@@ -213,7 +213,7 @@ test_expect_success 'a program that cannot be run is refused, with a hint' '
 	test_must_fail git agent show gone
 '
 
-test_expect_success 'wrong usage is named, with what was meant' '
+test_that 'wrong usage is named, with what was meant' '
 	cd r &&
 	test_fails 129 "usage: git agent start" git agent start &&
 	test_fails 129 "empty" git agent start -- "" &&
@@ -225,7 +225,7 @@ test_expect_success 'wrong usage is named, with what was meant' '
 	test_fails 125 "did you mean .git agent start claude.?$" git agent start cluade
 '
 
-test_expect_success 'words of an earlier release still work, and say what they are now' '
+test_that 'words of an earlier release still work, and say what they are now' '
 	cd r &&
 	git agent show --journal old >../want &&
 	git agent log old >../got 2>../err &&
@@ -235,7 +235,7 @@ test_expect_success 'words of an earlier release still work, and say what they a
 	grep "is now .git agent --version" ../err
 '
 
-test_expect_success 'an option behind an agent is the agents, which is said if start has it too' '
+test_that 'an option behind an agent is the agents, which is said if start has it too' '
 	cd r &&
 	mkdir -p bin &&
 	test_script bin/codex "#!/bin/sh" &&
@@ -244,7 +244,7 @@ test_expect_success 'an option behind an agent is the agents, which is said if s
 	grep "^note: .--network. goes to codex" ../err
 '
 
-test_expect_success 'a name that no session can have is refused' '
+test_that 'a name that no session can have is refused' '
 	cd r &&
 	for n in "Bad Name" -x "" a/b .x x.lock $(printf "x%.0s" $(seq 100)); do
 		for how in --dry-run --quiet; do
@@ -255,7 +255,7 @@ test_expect_success 'a name that no session can have is refused' '
 	test_fails 125 "exists already" git agent start --dry-run --name old -- true
 '
 
-test_expect_success 'output that cannot be written is an error, but not if the reader has left' '
+test_that 'output that cannot be written is an error, but not if the reader has left' '
 	cd r &&
 	for c in --version "config --json" "list --json" "list -h"; do
 		test_fails 128 "cannot write.*No space left" git agent $c >/dev/full ||
@@ -276,7 +276,7 @@ test_expect_success 'output that cannot be written is an error, but not if the r
 long=long/$(printf "%066d" 0)/$(printf "\303\244%.0s" $(seq 76))
 pty=$TEST_BUILDDIR/tests/helpers/ptydrive
 
-test_expect_success 'show cuts paths to the width of a terminal, at the front, and nowhere else' '
+test_that 'show cuts paths to the width of a terminal, at the front, and nowhere else' '
 	test_repo once &&
 	cd once &&
 	test_empty first &&
@@ -302,7 +302,7 @@ assert \"...\" in line and \"/.envrc\" in line and \"Makefile\" in line, line" &
 	grep "flagged: .*$long/.envrc" ../out
 '
 
-test_expect_success '--help and help open the manual page, and print the usage where there is none' '
+test_that '--help and help open the manual page, and print the usage where there is none' '
 	mkdir -p man/man1 &&
 	cp "$TEST_SRCDIR"/docs/man/*.1 man/man1/ &&
 	if command -v man; then

@@ -36,7 +36,7 @@ in_repo() {
 	cd "$1" &&
 	one_session s
 }
-test_expect_success 'a session runs below the home directory, outside, and in /tmp' '
+test_that 'a session runs below the home directory, outside, and in /tmp' '
 	(in_repo src/deep/below) &&
 	(in_repo "$TRASH/outside") &&
 	dir=$(test_directory_in /tmp) &&
@@ -44,7 +44,7 @@ test_expect_success 'a session runs below the home directory, outside, and in /t
 	in_repo "$dir/r"
 '
 
-test_expect_success 'a session on a detached HEAD lands there' '
+test_that 'a session on a detached HEAD lands there' '
 	make_repo det &&
 	cd det &&
 	git checkout -q --detach HEAD~1 &&
@@ -53,7 +53,7 @@ test_expect_success 'a session on a detached HEAD lands there' '
 	git log --oneline -1 | grep -i merge
 '
 
-test_expect_success 'without a commit a session begins with an empty one, and landing it makes the branch' '
+test_that 'without a commit a session begins with an empty one, and landing it makes the branch' '
 	test_enter unborn &&
 	echo x >x &&
 	git agent start --dry-run -- true &&
@@ -74,7 +74,7 @@ test_expect_success 'without a commit a session begins with an empty one, and la
 	test "$(git ls-files | xargs)" = "one two"
 '
 
-test_expect_success 'a first commit of your own has nothing in common with such a session, which lands by rebasing' '
+test_that 'a first commit of your own has nothing in common with such a session, which lands by rebasing' '
 	test_enter first &&
 	test_session s "echo 1 >one" &&
 	echo x >x &&
@@ -85,7 +85,7 @@ test_expect_success 'a first commit of your own has nothing in common with such 
 	test "$(git ls-files | xargs)" = "one x"
 '
 
-test_expect_success 'a session runs in a linked worktree, and is listed in the others' '
+test_that 'a session runs in a linked worktree, and is listed in the others' '
 	make_repo main &&
 	cd main &&
 	git worktree add -q ../linked -b topic &&
@@ -95,7 +95,7 @@ test_expect_success 'a session runs in a linked worktree, and is listed in the o
 	git agent list | grep other
 '
 
-test_expect_success 'a session is a locked worktree while it runs, and git protects its branch' '
+test_that 'a session is a locked worktree while it runs, and git protects its branch' '
 	make_repo wt &&
 	cd wt &&
 	test_when_finished "touch \"$HOME/aihome/go-wt\"; wait" &&
@@ -122,7 +122,7 @@ test_expect_success 'a session is a locked worktree while it runs, and git prote
 	git switch -q main
 '
 
-test_expect_success 'a session runs in a shallow clone' '
+test_that 'a session runs in a shallow clone' '
 	make_repo full &&
 	git clone -q --depth 1 "file://$(pwd)/full" shallow &&
 	cd shallow &&
@@ -131,7 +131,7 @@ test_expect_success 'a session runs in a shallow clone' '
 '
 
 # b.bin is in the base and was never fetched
-test_expect_success 'what a partial clone has not fetched keeps no commit from being taken, reviewed, landed, dropped' '
+test_that 'what a partial clone has not fetched keeps no commit from being taken, reviewed, landed, dropped' '
 	make_repo sparse &&
 	(
 		cd sparse &&
@@ -180,7 +180,7 @@ test_expect_success 'what a partial clone has not fetched keeps no commit from b
 	git rev-list --objects --missing=print agent/three | grep "^?$old"
 '
 
-test_expect_success 'core.safecrlf, which refuses a file, refuses no session' '
+test_that 'core.safecrlf, which refuses a file, refuses no session' '
 	make_repo crlf &&
 	cd crlf &&
 	git config core.safecrlf true &&
@@ -191,20 +191,20 @@ test_expect_success 'core.safecrlf, which refuses a file, refuses no session' '
 	printf "x\r\n" | cmp - x
 '
 
-test_expect_success 'a start outside of a repository is refused' '
+test_that 'a start outside of a repository is refused' '
 	mkdir plain &&
 	cd plain &&
 	test_expect_code 125 git agent start -- true 2>../err &&
 	grep -i "not.*git repository" ../err
 '
 
-test_expect_success 'RS-09: a bare repository is refused' '
+test_that 'RS-09: a bare repository is refused' '
 	git init -q --bare bare.git &&
 	cd bare.git &&
 	test_fails 125 "bare" git agent start -- true
 '
 
-test_expect_success 'a repository with SHA-256 objects is refused' '
+test_that 'a repository with SHA-256 objects is refused' '
 	git init -q --object-format=sha256 sha256 &&
 	cd sha256 &&
 	test_empty x &&
@@ -212,7 +212,7 @@ test_expect_success 'a repository with SHA-256 objects is refused' '
 	grep -i "sha-\{0,1\}256" ../err
 '
 
-test_expect_success 'a repository with reftable refs is refused' '
+test_that 'a repository with reftable refs is refused' '
 	make_repo reft &&
 	cd reft &&
 	git config core.repositoryFormatVersion 1 &&
@@ -220,7 +220,7 @@ test_expect_success 'a repository with reftable refs is refused' '
 	test_fails 125 reftable git agent start -- true
 '
 
-test_expect_success 'a home directory that is the working tree is refused' '
+test_that 'a home directory that is the working tree is refused' '
 	git init -q "$HOME" &&
 	test_when_finished "rm -rf \"$HOME/.git\"" &&
 	cd "$HOME" &&
@@ -228,7 +228,7 @@ test_expect_success 'a home directory that is the working tree is refused' '
 	test_fails 125 "home directory" git agent start -- true
 '
 
-test_expect_success 'a home directory below the working tree is refused' '
+test_that 'a home directory below the working tree is refused' '
 	make_repo "$TRASH/above" &&
 	mkdir "$TRASH/above/h" &&
 	cd "$TRASH/above" &&
@@ -236,7 +236,7 @@ test_expect_success 'a home directory below the working tree is refused' '
 		git agent start -- true
 '
 
-test_expect_success 'bubblewrap that is missing, set-uid or too old is refused' '
+test_that 'bubblewrap that is missing, set-uid or too old is refused' '
 	make_repo bw &&
 	cd bw &&
 	mkdir ../bin &&
@@ -254,7 +254,7 @@ test_expect_success 'bubblewrap that is missing, set-uid or too old is refused' 
 	test_shows "FAIL bubblewrap.*0.8" test_expect_code 1 env PATH="$HOME/bin" git-agent doctor
 '
 
-test_expect_success 'git that is missing, tells no version or is too old fails in doctor' '
+test_that 'git that is missing, tells no version or is too old fails in doctor' '
 	mkdir g &&
 	ln -s "$(command -v bwrap)" g/bwrap &&
 	ln -s "$(command -v git-agent)" g/ &&

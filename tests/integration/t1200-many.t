@@ -4,7 +4,7 @@ test_description='many sessions at once, while the user goes on working'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-test_expect_success 'make a repository with two branches' '
+test_that 'make a repository with two branches' '
 	test_enter r &&
 	for i in 1 2 3 4 5 6 7 8; do echo $i >f$i; done &&
 	test_commit base &&
@@ -21,7 +21,7 @@ test_expect_success 'make a repository with two branches' '
 	git branch many/loose other
 '
 
-test_expect_success 'OV-18 RS-06: each session sees its base while the host switches, edits and collects garbage' '
+test_that 'OV-18 RS-06: each session sees its base while the host switches, edits and collects garbage' '
 	cd r &&
 	for n in 1 2 3 4 5 6; do
 		test_session s$n "
@@ -64,7 +64,7 @@ test_expect_success 'OV-18 RS-06: each session sees its base while the host swit
 	test "$(cat u)" = untracked
 '
 
-test_expect_success 'a commit that is deleted and pruned on the host stays for its session' '
+test_that 'a commit that is deleted and pruned on the host stays for its session' '
 	test_when_finished "touch \"$HOME/aihome/go-d\"; wait" &&
 	{
 		cd r &&
@@ -95,7 +95,7 @@ test_expect_success 'a commit that is deleted and pruned on the host stays for i
 	git fsck --connectivity-only
 '
 
-test_expect_success 'RS-05: ten sessions that start at once get ten names and branches' '
+test_that 'RS-05: ten sessions that start at once get ten names and branches' '
 	cd r &&
 	for i in 1 2 3 4 5 6 7 8 9 10; do
 		test_inside "echo \$GIT_AGENT_SESSION >who" &

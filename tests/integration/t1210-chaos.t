@@ -14,7 +14,7 @@ require_sandbox
 
 seed=${SEED:-$(date +%s)}
 
-test_expect_success "no change is lost: SEED=$seed" '
+test_that "no change is lost: SEED=$seed" '
 	git init -q r &&
 	for i in 1 2 3 4 5 6 7 8; do echo $i >r/f$i; done &&
 	git -C r add -A &&
@@ -24,13 +24,13 @@ test_expect_success "no change is lost: SEED=$seed" '
 	python3 "$TEST_SRCDIR/tests/lib/chaos.py" "$PWD/r" "$seed" 20 "${TIMES:-1}"
 '
 
-test_expect_success 'no process and no mount is left' '
+test_that 'no process and no mount is left' '
 	ours="grep -l -a \"$HOME/r\" /proc/[0-9]*/cmdline 2>/dev/null | grep -v -x /proc/self/cmdline" &&
 	test_wait_for "! $ours | xargs -r grep -l -a git-agent 2>/dev/null | grep ." &&
 	! grep -F "$HOME" /proc/self/mountinfo
 '
 
-test_expect_success 'no lock is left, the repository is whole' '
+test_that 'no lock is left, the repository is whole' '
 	# the files that git-agent locks with flock(2) stay
 	! find r/.git -name "*.lock" ! -path "r/.git/git-agent/*" | grep . &&
 	find r/.git/git-agent "$HOME/.local/state/git-agent" -name work -prune -o -name "*lock" -type f -print >locks &&
@@ -45,7 +45,7 @@ test_expect_success 'no lock is left, the repository is whole' '
 	test -z "$(git -C r status --porcelain)"
 '
 
-test_expect_success 'what is listed can be dropped, and then nothing of it is there' '
+test_that 'what is listed can be dropped, and then nothing of it is there' '
 	cd r &&
 	git agent list --json >../list &&
 	python3 -c "
@@ -60,7 +60,7 @@ for s in json.load(open(\"../list\")):
 	git agent list | grep captured
 '
 
-test_expect_success 'an interrupted session can be interrupted any number of times' '
+test_that 'an interrupted session can be interrupted any number of times' '
 	test_enter k &&
 	echo 1 >f &&
 	test_commit 1 &&
@@ -102,7 +102,7 @@ assert ctypes.CDLL(None, use_errno=True).ptrace(0x4206, int(sys.argv[1]), 0, 0) 
 open(sys.argv[2], "w").close()
 while not os.path.exists(sys.argv[3]): time.sleep(0.01)
 END
-test_expect_success 'who is asked for a session while another command waits for the end of its sandbox waits as well' '
+test_that 'who is asked for a session while another command waits for the end of its sandbox waits as well' '
 	busy d s &&
 	{ python3 ../hold.py "$(cut -d" " -f1 "/proc/$pid/task/$pid/children")" ../held ../go & } &&
 	hold=$! &&
@@ -122,7 +122,7 @@ test_expect_success 'who is asked for a session while another command waits for 
 	git show agent/s:f | grep -x 2
 '
 
-test_expect_success 'one that another command captures is waited for, however long that takes' '
+test_that 'one that another command captures is waited for, however long that takes' '
 	cd k &&
 	{
 		GIT_AGENT_FAULT=capture:begin:kill git agent start --name slow -- sh -c "echo 4 >f"
@@ -140,7 +140,7 @@ test_expect_success 'one that another command captures is waited for, however lo
 	git show agent/slow:f | grep -x 4
 '
 
-test_expect_success 'a merge that waits for the user is refused, and one that another git makes is waited for' '
+test_that 'a merge that waits for the user is refused, and one that another git makes is waited for' '
 	test_enter w &&
 	echo 1 >f &&
 	test_commit 1 &&
@@ -163,7 +163,7 @@ test_expect_success 'a merge that waits for the user is refused, and one that an
 	done
 '
 
-test_expect_success 'the lock of a ref that was killed is removed, and one that comes and goes is not minded' '
+test_that 'the lock of a ref that was killed is removed, and one that comes and goes is not minded' '
 	cd k &&
 	{
 		GIT_AGENT_FAULT=capture:begin:kill git agent start --name b -- sh -c "echo 3 >f"
@@ -179,7 +179,7 @@ test_expect_success 'the lock of a ref that was killed is removed, and one that 
 	! find .git/refs -name "*.lock" | grep .
 '
 
-test_expect_success 'a lock goes as well if the sandbox takes a while to end' '
+test_that 'a lock goes as well if the sandbox takes a while to end' '
 	busy e e &&
 	rm -f ../held ../go &&
 	{ python3 ../hold.py "$(cut -d" " -f1 "/proc/$pid/task/$pid/children")" ../held ../go & } &&
@@ -198,7 +198,7 @@ test_expect_success 'a lock goes as well if the sandbox takes a while to end' '
 	! find .git/refs -name "*.lock" | grep .
 '
 
-test_expect_success 'one that another git has for some seconds, as on a busy disk, is waited for' '
+test_that 'one that another git has for some seconds, as on a busy disk, is waited for' '
 	cd k &&
 	: >.git/packed-refs.lock &&
 	: >.git/refs/agent/b/base.lock &&

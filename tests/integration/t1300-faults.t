@@ -4,7 +4,7 @@ test_description='faults: killed at any point, damaged state, no space, no permi
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-test_expect_success 'make a repository' '
+test_that 'make a repository' '
 	test_enter r &&
 	echo a >a &&
 	echo b >b &&
@@ -14,7 +14,7 @@ test_expect_success 'make a repository' '
 # What the session of every fault below does: commits one change, leaves another.
 agent='echo 1 >one && git add one && git commit -qm one && echo 2 >two && echo envrc >.envrc && rm b && echo log >x.log'
 
-test_expect_success 'a session without any fault gives the result that the others must give' '
+test_that 'a session without any fault gives the result that the others must give' '
 	cd r &&
 	test_session good "$agent" &&
 	git rev-parse agent/good^{tree} refs/agent/good/held^{tree} >../want &&
@@ -40,7 +40,7 @@ killed() {
 
 for point in capture:begin capture:export objects:migrate capture:imported capture:upper capture:tree capture:commit \
 	capture:rewrite capture:report capture:before-refs capture:after-refs capture:before-state; do
-	test_expect_success "OV-24: a capture that is killed at $point is completed by the next list" '
+	test_that "OV-24: a capture that is killed at $point is completed by the next list" '
 		cd r &&
 		n=k-${point#*:} &&
 		killed $point $n &&
@@ -52,7 +52,7 @@ for point in capture:begin capture:export objects:migrate capture:imported captu
 done
 
 # An ordinary user cannot look into a process that has made a user namespace.
-test_expect_success ROOT 'a process that outlives a killed capture does not hold the lock of the session' '
+test_that ROOT 'a process that outlives a killed capture does not hold the lock of the session' '
 	cd r &&
 	{
 		GIT_AGENT_FAULT=capture:answered:stop git-agent start -q --name answered -- sh -c "$agent" &
@@ -86,7 +86,7 @@ not_synced() {
 	done
 }
 
-test_expect_success 'a ref that cannot be synced is not captured, and is synced by the next capture' '
+test_that 'a ref that cannot be synced is not captured, and is synced by the next capture' '
 	cd r &&
 	killed capture:begin unsynced &&
 	not_synced unsynced "" &&
@@ -95,7 +95,7 @@ test_expect_success 'a ref that cannot be synced is not captured, and is synced 
 	same_result unsynced
 '
 
-test_expect_success 'a ref that git wrote and that cannot be synced is not captured either' '
+test_that 'a ref that git wrote and that cannot be synced is not captured either' '
 	cd r &&
 	killed capture:begin empty "git commit -q --allow-empty -m empty" &&
 	not_synced empty "cannot save session .empty.: " &&
@@ -104,14 +104,14 @@ test_expect_success 'a ref that git wrote and that cannot be synced is not captu
 	test_state empty captured
 '
 
-test_expect_success 'a capture that is killed while refs are synced is completed by the next list' '
+test_that 'a capture that is killed while refs are synced is completed by the next list' '
 	cd r &&
 	killed sync k-sync &&
 	test_says "interrupted; capturing" git agent list >../list &&
 	same_result k-sync
 '
 
-test_expect_success 'refs of a start that cannot be synced are named, and the work is captured' '
+test_that 'refs of a start that cannot be synced are named, and the work is captured' '
 	cd r &&
 	test_expect_code 128 env GIT_AGENT_FAULT=sync:fail git agent start --name slow -- sh -c "
 		sleep 1.3
@@ -120,7 +120,7 @@ test_expect_success 'refs of a start that cannot be synced are named, and the wo
 	git agent show --json slow | grep "\"exit_status\": 3"
 '
 
-test_expect_success 'a capture that is done again gives the same commits, and knows the exit status' '
+test_that 'a capture that is done again gives the same commits, and knows the exit status' '
 	cd r &&
 	killed capture:after-refs again "$agent; exit 7" &&
 	git for-each-ref refs/heads/agent/again refs/agent/again | grep -v report >../before &&
@@ -133,7 +133,7 @@ test_expect_success 'a capture that is done again gives the same commits, and kn
 	git agent show --json again | grep "\"exit_status\": 7"
 '
 
-test_expect_success 'a lock of a git is waited for, and one that nobody holds is removed or named' '
+test_that 'a lock of a git is waited for, and one that nobody holds is removed or named' '
 	cd r &&
 	killed capture:before-refs locked &&
 	lock=$PWD/.git/refs/agent/locked/held.lock two=$PWD/.git/packed-refs.lock &&
@@ -159,7 +159,7 @@ test_expect_success 'a lock of a git is waited for, and one that nobody holds is
 	test ! -e "$lock"
 '
 
-test_expect_success 'a state file that is damaged beyond repair is named, and stops no other session' '
+test_that 'a state file that is damaged beyond repair is named, and stops no other session' '
 	cd r &&
 	dir=$(test_dir k-tree) &&
 	echo garbage >"$dir/session" &&
@@ -175,7 +175,7 @@ test_expect_success 'a state file that is damaged beyond repair is named, and st
 	test ! -s ../err
 '
 
-test_expect_success 'a state file that is gone is named, and the name of its session stays taken' '
+test_that 'a state file that is gone is named, and the name of its session stays taken' '
 	cd r &&
 	dir=$(test_dir k-upper) &&
 	rm "$dir"/session* &&
@@ -192,7 +192,7 @@ test_expect_success 'a state file that is gone is named, and the name of its ses
 	test ! -s ../err
 '
 
-test_expect_success ROOT 'a start without space left says so, and leaves nothing' '
+test_that ROOT 'a start without space left says so, and leaves nothing' '
 	mkdir tiny &&
 	mount -t tmpfs -o size=64k,mode=700 tmpfs tiny &&
 	test_when_finished "cd /; umount \"$HOME/tiny\"" &&
@@ -204,7 +204,7 @@ test_expect_success ROOT 'a start without space left says so, and leaves nothing
 	test_must_fail git rev-parse --verify -q refs/agent/tiny/base
 '
 
-test_expect_success 'a start that is killed before the agent ran leaves nothing' '
+test_that 'a start that is killed before the agent ran leaves nothing' '
 	cd r &&
 	killed start:prepared early true &&
 	git agent list >../list 2>../err &&
@@ -213,7 +213,7 @@ test_expect_success 'a start that is killed before the agent ran leaves nothing'
 	git agent start --name early -- true
 '
 
-test_expect_success 'a session whose running state was lost in a power cut is captured' '
+test_that 'a session whose running state was lost in a power cut is captured' '
 	cd r &&
 	killed capture:begin cut &&
 	dir=$(test_dir cut) &&
@@ -223,7 +223,7 @@ test_expect_success 'a session whose running state was lost in a power cut is ca
 	same_result cut
 '
 
-test_expect_success NOT_ROOT 'a state directory that is not writable is named' '
+test_that NOT_ROOT 'a state directory that is not writable is named' '
 	cd r &&
 	mkdir ../ro &&
 	chmod 555 ../ro &&
@@ -232,7 +232,7 @@ test_expect_success NOT_ROOT 'a state directory that is not writable is named' '
 	test "$(wc -l <../err)" = 2
 '
 
-test_expect_success 'refs of earlier sessions are kept where another state directory is used' '
+test_that 'refs of earlier sessions are kept where another state directory is used' '
 	cd r &&
 	git agent start -- printf x &&
 	test_session lost "echo 1 >lost" &&
@@ -248,7 +248,7 @@ test_expect_success 'refs of earlier sessions are kept where another state direc
 	test_cmp ../before ../after
 '
 
-test_expect_success 'a state directory that others can write is refused' '
+test_that 'a state directory that others can write is refused' '
 	cd r &&
 	mkdir -p ../open/git-agent &&
 	chmod 777 ../open &&
@@ -256,7 +256,7 @@ test_expect_success 'a state directory that others can write is refused' '
 	grep "hint: chmod" ../err
 '
 
-test_expect_success ROOT 'OV-23: a file system that cannot hold an upper layer is refused' '
+test_that ROOT 'OV-23: a file system that cannot hold an upper layer is refused' '
 	cd r &&
 	mkdir ../fat &&
 	test_when_finished "cd /; umount \"$HOME/fat\"" &&
@@ -269,7 +269,7 @@ test_expect_success ROOT 'OV-23: a file system that cannot hold an upper layer i
 	test ! -s list
 '
 
-test_expect_success 'OV-13: a session that fills the disk is ended before it is full, and captured' '
+test_that 'OV-13: a session that fills the disk is ended before it is full, and captured' '
 	cd r &&
 	free=$(df -B1 --output=avail "$HOME" | tail -n 1) &&
 	least=$(((free >> 20) - 400))MiB &&
@@ -287,7 +287,7 @@ test_expect_success 'OV-13: a session that fills the disk is ended before it is 
 	test_must_fail git agent show never
 '
 
-test_expect_success ROOT 'RS-03: a capture without space left says so and loses nothing, and the next succeeds' '
+test_that ROOT 'RS-03: a capture without space left says so and loses nothing, and the next succeeds' '
 	mkdir small &&
 	mount -t tmpfs -o size=3m tmpfs small &&
 	test_when_finished "cd /; umount \"$HOME/small\"" &&
@@ -311,7 +311,7 @@ test_expect_success ROOT 'RS-03: a capture without space left says so and loses 
 	git fsck --connectivity-only
 '
 
-test_expect_success 'SB-24: a start without user namespaces says so, with the remedy' '
+test_that 'SB-24: a start without user namespaces says so, with the remedy' '
 	cd r &&
 	test_expect_code 125 strace -f -qq -o /dev/null -e trace=unshare -e inject=unshare:error=EPERM \
 		git agent start --name ns -- true 2>../err &&

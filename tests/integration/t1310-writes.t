@@ -246,10 +246,10 @@ begin() {
 try() {
 	kind=$1 need=$2 agent=$3
 	HOME=$TRASH/$kind state=$TRASH/$kind/.local/state/git-agent
-	test_expect_success "$need" "$kind: a session that was interrupted before its capture" '
+	test_that "$need" "$kind: a session that was interrupted before its capture" '
 		begin "$kind" "$agent"
 	'
-	test_expect_success "$need" "$kind: a capture without a fault, its writes counted" '
+	test_that "$need" "$kind: a capture without a fault, its writes counted" '
 		restore &&
 		layers >../layers &&
 		test -s ../layers &&
@@ -261,7 +261,7 @@ try() {
 		od -An -tu8 ../count | tr -d " " >../total &&
 		test "$(cat ../total)" -gt 100
 	'
-	test_expect_success "$need" "$kind: and once more: it is the same each time" '
+	test_that "$need" "$kind: and once more: it is the same each time" '
 		restore &&
 		git agent capture x &&
 		outcome >../got &&
@@ -270,7 +270,7 @@ try() {
 	total=$(cat "$HOME/total" 2>/dev/null || echo 0)
 	echo "# $kind: $total writes, seed $seed"
 	for one in ${WRITES-$(faults | sed "s/^/$kind:/")}; do
-		[ "${one%%:*}" != "$kind" ] || test_expect_success "$need" "a write fails: $one" '
+		[ "${one%%:*}" != "$kind" ] || test_that "$need" "a write fails: $one" '
 			fault "${one#*:}"
 		'
 	done

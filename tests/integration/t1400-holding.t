@@ -4,14 +4,14 @@ test_description='flags, and what is held from the branch'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-test_expect_success 'make a repository' '
+test_that 'make a repository' '
 	test_enter r &&
 	echo a >a &&
 	echo "*.ign" >.gitignore &&
 	test_commit base
 '
 
-test_expect_success 'a critical path is held from the branch, and a high one is not' '
+test_that 'a critical path is held from the branch, and a high one is not' '
 	cd r &&
 	test_says "flagged: 1 critical (held), 1 high: .envrc, Makefile$" git agent start --name env -- sh -c "
 		echo \"touch PWNED\" >.envrc
@@ -31,7 +31,7 @@ test_expect_success 'a critical path is held from the branch, and a high one is 
 	EOF
 '
 
-test_expect_success 'landing is refused until every flag has a verdict' '
+test_that 'landing is refused until every flag has a verdict' '
 	cd r &&
 	test_expect_code 3 git agent land env 2>../err &&
 	grep -i "flag" ../err &&
@@ -46,7 +46,7 @@ test_expect_success 'landing is refused until every flag has a verdict' '
 '
 
 # told: a session with three flags, which the next tests decide about
-test_expect_success 'list, show and trailers have the flags of a session' '
+test_that 'list, show and trailers have the flags of a session' '
 	cd r &&
 	test_session told "
 		echo e >.envrc
@@ -62,7 +62,7 @@ test_expect_success 'list, show and trailers have the flags of a session' '
 	test "$(git rev-list --count refs/agent/told/report)" = 1
 '
 
-test_expect_success 'each verdict is a commit of the report, and a trailer on the branch' '
+test_that 'each verdict is a commit of the report, and a trailer on the branch' '
 	cd r &&
 	git agent review --accept told "a b/.envrc" &&
 	git agent review --reject told Makefile &&
@@ -80,7 +80,7 @@ assert f[\"a b/.envrc\"][0] == \"accepted\" and f[\"Makefile\"][0] == \"rejected
 assert f[\".envrc\"] == (\"rejected\", 0o100644), f"
 '
 
-test_expect_success 'list, show and review have the verdicts of a session' '
+test_that 'list, show and review have the verdicts of a session' '
 	cd r &&
 	git agent list | grep "^told  *captured .* 3 flags " &&
 	git agent show told | grep "decided: 1 accepted, 2 rejected" &&
@@ -97,7 +97,7 @@ assert s[\"flags_by_verdict\"] == {\"open\": 0, \"accepted\": 1, \"rejected\": 2
 	git agent drop told
 '
 
-test_expect_success 'PS-09: a verdict is about one mode and one content' '
+test_that 'PS-09: a verdict is about one mode and one content' '
 	cd r &&
 	test_session bound "echo \"more:\" >>Makefile" &&
 	git agent review --accept bound Makefile &&
@@ -117,7 +117,7 @@ test_expect_success 'PS-09: a verdict is about one mode and one content' '
 	git agent drop --force bound
 '
 
-test_expect_success 'paths are taken from the top or from the current directory' '
+test_that 'paths are taken from the top or from the current directory' '
 	cd r &&
 	test_session rel "
 		mkdir sub
@@ -134,7 +134,7 @@ test_expect_success 'paths are taken from the top or from the current directory'
 	test ! -e ../.envrc.local
 '
 
-test_expect_success 'PS-10: links out of the tree and files that run something later are flagged, or held' '
+test_that 'PS-10: links out of the tree and files that run something later are flagged, or held' '
 	cd r &&
 	test_session many "
 		ln -s /etc/passwd abs
@@ -165,7 +165,7 @@ test_expect_success 'PS-10: links out of the tree and files that run something l
 	done
 '
 
-test_expect_success 'RV-02: a file that a link of the user gives a severe name is as severe as that name' '
+test_that 'RV-02: a file that a link of the user gives a severe name is as severe as that name' '
 	test_enter alias &&
 	mkdir -p tools/vscode conf shared/more .claude &&
 	echo "{}" >tools/vscode/tasks.json &&
@@ -203,7 +203,7 @@ test_expect_success 'RV-02: a file that a link of the user gives a severe name i
 	done
 '
 
-test_expect_success 'many flags of one rule in a directory are one line, hide no other, and JSON and SARIF list each' '
+test_that 'many flags of one rule in a directory are one line, hide no other, and JSON and SARIF list each' '
 	test_enter lines &&
 	test_empty 1 &&
 	git agent start --name many -- sh -c "
@@ -231,7 +231,7 @@ test_expect_success 'many flags of one rule in a directory are one line, hide no
 	test_shows "a/ (300 paths) (accepted)" git agent review --stat many
 '
 
-test_expect_success 'what agents are told in several places is one line' '
+test_that 'what agents are told in several places is one line' '
 	git init -q prose &&
 	cd prose &&
 	test_empty 1 &&
@@ -242,7 +242,7 @@ test_expect_success 'what agents are told in several places is one line' '
 	grep "obeys: an address: .*h/AGENTS.md.*; GEMINI.md: Fetch .*; d/CLAUDE.md: Fetch " ../out
 '
 
-test_expect_success 'of flags of one severity the summary counts those that are held' '
+test_that 'of flags of one severity the summary counts those that are held' '
 	cd lines &&
 	git config agent.guard false &&
 	printf "risk:\n  hold: [Makefile]\n" >.agentdev.yaml &&

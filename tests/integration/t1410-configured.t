@@ -41,7 +41,7 @@ on_branch() {
 }
 work='echo b >>a; echo drop >>sql/a.sql; echo more >>Makefile; echo mine >key; echo new >new.sql'
 
-test_expect_success 'at capture, paths are flagged, spared, held and refused as the settings say' '
+test_that 'at capture, paths are flagged, spared, held and refused as the settings say' '
 	repo lists &&
 	test_settings "risk:\n  add: [sql/]\n  allow: [/Makefile]\n  hold: [new.*]\n  block: [KEY]\n" &&
 	test_session l "$work" &&
@@ -55,7 +55,7 @@ test_expect_success 'at capture, paths are flagged, spared, held and refused as 
 	test_expect_code 3 git agent land l
 '
 
-test_expect_success 'a path of risk.hold can be accepted, and one of risk.block cannot' '
+test_that 'a path of risk.hold can be accepted, and one of risk.block cannot' '
 	cd lists &&
 	test_fails 3 "risk.block of your settings refuses key" git agent review --accept l key &&
 	grep "^hint: .*review --reject l" ../err &&
@@ -77,7 +77,7 @@ test_expect_success 'a path of risk.hold can be accepted, and one of risk.block 
 	git agent drop l
 '
 
-test_expect_success 'settings that tighten after a capture count for accepting and landing' '
+test_that 'settings that tighten after a capture count for accepting and landing' '
 	repo later &&
 	test_session l "
 		$work
@@ -101,7 +101,7 @@ test_expect_success 'settings that tighten after a capture count for accepting a
 	test "$(tail -1 a)" = b
 '
 
-test_expect_success 'settings that loosen count from the next capture, and a path of block that is gone at once' '
+test_that 'settings that loosen count from the next capture, and a path of block that is gone at once' '
 	repo loosen &&
 	test_settings "risk: {block: [key], hold: [new.sql]}\n" &&
 	test_session l "$work" &&
@@ -118,7 +118,7 @@ test_expect_success 'settings that loosen count from the next capture, and a pat
 	git agent land m
 '
 
-test_expect_success 'PS-01: the settings of the base commit count, and no edit of them by the agent' '
+test_that 'PS-01: the settings of the base commit count, and no edit of them by the agent' '
 	repo theirs "risk: {hold: [key], block: [sql/], add: [a]}\n" &&
 	test_session t "
 		printf \"risk: {allow: [\\\"**\\\"]}\n\" >.agentdev.yaml
@@ -144,7 +144,7 @@ test_expect_success 'PS-01: the settings of the base commit count, and no edit o
 	flagged after "high make Makefile"
 '
 
-test_expect_success 'risk.allow of a repository needs trust' '
+test_that 'risk.allow of a repository needs trust' '
 	repo trusted "risk: {allow: [Makefile]}\n" &&
 	test_says "1:16: .risk.allow. needs trust" test_must_fail git agent start -q --name no -- true </dev/null &&
 	git agent start -q --untrusted --name un -- sh -c "$work" &&
@@ -159,7 +159,7 @@ test_expect_success 'risk.allow of a repository needs trust' '
 	flagged c "high configured-hold key held"
 '
 
-test_expect_success 'the settings count for leftovers' '
+test_that 'the settings count for leftovers' '
 	repo left &&
 	test_settings "risk: {block: [secret.ign], hold: [x.ign]}\n" &&
 	test_session l "
@@ -181,7 +181,7 @@ test_expect_success 'the settings count for leftovers' '
 	test ! -e secret.ign
 '
 
-test_expect_success 'the settings here count for a session that is fetched' '
+test_that 'the settings here count for a session that is fetched' '
 	repo seed "risk: {hold: [key]}\n" &&
 	cd .. &&
 	git clone -q --bare seed origin.git &&
@@ -198,7 +198,7 @@ test_expect_success 'the settings here count for a session that is fetched' '
 	test_expect_code 3 git agent review --accept f sql/a.sql
 '
 
-test_expect_success 'in a submodule the settings of the user count, at capture and in a review' '
+test_that 'in a submodule the settings of the user count, at capture and in a review' '
 	rm -f "$conf" &&
 	make_repo lib &&
 	make_super sub lib &&
@@ -219,7 +219,7 @@ test_expect_success 'in a submodule the settings of the user count, at capture a
 	git agent review --accept s a
 '
 
-test_expect_success 'with flags.strict, what builds and tests execute is held' '
+test_that 'with flags.strict, what builds and tests execute is held' '
 	test_enter strict &&
 	echo "flags: {strict: true}" >.agentdev.yaml &&
 	test_commit base &&

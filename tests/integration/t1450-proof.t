@@ -163,7 +163,7 @@ proof() {
 
 # ---- hooks in the tree
 
-test_expect_success 'GT-01: hooks of a core.hooksPath in the tree do not run' '
+test_that 'GT-01: hooks of a core.hooksPath in the tree do not run' '
 	make_repo dir "
 		mkdir .githooks &&
 		printf %s \"\$good\" >.githooks/pre-push" &&
@@ -185,7 +185,7 @@ make_linked() {
 	git config core.hooksPath hooks
 }
 
-test_expect_success 'GT-01: hooks do not run that the agent writes where the link core.hooksPath leads' '
+test_that 'GT-01: hooks do not run that the agent writes where the link core.hooksPath leads' '
 	make_linked link &&
 	attack e "$evil_hooks
 		echo w >w
@@ -193,7 +193,7 @@ test_expect_success 'GT-01: hooks do not run that the agent writes where the lin
 	proof "ff switch rebase"
 '
 
-test_expect_success 'GT-01: hooks do not run where the agent leads the link core.hooksPath elsewhere' '
+test_that 'GT-01: hooks do not run where the agent leads the link core.hooksPath elsewhere' '
 	make_linked led &&
 	attack e "$evil_hooks
 		echo w >w
@@ -204,7 +204,7 @@ test_expect_success 'GT-01: hooks do not run where the agent leads the link core
 	proof "ff switch rebase"
 '
 
-test_expect_success 'GT-01: hooks do not run of an absolute core.hooksPath through links' '
+test_that 'GT-01: hooks do not run of an absolute core.hooksPath through links' '
 	make_repo deep "
 		mkdir -p real/tools/hooks &&
 		printf %s \"\$good\" >real/tools/hooks/pre-push &&
@@ -229,7 +229,7 @@ test_expect_success 'GT-01: hooks do not run of an absolute core.hooksPath throu
 
 # ---- hooks of the host
 
-test_expect_success 'a hook that is a link into the tree does not run what the agent wrote there' '
+test_that 'a hook that is a link into the tree does not run what the agent wrote there' '
 	make_repo into "
 		mkdir scripts &&
 		echo \"\$good\" >scripts/after &&
@@ -245,7 +245,7 @@ test_expect_success 'a hook that is a link into the tree does not run what the a
 	test -e "$own"
 '
 
-test_expect_success 'a hook that is a link into the tree does not run through a link of the agent'\''s' '
+test_that 'a hook that is a link into the tree does not run through a link of the agent'\''s' '
 	make_repo moved "
 		mkdir scripts &&
 		echo \"\$good\" >scripts/after &&
@@ -267,7 +267,7 @@ test_expect_success 'a hook that is a link into the tree does not run through a 
 	test -e "$own"
 '
 
-test_expect_success 'a hook that calls make does not run what the agent has make read' '
+test_that 'a hook that calls make does not run what the agent has make read' '
 	make_repo make "printf \"check:\n\t@touch $own\n-include local.mk\n\" >Makefile" &&
 	cd make &&
 	host_hooks "make -s check" &&
@@ -287,7 +287,7 @@ test_expect_success 'a hook that calls make does not run what the agent has make
 	proof ff
 '
 
-test_expect_success 'a hook that calls make does not run what its recipes run, if the agent wrote that' '
+test_that 'a hook that calls make does not run what its recipes run, if the agent wrote that' '
 	make_repo recipe "
 		mkdir scripts &&
 		echo \"touch $own\" >scripts/run.sh &&
@@ -300,7 +300,7 @@ test_expect_success 'a hook that calls make does not run what its recipes run, i
 	test -e "$own"
 '
 
-test_expect_success NPM 'a hook that calls npm does not run scripts that the agent wrote' '
+test_that NPM 'a hook that calls npm does not run scripts that the agent wrote' '
 	make_repo npm "printf \"{\\\"scripts\\\":{\\\"test\\\":\\\"touch $own\\\"}}\n\" >package.json" &&
 	cd npm &&
 	host_hooks "npm test --silent" &&
@@ -325,7 +325,7 @@ test_expect_success NPM 'a hook that calls npm does not run scripts that the age
 
 # ---- drivers
 
-test_expect_success 'GT-08: filters, drivers and a monitor in the tree do not run what the agent wrote' '
+test_that 'GT-08: filters, drivers and a monitor in the tree do not run what the agent wrote' '
 	make_repo drive "
 		mkdir tools &&
 		for t in clean smudge conv merge; do echo cat >tools/\$t.sh; done
@@ -350,7 +350,7 @@ test_expect_success 'GT-08: filters, drivers and a monitor in the tree do not ru
 	proof "merge ff pull switch stash archive diff prompt" "worktree rebase"
 '
 
-test_expect_success 'GT-08: attributes of the agent do not lead its bytes to drivers of the host' '
+test_that 'GT-08: attributes of the agent do not lead its bytes to drivers of the host' '
 	make_repo attr &&
 	cd attr &&
 	mkdir -p ../bin &&
@@ -368,7 +368,7 @@ test_expect_success 'GT-08: attributes of the agent do not lead its bytes to dri
 
 # Nothing is sent anywhere: what git-lfs would reach the server with is a script of ours. The pointer
 # is of the user'\''s, to an object that is not here, as after a clone without objects.
-test_expect_success GITLFS 'GT-18: git-lfs does not ask the server that a .lfsconfig of the agent names' '
+test_that GITLFS 'GT-18: git-lfs does not ask the server that a .lfsconfig of the agent names' '
 	git lfs install --skip-repo >/dev/null &&
 	test_when_finished git lfs uninstall --skip-repo &&
 	mkdir -p bin &&
@@ -396,7 +396,7 @@ test_expect_success GITLFS 'GT-18: git-lfs does not ask the server that a .lfsco
 
 # ---- an ignored file of the user
 
-test_expect_success 'a hook runs the ignored file of the user, not the one that the agent tracks' '
+test_that 'a hook runs the ignored file of the user, not the one that the agent tracks' '
 	make_repo mine "echo local.sh >.gitignore" &&
 	cd mine &&
 	echo "touch $own" >local.sh &&
@@ -412,7 +412,7 @@ test_expect_success 'a hook runs the ignored file of the user, not the one that 
 
 # ---- repositories in the tree
 
-test_expect_success 'GT-02: the monitor of a bare repository in the tree does not run' '
+test_that 'GT-02: the monitor of a bare repository in the tree does not run' '
 	make_repo bare &&
 	cd bare &&
 	attack e "
@@ -431,7 +431,7 @@ test_expect_success 'GT-02: the monitor of a bare repository in the tree does no
 
 # ---- direnv
 
-test_expect_success DIRENV 'an allowed .envrc does not load what the agent wrote' '
+test_that DIRENV 'an allowed .envrc does not load what the agent wrote' '
 	make_repo envrc "
 		echo \"source_env env/dev.sh; dotenv_if_exists .env; watch_file tools/env.sh; . tools/env.sh\" >.envrc
 		mkdir env tools
@@ -450,7 +450,7 @@ test_expect_success DIRENV 'an allowed .envrc does not load what the agent wrote
 	proof direnv
 '
 
-test_expect_success DIRENV 'an allowed .envrc does not run what the agent wrote' '
+test_that DIRENV 'an allowed .envrc does not run what the agent wrote' '
 	make_repo runs "
 		echo \"export A=\\\$(sh \\\"\\\$PWD/tools/run.sh\\\")\" >.envrc
 		mkdir tools
@@ -470,7 +470,7 @@ test_expect_success DIRENV 'an allowed .envrc does not run what the agent wrote'
 	proof direnv
 '
 
-test_expect_success DIRENV 'an .envrc of the agent does not run in a directory that direnv allows as a whole' '
+test_that DIRENV 'an .envrc of the agent does not run in a directory that direnv allows as a whole' '
 	mkdir -p .config/direnv &&
 	printf "[whitelist]\nprefix = [ \"%s\" ]\n" "$HOME/try" >.config/direnv/direnv.toml &&
 	make_repo white &&
@@ -483,7 +483,7 @@ test_expect_success DIRENV 'an .envrc of the agent does not run in a directory t
 
 # ---- a range of commits
 
-test_expect_success 'GT-13: a hook that only one commit of the agent has does not run' '
+test_that 'GT-13: a hook that only one commit of the agent has does not run' '
 	make_repo once "
 		mkdir .githooks &&
 		echo \"\$good\" >.githooks/pre-push" &&

@@ -93,7 +93,7 @@ for n in names:
     open(n + b"/plain", "wb").write(b"x\0")
 EOF
 
-test_expect_success 'make a session with hostile names' '
+test_that 'make a session with hostile names' '
 	make_repo odd "echo .ign >.gitignore" &&
 	cd odd &&
 	mkdir -p "$HOME/aihome" &&
@@ -108,7 +108,7 @@ test_expect_success 'make a session with hostile names' '
 	test "$(cat ../flags)" -gt 80
 '
 
-test_expect_success 'SARIF has the shape of the standard, and all flags' '
+test_that 'SARIF has the shape of the standard, and all flags' '
 	cd odd &&
 	git agent review --format=sarif e >../sarif &&
 	harmless ../sarif &&
@@ -131,7 +131,7 @@ test_expect_success 'SARIF has the shape of the standard, and all flags' '
 	EOF
 '
 
-test_expect_success 'SARIF suppresses what was decided' '
+test_that 'SARIF suppresses what was decided' '
 	cd odd &&
 	git agent review --accept e "x|y/.envrc" &&
 	git agent review --reject e "#1/Makefile" &&
@@ -148,7 +148,7 @@ test_expect_success 'SARIF suppresses what was decided' '
 	EOF
 '
 
-test_expect_success 'Markdown has what the agent wrote as code only' '
+test_that 'Markdown has what the agent wrote as code only' '
 	cd odd &&
 	git agent review --format=markdown e >../md &&
 	harmless ../md &&
@@ -161,7 +161,7 @@ test_expect_success 'Markdown has what the agent wrote as code only' '
 	grep "^| special | 1 | " ../md
 '
 
-test_expect_success CMARK 'Markdown is rendered as tables, without a link, image or HTML' '
+test_that CMARK 'Markdown is rendered as tables, without a link, image or HTML' '
 	cd odd &&
 	cmark-gfm -e table -e autolink -e strikethrough -e tagfilter --unsafe <../md >../html &&
 	python3 - <<-\EOF
@@ -186,7 +186,7 @@ test_expect_success CMARK 'Markdown is rendered as tables, without a link, image
 	EOF
 '
 
-test_expect_success 'a long report is cut to what a forge takes, and says so' '
+test_that 'a long report is cut to what a forge takes, and says so' '
 	make_repo long &&
 	cd long &&
 	attack e "
@@ -201,7 +201,7 @@ test_expect_success 'a long report is cut to what a forge takes, and says so' '
 	git agent review --format=sarif e | python3 "$TRASH/sarif.py"
 '
 
-test_expect_success 'text that is too long to be compared is not called binary, and is not counted' '
+test_that 'text that is too long to be compared is not called binary, and is not counted' '
 	make_repo counts &&
 	cd counts &&
 	attack e "
@@ -216,7 +216,7 @@ test_expect_success 'text that is too long to be compared is not called binary, 
 	git agent review --json e | grep -A 3 "\"long\"" | grep "additions.*null"
 '
 
-test_expect_success 'a review without flags has both formats, and one of no known format is refused' '
+test_that 'a review without flags has both formats, and one of no known format is refused' '
 	make_repo quiet &&
 	cd quiet &&
 	attack e "echo w >w" &&

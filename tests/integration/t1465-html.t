@@ -86,7 +86,7 @@ git -c user.name="<img src=x onerror=alert(1)>" -c user.email="<b>@x" commit -q 
 rm m
 EOF
 
-test_expect_success 'a page of hostile names and contents is well formed, and nothing in it runs' '
+test_that 'a page of hostile names and contents is well formed, and nothing in it runs' '
 	make_repo r "
 		printf \"*.ign\n\" >.gitignore
 		seq 20 >a
@@ -103,7 +103,7 @@ test_expect_success 'a page of hostile names and contents is well formed, and no
 	test "$(cat ../flags)" -gt 40
 '
 
-test_expect_success 'a page has all of a review, as text' '
+test_that 'a page has all of a review, as text' '
 	cd r &&
 	page --text ../page >../text &&
 	for s in "<script>document.title=.PWNED.<_script>.d/.envrc" "<img src=x onerror=" "&lt;b&gt;&amp;" \
@@ -116,14 +116,14 @@ test_expect_success 'a page has all of a review, as text' '
 	harmless ../text
 '
 
-test_expect_success 'each line of the diff on a terminal is on the page' '
+test_that 'each line of the diff on a terminal is on the page' '
 	cd r &&
 	git agent review e | sed -n "/^diff --git/,\$p" | grep "^[-+@ ]" >../want &&
 	page --text ../page | grep -F -x -f ../want | sort -u >../got &&
 	sort -u ../want | test_cmp - ../got
 '
 
-test_expect_success 'a page has verdicts, the landing, and that nothing was flagged' '
+test_that 'a page has verdicts, the landing, and that nothing was flagged' '
 	cd r &&
 	test_session v "
 		printf \"all:\n\techo mine\n\" >Makefile
@@ -141,7 +141,7 @@ test_expect_success 'a page has verdicts, the landing, and that nothing was flag
 	page --text ../page3 | grep "None"
 '
 
-test_expect_success 'a journal with anything in it is shown, or left out' '
+test_that 'a journal with anything in it is shown, or left out' '
 	cd r &&
 	test_session j "echo j >j" "$(printf "\377<u>")" &&
 	git agent review --format=html j >../page4 &&
@@ -163,7 +163,7 @@ test_expect_success 'a journal with anything in it is shown, or left out' '
 	page ../page4
 '
 
-test_expect_success 'a page folds many files' '
+test_that 'a page folds many files' '
 	cd r &&
 	test_session long "
 		mkdir many
@@ -182,7 +182,7 @@ dom() {
 		2>"$TRASH/browser.err"
 }
 
-test_expect_success CHROMIUM 'a browser shows a page with its style, and runs and fetches nothing' '
+test_that CHROMIUM 'a browser shows a page with its style, and runs and fetches nothing' '
 	dom page >dom &&
 	grep "<title>Session e</title>" dom &&
 	grep -c "<script\|<img\|<base\|<a \|PWNED.<h1" dom | grep -x 0 &&

@@ -14,7 +14,7 @@ script() {
 	test_script "$HOME/bin/$1" "$2"
 }
 
-test_expect_success 'make a repository, a session, and pagers that say which they are' '
+test_that 'make a repository, a session, and pagers that say which they are' '
 	mkdir bin &&
 	for p in of-env of-diff of-core of-PAGER of-agent; do
 		script $p "cat >$HOME/paged; echo by-$p LESS=\$LESS LV=\$LV open=\$LESSOPEN."
@@ -51,7 +51,7 @@ not_paged() {
 	test ! -e "$HOME/paged"
 }
 
-test_expect_success TTY 'the pager is the one git would take' '
+test_that TTY 'the pager is the one git would take' '
 	paged_by of-PAGER PAGER=of-PAGER &&
 	git config --global core.pager of-core &&
 	paged_by of-core PAGER=of-PAGER &&
@@ -72,7 +72,7 @@ test_expect_success TTY 'the pager is the one git would take' '
 	git config --global --unset core.pager
 '
 
-test_expect_success TTY 'git --no-pager and pager.agent count, and pager.diff for review -i and diff' '
+test_that TTY 'git --no-pager and pager.agent count, and pager.diff for review -i and diff' '
 	cd r &&
 	rm -f ../paged &&
 	$pty expect="session s" exit=0 -- env PAGER=of-PAGER git --no-pager agent review s &&
@@ -88,7 +88,7 @@ test_expect_success TTY 'git --no-pager and pager.agent count, and pager.diff fo
 	git config --unset pager.diff
 '
 
-test_expect_success TTY 'TT-05: less is told what git tells it, and no LESSOPEN runs' '
+test_that TTY 'TT-05: less is told what git tells it, and no LESSOPEN runs' '
 	cd r &&
 	$pty expect="LESS=FRX LV=-c open=." exit=0 -- \
 		env PAGER=of-PAGER LESSOPEN="|touch $HOME/PWNED" git agent review s &&
@@ -97,21 +97,21 @@ test_expect_success TTY 'TT-05: less is told what git tells it, and no LESSOPEN 
 '
 
 test_lazy_prereq LESS 'less --version && "$pty" exit=0 -- tty'
-test_expect_success LESS 'less shows a review, and leaves the terminal as it was' '
+test_that LESS 'less shows a review, and leaves the terminal as it was' '
 	cd r &&
 	test_session long "seq 1000 >long" &&
 	$pty expect="session long" send=" " expect="long" send=q exit=0 mode=cooked -- git agent review long &&
 	$pty resize=200x100 expect="next: " expect="+three" exit=0 -- git agent review s
 '
 
-test_expect_success 'a pipe gets no pager and no colours' '
+test_that 'a pipe gets no pager and no colours' '
 	cd r &&
 	PAGER=of-PAGER GIT_PAGER=of-env git agent review s >../out &&
 	! grep -a "$esc" ../out &&
 	grep "^+three" ../out
 '
 
-test_expect_success 'colours are used when git would use them, and are those of git' '
+test_that 'colours are used when git would use them, and are those of git' '
 	cd r &&
 	git -c color.ui=always agent review s >../out &&
 	grep -F "${esc}[32m+three${esc}[m" ../out &&
@@ -129,7 +129,7 @@ test_expect_success 'colours are used when git would use them, and are those of 
 	test ! -s ../out
 '
 
-test_expect_success TTY 'colours reach the pager, unless color.*, NO_COLOR or TERM turn them off' '
+test_that TTY 'colours reach the pager, unless color.*, NO_COLOR or TERM turn them off' '
 	cd r &&
 	export PAGER=of-PAGER &&
 	$pty expect=by-of exit=0 -- git agent review s &&
@@ -142,7 +142,7 @@ test_expect_success TTY 'colours reach the pager, unless color.*, NO_COLOR or TE
 	done
 '
 
-test_expect_success 'flagged files come first, and the diff of a review can be applied' '
+test_that 'flagged files come first, and the diff of a review can be applied' '
 	cd r &&
 	git agent review s >../out &&
 	grep "^diff --git" ../out >../got &&
@@ -158,7 +158,7 @@ test_expect_success 'flagged files come first, and the diff of a review can be a
 	test "$(git -C ../wt write-tree)" = "$(git rev-parse agent/plain^{tree})"
 '
 
-test_expect_success 'a review shows what it has at once, and waits for no file at the end' '
+test_that 'a review shows what it has at once, and waits for no file at the end' '
 	cd r &&
 	test_session torn "echo 1 >1; seq 99 >zz" &&
 	mv .git/objects/pack ../packs &&
@@ -174,7 +174,7 @@ test_expect_success 'a review shows what it has at once, and waits for no file a
 	test_shows "^  2 files, +100 -0$" git agent review torn
 '
 
-test_expect_success 'a reader that goes away is no error' '
+test_that 'a reader that goes away is no error' '
 	cd r &&
 	test_session wide "for i in \$(seq 200); do seq 2000 >w\$i; done" &&
 	{
@@ -185,7 +185,7 @@ test_expect_success 'a reader that goes away is no error' '
 	test "$(cat ../rc)" = 0
 '
 
-test_expect_success TTY 'a pager that ends early or fails is no error, and one that cannot be run is named' '
+test_that TTY 'a pager that ends early or fails is no error, and one that cannot be run is named' '
 	cd r &&
 	for p in "head -n 1" false; do
 		$pty exit=0 mode=cooked -- env GIT_PAGER="$p" git agent review wide || exit 1
@@ -198,7 +198,7 @@ test_expect_success TTY 'a pager that ends early or fails is no error, and one t
 		env PATH="$TEST_BUILDDIR:$HOME/few" git-agent review s
 '
 
-test_expect_success TTY 'Ctrl-C ends a review once its pager has ended' '
+test_that TTY 'Ctrl-C ends a review once its pager has ended' '
 	cd r &&
 	script holds "
 trap \"echo noticed\" INT
@@ -212,7 +212,7 @@ echo bye" &&
 
 # ---- diff programs of the user
 
-test_expect_success 'textconv and external diffs run when they are asked for, and their output is escaped' '
+test_that 'textconv and external diffs run when they are asked for, and their output is escaped' '
 	cd r &&
 	script conv "touch $HOME/ran-conv; printf \"conv\\033[31m \"; wc -c <\"\$1\"" &&
 	script ext "touch $HOME/ran-ext; printf \"ext %s\\033]0;t\\n\" \"\$1\"" &&
@@ -239,7 +239,7 @@ test_expect_success 'textconv and external diffs run when they are asked for, an
 	test "$(grep -n -m 1 "^+.*echo evil" ../out | cut -d: -f1)" -lt "$(grep -n "^ext a" ../out | cut -d: -f1)"
 '
 
-test_expect_success 'options of the diff go with no other format, and with no decision' '
+test_that 'options of the diff go with no other format, and with no decision' '
 	cd r &&
 	for o in --stat --json --leftovers --format=html; do
 		test_expect_code 129 git agent review --textconv $o s || exit 1
@@ -263,7 +263,7 @@ diff_program() {
 	done
 }
 
-test_expect_success 'a file whose diff program fails is shown without it, and says so' '
+test_that 'a file whose diff program fails is shown without it, and says so' '
 	cd r &&
 	script fails "echo half; printf \"no \\033[31mgood\" >&2; exit 3" &&
 	echo "a diff=f" >.git/info/attributes &&
@@ -275,7 +275,7 @@ test_expect_success 'a file whose diff program fails is shown without it, and sa
 		! LC_ALL=C grep \"\$esc\" ../out"
 '
 
-test_expect_success 'a diff program that hangs is waited for once, not for each file' '
+test_that 'a diff program that hangs is waited for once, not for each file' '
 	cd r &&
 	script hangs "echo \$\$ >>$HOME/hung; exec sleep 600" &&
 	echo "* diff=f" >.git/info/attributes &&

@@ -17,7 +17,7 @@ two_hunks() {
 	git agent start -q --name "$1" -- sed -i -e 2s/ok/mine/ -e 12s/x/y/ Makefile
 }
 
-test_expect_success 'make a repository' '
+test_that 'make a repository' '
 	test_enter r &&
 	seq 40 >a &&
 	printf "all:\n\techo ok\n\n\n\n\n\n\n\n\nclean:\n\trm -f x\n" >Makefile &&
@@ -27,7 +27,7 @@ test_expect_success 'make a repository' '
 	test_commit base
 '
 
-test_expect_success 'rejected hunks are numbered as in the diff, and the others stay' '
+test_that 'rejected hunks are numbered as in the diff, and the others stay' '
 	cd r &&
 	test_session one "
 		sed -i -e 3s/3/three/ -e 5s/5/five/ -e 20s/20/twenty/ -e 38d a
@@ -46,7 +46,7 @@ test_expect_success 'rejected hunks are numbered as in the diff, and the others 
 	git agent drop one
 '
 
-test_expect_success 'a new file and a deleted one are one hunk' '
+test_that 'a new file and a deleted one are one hunk' '
 	cd r &&
 	test_session whole "
 		echo n >n
@@ -57,7 +57,7 @@ test_expect_success 'a new file and a deleted one are one hunk' '
 	git agent drop --force whole
 '
 
-test_expect_success 'a rejection that was killed half way holds for what it has published' '
+test_that 'a rejection that was killed half way holds for what it has published' '
 	cd r &&
 	sed -i 30s/.*/MINE/ a &&
 	test_session half "sed -i 30s/.*/spoilt/ a; echo new2 >new2" &&
@@ -71,7 +71,7 @@ test_expect_success 'a rejection that was killed half way holds for what it has 
 	git agent drop half
 '
 
-test_expect_success 'numbers that are no hunk, and paths without hunks, are refused' '
+test_that 'numbers that are no hunk, and paths without hunks, are refused' '
 	cd r &&
 	test_session wrong "
 		sed -i 1d a
@@ -99,7 +99,7 @@ test_expect_success 'numbers that are no hunk, and paths without hunks, are refu
 	git agent drop --force wrong
 '
 
-test_expect_success 'what is left of a flagged file is flagged again' '
+test_that 'what is left of a flagged file is flagged again' '
 	cd r &&
 	two_hunks left &&
 	flags left | grep "^Makefile make open False" &&
@@ -130,7 +130,7 @@ again() {
 	cat ../err &&
 	test "$(git rev-parse agent/$1:Makefile)" = "$left"
 }
-test_expect_success 'what is left of a flagged file is open again, unless it was accepted before' '
+test_that 'what is left of a flagged file is open again, unless it was accepted before' '
 	cd r &&
 	again back : &&
 	grep "agent/back: 1 open flag left" ../err &&
@@ -150,7 +150,7 @@ test_expect_success 'what is left of a flagged file is open again, unless it was
 	git reset -q --hard HEAD~1
 '
 
-test_expect_success 'the hunks that are accepted stay, and the others go' '
+test_that 'the hunks that are accepted stay, and the others go' '
 	cd r &&
 	two_hunks keep &&
 	test_says "0 open flags left" git agent review --accept --hunk 1 --feedback ../kept keep Makefile &&
@@ -164,7 +164,7 @@ test_expect_success 'the hunks that are accepted stay, and the others go' '
 	git reset -q --hard HEAD~1
 '
 
-test_expect_success 'an accepted part of a file that is held comes without the others' '
+test_that 'an accepted part of a file that is held comes without the others' '
 	cd r &&
 	seq 20 >.envrc &&
 	git add -f .envrc &&
@@ -178,7 +178,7 @@ test_expect_success 'an accepted part of a file that is held comes without the o
 	git reset -q --hard HEAD~2
 '
 
-test_expect_success 'a rejected part of a file that is held goes, and the rest stays held' '
+test_that 'a rejected part of a file that is held goes, and the rest stays held' '
 	cd r &&
 	seq 20 >.envrc &&
 	git add -f .envrc &&
@@ -217,7 +217,7 @@ printf 't\303\244b\t' >"$(printf 'q"\\\t\303\244')"
 printf '\033[31m\n' >esc
 EOF
 
-test_expect_success 'feedback has patches that lead back, and remarks' '
+test_that 'feedback has patches that lead back, and remarks' '
 	cd r &&
 	test_session fb "$(cat "$TRASH/work")" &&
 	was=$(git rev-parse agent/fb^{tree}) &&
@@ -240,7 +240,7 @@ please" fb a &&
 	git worktree remove --force ../wt
 '
 
-test_expect_success 'feedback is written of what was held, and not where a decision is refused' '
+test_that 'feedback is written of what was held, and not where a decision is refused' '
 	cd r &&
 	test_session fbh "
 		echo evil >>.envrc
@@ -259,7 +259,7 @@ test_expect_success 'feedback is written of what was held, and not where a decis
 	git agent drop --force fbh
 '
 
-test_expect_success 'feedback has changes on top of uncommitted work' '
+test_that 'feedback has changes on top of uncommitted work' '
 	cd r &&
 	echo mine >>b &&
 	test_session top "echo theirs >>b" &&
@@ -270,7 +270,7 @@ test_expect_success 'feedback has changes on top of uncommitted work' '
 	git agent drop --force top
 '
 
-test_expect_success 'feedback follows links of the user, and none where the agent can make some' '
+test_that 'feedback follows links of the user, and none where the agent can make some' '
 	cd r &&
 	test_session lk "
 		echo l >l
@@ -300,7 +300,7 @@ test_expect_success 'feedback follows links of the user, and none where the agen
 	git agent drop --force lk
 '
 
-test_expect_success 'long files are compared where they differ in one place, and not in another order' '
+test_that 'long files are compared where they differ in one place, and not in another order' '
 	cd r &&
 	seq 260000 >order &&
 	seq 260000 >place &&

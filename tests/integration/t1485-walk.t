@@ -51,7 +51,7 @@ pager_that() {
 	export GIT_PAGER
 }
 
-test_expect_success 'make a repository with a session' '
+test_that 'make a repository with a session' '
 	test_enter r &&
 	seq 40 >a &&
 	echo b >b &&
@@ -61,7 +61,7 @@ test_expect_success 'make a repository with a session' '
 '
 cd r || exit 1
 
-test_expect_success TTY 'flagged paths come first, with their flags and their diff' '
+test_that TTY 'flagged paths come first, with their flags and their diff' '
 	a_session all &&
 	walk all "?.envrc" "?(held)" "?critical" "?[direnv]" "?+evil" \
 		"?(1/4) accept .envrc [y,n,s,p,j,k,u,q,?]? " ">n" \
@@ -76,7 +76,7 @@ test_expect_success TTY 'flagged paths come first, with their flags and their di
 	git agent land --dry-run all
 '
 
-test_expect_success TTY 'an accepted path that was held comes in one go with what is rejected' '
+test_that TTY 'an accepted path that was held comes in one go with what is rejected' '
 	a_session held &&
 	walk held "?(1/4) accept .envrc" ">y" "?(2/4)" ">n" "?(3/4)" ">q" "?1 to accept, 1 to reject" ">y" \
 		"?0 open flags" =0 &&
@@ -86,7 +86,7 @@ test_expect_success TTY 'an accepted path that was held comes in one go with wha
 	git log -1 --format=%gs -g agent/held | grep -x "agent: accept and reject"
 '
 
-test_expect_success TTY 'quitting, end of file, Ctrl-C and a lost terminal decide nothing' '
+test_that TTY 'quitting, end of file, Ctrl-C and a lost terminal decide nothing' '
 	a_session quit &&
 	git for-each-ref >../before &&
 	walk quit "?(1/4)" ">n" "?(2/4)" ">q" "?do it" ">x" "?do it" ">n" "?nothing was changed" =0 &&
@@ -98,7 +98,7 @@ test_expect_success TTY 'quitting, end of file, Ctrl-C and a lost terminal decid
 	git for-each-ref | test_cmp ../before -
 '
 
-test_expect_success TTY 'an answer can be undone, and one that is none shows the help' '
+test_that TTY 'an answer can be undone, and one that is none shows the help' '
 	walk quit "?(1/4)" ">n" "?(2/4)" ">k" "?(rejected, 1/4)" ">u" "?(1/4)" ">?" "?y - accept" "?q - quit" \
 		"?(1/4)" ">" "?y - accept" "?(1/4)" ">\xc3\xa4" "?? - this help" "?(1/4)" ">k" "?(1/4)" \
 		">j" "?(2/4)" ">n" "?(3/4)" ">q" "?0 to accept, 1 to reject, 0 to reject in part, 3 left" ">y" \
@@ -106,7 +106,7 @@ test_expect_success TTY 'an answer can be undone, and one that is none shows the
 	verdicts quit | grep -x ".envrc:open Makefile:rejected"
 '
 
-test_expect_success TTY 'a path is split to its smallest parts, which are kept and rejected' '
+test_that TTY 'a path is split to its smallest parts, which are kept and rejected' '
 	a_session parts &&
 	walk parts "?(1/4)" ">j" "?(2/4)" ">j" "?(3/4) accept a" ">s" "?+five" \
 		"?(1/2 of a) keep this part [y,n,a,d,s,p,j,k,q,?]? " ">s" "?@@ -1,4 +1,4 @@" "?+three" \
@@ -121,7 +121,7 @@ test_expect_success TTY 'a path is split to its smallest parts, which are kept a
 	! git cat-file -e agent/parts:z
 '
 
-test_expect_success TTY 'undoing a path undoes its parts, and a path without parts is asked about again' '
+test_that TTY 'undoing a path undoes its parts, and a path without parts is asked about again' '
 	a_session undo "
 		sed -i -e 3s/3/three/ -e 30s/30/thirty/ a
 		printf \"a\000\" >bin
@@ -135,7 +135,7 @@ test_expect_success TTY 'undoing a path undoes its parts, and a path without par
 	git for-each-ref | test_cmp ../before -
 '
 
-test_expect_success TTY 'parts of what is flagged or held are decided, and accept what is left' '
+test_that TTY 'parts of what is flagged or held are decided, and accept what is left' '
 	seq 30 >.envrc &&
 	printf "all:\n\techo ok\n\n\n\n\n\n\n\n\nclean:\n\trm -f x\n" >Makefile &&
 	git add -f .envrc Makefile &&
@@ -155,7 +155,7 @@ test_expect_success TTY 'parts of what is flagged or held are decided, and accep
 	git agent drop two
 '
 
-test_expect_success TTY 'the pager shows all of a path, of which a window full is shown at once' '
+test_that TTY 'the pager shows all of a path, of which a window full is shown at once' '
 	a_session long "seq 1000 >long" &&
 	test_script ../count "wc -l" &&
 	GIT_PAGER=$HOME/count &&
@@ -166,7 +166,7 @@ test_expect_success TTY 'the pager shows all of a path, of which a window full i
 	! grep "^+500" ../out
 '
 
-test_expect_success TTY 'interactive.singleKey needs no return, and signals restore the terminal' '
+test_that TTY 'interactive.singleKey needs no return, and signals restore the terminal' '
 	test_when_finished git config --unset interactive.singleKey &&
 	git config interactive.singleKey true &&
 	git for-each-ref >../before &&
@@ -186,7 +186,7 @@ test_expect_success TTY 'interactive.singleKey needs no return, and signals rest
 	eval "\"\$pty\" $steps -- bash --norc --noprofile -i"
 '
 
-test_expect_success TTY 'TT-04: names, contents and reasons reach the terminal escaped' '
+test_that TTY 'TT-04: names, contents and reasons reach the terminal escaped' '
 	a_session esc "
 		n=\$(printf \"a\033]0;x\007\nb\")
 		printf \"one\033[2J\ntwo\r\n\342\200\256x\n\" >\"\$n\"
@@ -201,7 +201,7 @@ test_expect_success TTY 'TT-04: names, contents and reasons reach the terminal e
 	done
 '
 
-test_expect_success TTY 'a session without flags is accepted, and one without changes has nothing to decide' '
+test_that TTY 'a session without flags is accepted, and one without changes has nothing to decide' '
 	a_session empty true &&
 	walk empty "?nothing was decided" =0 &&
 	a_session plain "echo p >p" &&
@@ -209,7 +209,7 @@ test_expect_success TTY 'a session without flags is accepted, and one without ch
 	git agent land --dry-run plain
 '
 
-test_expect_success TTY 'a diff filter of the agent is not run' '
+test_that TTY 'a diff filter of the agent is not run' '
 	a_session filter "
 		sed -i -e 3s/3/three/ -e 5s/5/five/ -e 30s/30/thirty/ a
 		printf \"[interactive]\n\tdiffFilter = touch $HOME/PWNED\n\" |
@@ -221,7 +221,7 @@ test_expect_success TTY 'a diff filter of the agent is not run' '
 	test ! -e ../PWNED
 '
 
-test_expect_success TTY 'interactive.diffFilter shows what is asked about, where there are colours' '
+test_that TTY 'interactive.diffFilter shows what is asked about, where there are colours' '
 	test_when_finished git config --unset interactive.diffFilter &&
 	git config interactive.diffFilter "tee -a $HOME/filtered | sed \"s/^/F: /; s/three/THREE/\"" &&
 	walk filter "?F: " "?(1/3)" ">j" "?(2/3)" ">j" "?diff --git a/a b/a" "?+THREE" "?(3/3) accept a" ">s" \
@@ -241,7 +241,7 @@ test_expect_success TTY 'interactive.diffFilter shows what is asked about, where
 	test ! -e ../filtered
 '
 
-test_expect_success TTY 'a diff filter that changes the number of lines, or cannot be run, is named and not used' '
+test_that TTY 'a diff filter that changes the number of lines, or cannot be run, is named and not used' '
 	test_when_finished git config --unset interactive.diffFilter &&
 	for f in "sed 1d" "sed p" "true" "no-such-filter"; do
 		git config interactive.diffFilter "$f" &&
@@ -256,7 +256,7 @@ test_expect_success TTY 'a diff filter that changes the number of lines, or cann
 	! grep "interactive.diffFilter" ../out
 '
 
-test_expect_success 'review -i needs a terminal, and goes with no other way of showing or deciding' '
+test_that 'review -i needs a terminal, and goes with no other way of showing or deciding' '
 	printf "y\ny\n" >../yes &&
 	test_fails 129 "asks on a terminal" git agent review -i all <../yes >../out &&
 	for o in --accept --accept-all --reject --json --leftovers --stat --textconv --format=html; do
@@ -266,7 +266,7 @@ test_expect_success 'review -i needs a terminal, and goes with no other way of s
 
 # ---- what changes between the review and the decision
 
-test_expect_success TTY 'a branch that moved since it was shown is not decided about, but asked about again' '
+test_that TTY 'a branch that moved since it was shown is not decided about, but asked about again' '
 	a_session race "
 		sed -i 3s/3/three/ a
 		echo n >n" &&
@@ -286,7 +286,7 @@ test_expect_success TTY 'a branch that moved since it was shown is not decided a
 	grep -c "is not where it was" ../out | grep -x 1
 '
 
-test_expect_success TTY 'answers and remarks outlive a commit of somebody else, and only that is asked about' '
+test_that TTY 'answers and remarks outlive a commit of somebody else, and only that is asked about' '
 	a_session more &&
 	blob=$(echo mine | git hash-object -w --stdin) &&
 	pager_that "GIT_INDEX_FILE=$HOME/more.index
@@ -315,7 +315,7 @@ test_expect_success TTY 'answers and remarks outlive a commit of somebody else, 
 	! grep "^+thirty" ../fb.more
 '
 
-test_expect_success TTY 'answers outlive a lock of git, and can be tried or gone through again' '
+test_that TTY 'answers outlive a lock of git, and can be tried or gone through again' '
 	a_session lock &&
 	pager_that "l=$HOME/r/.git/refs/heads/agent/lock.lock
 		if test -e \$l; then rm \$l; else : >\$l; fi
@@ -333,7 +333,7 @@ test_expect_success TTY 'answers outlive a lock of git, and can be tried or gone
 	verdicts lock | grep -x ".envrc:rejected Makefile:accepted"
 '
 
-test_expect_success TTY 'a decision that is refused and given up changes nothing, and fails' '
+test_that TTY 'a decision that is refused and given up changes nothing, and fails' '
 	a_session up &&
 	git for-each-ref >../before &&
 	pager_that "git worktree add -q $HOME/up.wt agent/up && echo added" &&

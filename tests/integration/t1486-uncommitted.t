@@ -14,7 +14,7 @@ clear() {
 	! grep "^[-+ ]*$2" ../log
 }
 
-test_expect_success 'uncommitted work that only another branch of the agent has is named, and not dropped' '
+test_that 'uncommitted work that only another branch of the agent has is named, and not dropped' '
 	make_repo other &&
 	line f 8 W &&
 	git agent start --name br -- sh -c "
@@ -28,7 +28,7 @@ test_expect_success 'uncommitted work that only another branch of the agent has 
 	git agent drop --force br
 '
 
-test_expect_success 'a branch of the user that the agent merged keeps what it has' '
+test_that 'a branch of the user that the agent merged keeps what it has' '
 	make_repo merged &&
 	git switch -qc side &&
 	line f 2 S &&
@@ -46,7 +46,7 @@ test_expect_success 'a branch of the user that the agent merged keeps what it ha
 	git show agent/known:f | grep S
 '
 
-test_expect_success 'a session with nothing but uncommitted changes has no branch, and is not dropped' '
+test_that 'a session with nothing but uncommitted changes has no branch, and is not dropped' '
 	make_repo only &&
 	line f 8 W &&
 	line g 8 W &&

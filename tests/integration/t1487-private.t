@@ -25,7 +25,7 @@ look='git cat-file --batch-all-objects --batch-check=%\(objectname\) >/tmp/all
 	git cat-file --batch </tmp/all >/tmp/text
 	grep -ac [D]RAFT /tmp/text || :'
 
-test_expect_success 'uncommitted work is in no object of the repository, and no other session sees it' '
+test_that 'uncommitted work is in no object of the repository, and no other session sees it' '
 	begin &&
 	sed -i s/5/DRAFT/ f &&
 	echo DRAFT >u &&
@@ -52,7 +52,7 @@ test_expect_success 'uncommitted work is in no object of the repository, and no 
 	none "DRAFT[245]*$"
 '
 
-test_expect_success 'no ref names uncommitted work, and git gc removes none of it' '
+test_that 'no ref names uncommitted work, and git gc removes none of it' '
 	begin &&
 	sed -i s/5/DRAFT/ f &&
 	echo DRAFT >u &&
@@ -71,7 +71,7 @@ test_expect_success 'no ref names uncommitted work, and git gc removes none of i
 	grep A f
 '
 
-test_expect_success 'the copy of uncommitted work is whole, also of what only the index had' '
+test_that 'the copy of uncommitted work is whole, also of what only the index had' '
 	begin &&
 	echo DRAFT >st &&
 	git add st &&
@@ -89,7 +89,7 @@ test_expect_success 'the copy of uncommitted work is whole, also of what only th
 
 for at in capture:begin capture:export capture:imported capture:upper capture:tree capture:commit capture:rewrite \
 	capture:report objects:migrate capture:before-refs capture:after-refs capture:before-state; do
-	test_expect_success "uncommitted work survives a capture that is killed at $at" '
+	test_that "uncommitted work survives a capture that is killed at $at" '
 		begin &&
 		echo DRAFT >u &&
 		test_expect_code 137 env GIT_AGENT_FAULT=$at:kill git-agent start -q --name s -- sh -c "
@@ -113,7 +113,7 @@ for at in capture:begin capture:export capture:imported capture:upper capture:tr
 	'
 done
 
-test_expect_success ROOT 'a capture on a full disk says so, and is done again when there is room' '
+test_that ROOT 'a capture on a full disk says so, and is done again when there is room' '
 	begin &&
 	echo DRAFT >u &&
 	test_session s "echo A >>u" &&
@@ -131,7 +131,7 @@ test_expect_success ROOT 'a capture on a full disk says so, and is done again wh
 	test "$(wc -l <u)" = 20002
 '
 
-test_expect_success 'a session that is dropped and restored has its uncommitted work again' '
+test_that 'a session that is dropped and restored has its uncommitted work again' '
 	begin &&
 	echo DRAFT >u &&
 	test_session s "echo A >>u" &&
@@ -143,7 +143,7 @@ test_expect_success 'a session that is dropped and restored has its uncommitted 
 	test "$(cat u)" = "$(printf "DRAFT\nA")"
 '
 
-test_expect_success 'uncommitted work below a --live session is in no object of the repository either' '
+test_that 'uncommitted work below a --live session is in no object of the repository either' '
 	begin &&
 	echo DRAFT2 >v &&
 	git agent start -q --live --name l -- sh -c "echo k >k" &&
@@ -157,7 +157,7 @@ test_lazy_prereq OTHER_FS '
 	python3 -c "import os, sys; os.setxattr(sys.argv[1], \"user.x\", b\"y\")" "$other"
 '
 
-test_expect_success OTHER_FS 'sessions may be on another file system than the repository' '
+test_that OTHER_FS 'sessions may be on another file system than the repository' '
 	begin &&
 	echo DRAFT >u &&
 	XDG_STATE_HOME=$(test_directory_in /dev/shm) &&

@@ -4,13 +4,13 @@ test_description='what is accepted is what was shown'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-test_expect_success 'a session with something held, which was shown' '
+test_that 'a session with something held, which was shown' '
 	git init -q r && cd r && echo a >a && git add . && git commit -qm one &&
 	test_session s "echo export A=1 >.envrc; echo all: >Makefile" &&
 	git agent review s >/dev/null
 '
 
-test_expect_success 'captured again since, it is not accepted' '
+test_that 'captured again since, it is not accepted' '
 	cd r &&
 	test_resume s "echo evil >.envrc" &&
 	test_fails 4 "agent/s was captured again since it was shown" git agent review --accept s .envrc &&
@@ -18,19 +18,19 @@ test_expect_success 'captured again since, it is not accepted' '
 	test_must_fail git cat-file -e agent/s:.envrc
 '
 
-test_expect_success 'shown again, it is, and its id is printed' '
+test_that 'shown again, it is, and its id is printed' '
 	cd r &&
 	git agent diff --held s >../out && grep "^+evil" ../out &&
 	test_says "accepted .envrc 100644 $(git rev-parse refs/agent/s/held:.envrc)" git agent review --accept s .envrc
 '
 
-test_expect_success 'a verdict is no capture' '
+test_that 'a verdict is no capture' '
 	cd r &&
 	test_says "accepted Makefile 100644" git agent review --accept s Makefile &&
 	test_must_fail grep .envrc ../err
 '
 
-test_expect_success 'what was shown while it ran is not what was captured' '
+test_that 'what was shown while it ran is not what was captured' '
 	cd r &&
 	git agent start -d -q --name live -- sh -c "
 		echo one >.envrc
@@ -42,7 +42,7 @@ test_expect_success 'what was shown while it ran is not what was captured' '
 	test_expect_code 4 git agent review --accept live .envrc
 '
 
-test_expect_success 'a session that was never shown can be accepted' '
+test_that 'a session that was never shown can be accepted' '
 	cd r &&
 	test_session unseen "echo one >.envrc" &&
 	git agent review --accept unseen .envrc
@@ -54,7 +54,7 @@ again() {
 	git agent land --dry-run kept >/dev/null && git agent resume -q kept -- sh -c "$1"
 }
 
-test_expect_success 'an accepted line stays accepted where nothing that is flagged was added' '
+test_that 'an accepted line stays accepted where nothing that is flagged was added' '
 	cd r &&
 	test_session kept "echo \"get(u, verify=False)\" >a.py; echo \"x = 1\" >>a.py" &&
 	test_expect_code 3 git agent land --dry-run kept &&
@@ -65,7 +65,7 @@ test_expect_success 'an accepted line stays accepted where nothing that is flagg
 	git agent land --dry-run kept
 '
 
-test_expect_success 'another flagged line, flag or mode needs another verdict' '
+test_that 'another flagged line, flag or mode needs another verdict' '
 	cd r &&
 	again "echo \"post(u, verify=False)\" >>a.py" &&
 	test_expect_code 3 git agent land --dry-run kept &&
@@ -75,7 +75,7 @@ test_expect_success 'another flagged line, flag or mode needs another verdict' '
 	test_expect_code 3 git agent land --dry-run kept
 '
 
-test_expect_success 'so does a path that is flagged by its name, and what no review shows' '
+test_that 'so does a path that is flagged by its name, and what no review shows' '
 	cd r &&
 	again "echo all: >x.mk; echo \"	./x\" >>x.mk" &&
 	again "echo \"	./y\" >>x.mk" &&
@@ -85,7 +85,7 @@ test_expect_success 'so does a path that is flagged by its name, and what no rev
 	test_expect_code 3 git agent land --dry-run kept
 '
 
-test_expect_success 'and so does what is held' '
+test_that 'and so does what is held' '
 	cd r &&
 	again "echo export B=1 >>.envrc" &&
 	git agent review --accept kept .envrc &&

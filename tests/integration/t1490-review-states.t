@@ -214,7 +214,7 @@ is_refused() {
 }
 
 for state in dirty staged conflicted rebasing detached moved submodule sparse; do
-	test_expect_success "decisions give the exact result and touch nothing else: $state" "
+	test_that "decisions give the exact result and touch nothing else: $state" "
 		a_session_in $state &&
 		decides review &&
 		decides hunk &&
@@ -223,7 +223,7 @@ for state in dirty staged conflicted rebasing detached moved submodule sparse; d
 	"
 done
 
-test_expect_success 'what was decided beside a dirty tree lands on a clean one' '
+test_that 'what was decided beside a dirty tree lands on a clean one' '
 	cd dirty &&
 	git stash -q -u &&
 	git agent land s &&
@@ -234,7 +234,7 @@ test_expect_success 'what was decided beside a dirty tree lands on a clean one' 
 
 # The branch must not move below a working tree: what has to move it is refused, all else is done.
 for state in elsewhere here; do
-	test_expect_success "a branch that is checked out is reviewed, but not moved: $state" "
+	test_that "a branch that is checked out is reviewed, but not moved: $state" "
 		a_session_in $state &&
 		decides review &&
 		for command in hunk accept reject; do
@@ -245,13 +245,13 @@ for state in elsewhere here; do
 	"
 done
 
-test_expect_success TTY 'review -i asks nothing about a branch that is checked out' '
+test_that TTY 'review -i asks nothing about a branch that is checked out' '
 	cd elsewhere &&
 	"$TEST_BUILDDIR/tests/helpers/ptydrive" expect="is checked out in" exit=128 -- git agent review -i s >../out &&
 	! grep "accept .envrc" ../out
 '
 
-test_expect_success 'a branch that is not checked out any more can be decided about' '
+test_that 'a branch that is not checked out any more can be decided about' '
 	cd here &&
 	git stash -q &&
 	git switch -q main &&
@@ -259,7 +259,7 @@ test_expect_success 'a branch that is not checked out any more can be decided ab
 	test_holds agent/s:.envrc evil
 '
 
-test_expect_success 'a branch that was deleted is shown as it was captured, and not decided about' '
+test_that 'a branch that was deleted is shown as it was captured, and not decided about' '
 	a_session_in gone &&
 	refs >../refs &&
 	git agent review s | grep "^+three" &&
@@ -270,7 +270,7 @@ test_expect_success 'a branch that was deleted is shown as it was captured, and 
 '
 
 # Only we are: a git that is killed leaves its locks, and says so to who comes next.
-test_expect_success STRACE 'a rejection that is killed between any two steps is done, or not begun' '
+test_that STRACE 'a rejection that is killed between any two steps is done, or not begun' '
 	test_enter kill &&
 	seq 40 >a &&
 	git add a &&
@@ -305,7 +305,7 @@ for f in json.load(sys.stdin)["flags"]:
     print(f["path"], f["verdict"], *f["in_commits_only"])'
 }
 
-test_expect_success 'each format of a review names the commits that alone have a path' '
+test_that 'each format of a review names the commits that alone have a path' '
 	test_enter way a &&
 	for n in way1 way2; do
 		test_session $n "
@@ -333,7 +333,7 @@ test_expect_success 'each format of a review names the commits that alone have a
 		grep "\"inCommitsOnly\":\[\"$first\",\"$second\"\]"
 '
 
-test_expect_success 'a rejected path that only earlier commits have stays open' '
+test_that 'a rejected path that only earlier commits have stays open' '
 	cd way &&
 	for how in --merge --ff-only --rebase; do
 		test_expect_code 3 git agent land $how way1 2>../err &&
@@ -347,7 +347,7 @@ test_expect_success 'a rejected path that only earlier commits have stays open' 
 	! git cat-file -e HEAD:b
 '
 
-test_expect_success 'an accepted path that only earlier commits have lands with them' '
+test_that 'an accepted path that only earlier commits have lands with them' '
 	cd way &&
 	git agent review --accept way2 Makefile &&
 	test_prints "Makefile accepted" only way2 &&
@@ -356,7 +356,7 @@ test_expect_success 'an accepted path that only earlier commits have lands with 
 	git log --format=%s | grep -x add
 '
 
-test_expect_success 'a rejected path of the tip is not open for the commits before that have it' '
+test_that 'a rejected path of the tip is not open for the commits before that have it' '
 	cd way &&
 	git reset -q --hard $(git rev-list --max-parents=0 HEAD) &&
 	test_session way3 "
@@ -370,7 +370,7 @@ test_expect_success 'a rejected path of the tip is not open for the commits befo
 	git agent land --dry-run way3
 '
 
-test_expect_success 'a path that is held is in no commit, so that rejecting it is enough' '
+test_that 'a path that is held is in no commit, so that rejecting it is enough' '
 	cd way &&
 	test_session way4 "
 		echo e >.envrc

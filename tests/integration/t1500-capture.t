@@ -5,7 +5,7 @@ test_description='capture: the commits it makes, what is held from them, and wha
 . "$TEST_SRCDIR/tests/lib/attacks.sh"
 require_sandbox
 
-test_expect_success 'the commit for the rest has a message, an identity and trailers' '
+test_that 'the commit for the rest has a message, an identity and trailers' '
 	make_repo msg &&
 	cd msg &&
 	git agent start --name m1 -m "do the thing" -- sh -c "
@@ -26,7 +26,7 @@ test_expect_success 'the commit for the rest has a message, an identity and trai
 	git log -1 --format=%s agent/m2 | grep "^agent/m2: 1 file changed$"
 '
 
-test_expect_success 'commits that differ from the base in no file are promised no commit' '
+test_that 'commits that differ from the base in no file are promised no commit' '
 	make_repo nofile "
 		git commit -q --allow-empty -m first
 		echo 2 >2" &&
@@ -40,7 +40,7 @@ test_expect_success 'commits that differ from the base in no file are promised n
 	test_missing agent/unborn
 '
 
-test_expect_success 'an ignored file of the user that the agent commits is held' '
+test_that 'an ignored file of the user that the agent commits is held' '
 	make_repo ign "
 		echo secret.cfg >.gitignore
 		echo mods/ >>.gitignore" &&
@@ -59,7 +59,7 @@ test_expect_success 'an ignored file of the user that the agent commits is held'
 	test "$(cat secret.cfg)" = mine
 '
 
-test_expect_success 'commits that are all held make no branch until they are accepted' '
+test_that 'commits that are all held make no branch until they are accepted' '
 	make_repo none2 "echo \"*.cfg\" >.gitignore" &&
 	cd none2 &&
 	test_says "^agent/h: no commit" git agent start --name h -- sh -c "
@@ -84,7 +84,7 @@ test_expect_success 'commits that are all held make no branch until they are acc
 	test "$(git rev-list --count HEAD..agent/h)" = 1
 '
 
-test_expect_success 'GT-07: an untracked file of the user is not overwritten by a merge' '
+test_that 'GT-07: an untracked file of the user is not overwritten by a merge' '
 	make_repo unt &&
 	cd unt &&
 	echo mine >same &&
@@ -98,7 +98,7 @@ test_expect_success 'GT-07: an untracked file of the user is not overwritten by 
 '
 
 # A plain merge removes what is ignored in a directory that becomes a file.
-test_expect_success 'ignored files in a directory that the agent makes a file survive a merge' '
+test_that 'ignored files in a directory that the agent makes a file survive a merge' '
 	make_repo unt2 "
 		mkdir -p e/sub &&
 		echo x >e/sub/x &&
@@ -125,7 +125,7 @@ mine" &&
 	test -L k
 '
 
-test_expect_success 'excludes and attributes of the user are found as git finds them, inside and at capture' '
+test_that 'excludes and attributes of the user are found as git finds them, inside and at capture' '
 	make_repo uf "
 		mkdir conf &&
 		echo *.rel >conf/ign &&
@@ -153,7 +153,7 @@ test_expect_success 'excludes and attributes of the user are found as git finds 
 
 # The mark is made in the project: there it shows wherever the filter ran, inside at the
 # capture too. Before that the filter is seen to be one that works.
-test_expect_success 'GT-08: a filter that the agent defines is never run over what is captured' '
+test_that 'GT-08: a filter that the agent defines is never run over what is captured' '
 	make_repo filt &&
 	cd filt &&
 	test_session fi "
@@ -170,7 +170,7 @@ test_expect_success 'GT-08: a filter that the agent defines is never run over wh
 	test ! -e ran
 '
 
-test_expect_success 'a sparse checkout of the user stays sparse, and what it leaves out is not deleted' '
+test_that 'a sparse checkout of the user stays sparse, and what it leaves out is not deleted' '
 	make_repo sparse "
 		mkdir hidden shown &&
 		echo h >hidden/h &&
@@ -187,7 +187,7 @@ test_expect_success 'a sparse checkout of the user stays sparse, and what it lea
 	test_prints "A\thidden/deep/n\nD\tshown/s\nA\tshown/t" git diff --name-status HEAD agent/sp
 '
 
-test_expect_success 'files that vanish because the agent narrowed its checkout are named' '
+test_that 'files that vanish because the agent narrowed its checkout are named' '
 	make_repo narrow "
 		mkdir e f
 		echo e >e/e

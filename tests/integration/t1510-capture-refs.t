@@ -10,7 +10,7 @@ heads() {
 	git for-each-ref --format="%(refname:lstrip=4) %(objectname)" "refs/agent/$1/heads"
 }
 
-test_expect_success 'the branch that HEAD is on keeps its name' '
+test_that 'the branch that HEAD is on keeps its name' '
 	make_repo athead &&
 	cd athead &&
 	git branch mine &&
@@ -35,7 +35,7 @@ test_expect_success 'the branch that HEAD is on keeps its name' '
 	! heads h | grep .
 '
 
-test_expect_success 'a branch on which all has landed does not keep git agent gc from a session' '
+test_that 'a branch on which all has landed does not keep git agent gc from a session' '
 	cd athead &&
 	test_session g "
 		git switch -q -c topic
@@ -47,7 +47,7 @@ test_expect_success 'a branch on which all has landed does not keep git agent gc
 	git agent gc | grep "^session g:"
 '
 
-test_expect_success 'work on no branch is kept: tags, older stashes, worktrees' '
+test_that 'work on no branch is kept: tags, older stashes, worktrees' '
 	make_repo alone "
 		git commit -q --allow-empty -m first
 		git tag -am t theirs
@@ -85,7 +85,7 @@ test_expect_success 'work on no branch is kept: tags, older stashes, worktrees' 
 	git agent drop --force t
 '
 
-test_expect_success 'tags that the agent made or moved are named, and not taken' '
+test_that 'tags that the agent made or moved are named, and not taken' '
 	make_repo tags "
 		git commit -q --allow-empty -m first
 		git tag -am t theirs
@@ -107,7 +107,7 @@ test_expect_success 'tags that the agent made or moved are named, and not taken'
 '
 
 # The agent puts a tag and a branch on each commit of a branch of the user, and deletes that one.
-test_expect_success 'refs on commits of the user are not the work of the agent, and git is asked once for all' '
+test_that 'refs on commits of the user are not the work of the agent, and git is asked once for all' '
 	make_repo yours &&
 	cd yours &&
 	git switch -q -c old &&
@@ -128,7 +128,7 @@ test_expect_success 'refs on commits of the user are not the work of the agent, 
 '
 
 # more refs than git inside is told of
-test_expect_success 'refs of the user do not count against the limit of branches, however many there are' '
+test_that 'refs of the user do not count against the limit of branches, however many there are' '
 	make_repo manyrefs &&
 	cd manyrefs &&
 	tip=HEAD &&
@@ -149,7 +149,7 @@ test_expect_success 'refs of the user do not count against the limit of branches
 '
 
 # each alone would be within it
-test_expect_success 'a branch of the user that the agent merged counts against no limit' '
+test_that 'a branch of the user that the agent merged counts against no limit' '
 	make_repo merged "git commit -q --allow-empty -m first" &&
 	cd merged &&
 	git branch old &&
@@ -170,7 +170,7 @@ test_expect_success 'a branch of the user that the agent merged counts against n
 	git agent show m-more | grep "commits were not taken (there are too many commits"
 '
 
-test_expect_success 'a ref of the user whose object is missing does not stop a capture' '
+test_that 'a ref of the user whose object is missing does not stop a capture' '
 	make_repo brokenref &&
 	cd brokenref &&
 	git rev-parse HEAD | tr 0-9a-f f | tee .git/refs/heads/broken >.git/refs/tags/broken &&
@@ -186,7 +186,7 @@ test_expect_success 'a ref of the user whose object is missing does not stop a c
 	test "$(cat b)" = b
 '
 
-test_expect_success 'a branch whose name cannot be kept does not cost the stash' '
+test_that 'a branch whose name cannot be kept does not cost the stash' '
 	make_repo odd &&
 	cd odd &&
 	test_session s "
@@ -199,7 +199,7 @@ test_expect_success 'a branch whose name cannot be kept does not cost the stash'
 	git show refs/agent/s/stash:a | grep s
 '
 
-test_expect_success 'branches named in another script, and refs below refs/stash, are kept' '
+test_that 'branches named in another script, and refs below refs/stash, are kept' '
 	make_repo script &&
 	cd script &&
 	name=$(printf "fix\343\200\200jp") &&
@@ -214,7 +214,7 @@ test_expect_success 'branches named in another script, and refs below refs/stash
 	test "$(git agent show k | grep -c "u{3000}")" = 0
 '
 
-test_expect_success 'a session that has only branches or a stash says so, and drop asks first' '
+test_that 'a session that has only branches or a stash says so, and drop asks first' '
 	make_repo only &&
 	cd only &&
 	test_says "nothing to commit" git agent start --name h -- sh -c "
@@ -239,7 +239,7 @@ test_expect_success 'a session that has only branches or a stash says so, and dr
 	git agent drop --force h s
 '
 
-test_expect_success 'control characters in commits of the agent are escaped on every ref' '
+test_that 'control characters in commits of the agent are escaped on every ref' '
 	make_repo raw &&
 	cd raw &&
 	esc="$(printf "\033]0;x\007")" &&
@@ -275,7 +275,7 @@ test_expect_success 'control characters in commits of the agent are escaped on e
 	git agent show r | grep "3 commits had control characters"
 '
 
-test_expect_success 'GT-12: a trailer of ours that the agent wrote is named' '
+test_that 'GT-12: a trailer of ours that the agent wrote is named' '
 	make_repo trailers &&
 	cd trailers &&
 	git agent start --name r -- sh -c "

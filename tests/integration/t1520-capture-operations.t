@@ -8,7 +8,7 @@ require_sandbox
 # for agents: branches that conflict, this one and t
 conflict="git switch -q -c t; echo 1 >a; git commit -qam t; git switch -q -; echo 2 >a; git commit -qam m"
 
-test_expect_success 'a rebase that stopped is named, and its autostash is kept' '
+test_that 'a rebase that stopped is named, and its autostash is kept' '
 	make_repo half &&
 	cd half &&
 	test_says "note: the agent stopped in the middle of a rebase" git agent start --name r -- sh -c "
@@ -20,7 +20,7 @@ test_expect_success 'a rebase that stopped is named, and its autostash is kept' 
 	test_holds refs/agent/r/heads/agent/r:a 2
 '
 
-test_expect_success 'the commit that an unfinished merge would bring is kept, by later captures too' '
+test_that 'the commit that an unfinished merge would bring is kept, by later captures too' '
 	cd half &&
 	test_says "note: the agent stopped in the middle of a merge" git agent start --name m -- sh -c "
 		$conflict
@@ -38,14 +38,14 @@ test_expect_success 'the commit that an unfinished merge would bring is kept, by
 	git log -1 --format=%s refs/agent/m/others/merging | grep -x alone
 '
 
-test_expect_success 'the branch of the user that an unfinished merge would bring is not kept again' '
+test_that 'the branch of the user that an unfinished merge would bring is not kept again' '
 	cd half &&
 	git branch -q side "$(git commit-tree -p HEAD -m side HEAD^{tree})" &&
 	test_says "in the middle of a merge" git agent start --name n -- git merge -q --no-commit --no-ff side &&
 	! grep "on no branch" ../err
 '
 
-test_expect_success 'cherry-picks, reverts and patches that stopped are named' '
+test_that 'cherry-picks, reverts and patches that stopped are named' '
 	cd half &&
 	test_says "in the middle of a cherry-pick" git agent start --name c -- sh -c "
 		$conflict
@@ -65,7 +65,7 @@ test_expect_success 'cherry-picks, reverts and patches that stopped are named' '
 		true"
 '
 
-test_expect_success 'a rebase that stopped in a worktree of the agent is named and kept' '
+test_that 'a rebase that stopped in a worktree of the agent is named and kept' '
 	make_repo trees &&
 	cd trees &&
 	git agent start --name w -- sh -c "
@@ -81,7 +81,7 @@ test_expect_success 'a rebase that stopped in a worktree of the agent is named a
 	test_holds refs/agent/w/others/worktrees/wt/autostash:d/x dirty
 '
 
-test_expect_success 'worktrees with hostile names reach the terminal escaped' '
+test_that 'worktrees with hostile names reach the terminal escaped' '
 	cd trees &&
 	git agent start --name hostile -- sh -c "
 		git worktree add -q --detach /tmp/h
@@ -97,7 +97,7 @@ test_expect_success 'worktrees with hostile names reach the terminal escaped' '
 	test_expect_code 2 git agent drop hostile
 '
 
-test_expect_success 'each commit that an unfinished octopus merge would bring is kept' '
+test_that 'each commit that an unfinished octopus merge would bring is kept' '
 	make_repo several &&
 	cd several &&
 	test_says "is kept on refs/agent/o/others/: merging, merging-2, merging-3$" git agent start --name o -- sh -c "

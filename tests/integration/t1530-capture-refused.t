@@ -20,7 +20,7 @@ subject() {
 	test_prints "$2" git log -1 --format=%s "$1"
 }
 
-test_expect_success 'refs that cannot be read are named, and cost no other' '
+test_that 'refs that cannot be read are named, and cost no other' '
 	make_repo badrefs &&
 	cd badrefs &&
 	test_session r "
@@ -54,7 +54,7 @@ test_expect_success 'refs that cannot be read are named, and cost no other' '
 	! grep "side\|agent/r[, ]" ../note
 '
 
-test_expect_success 'a branch that misses an object, or that git refuses, costs no other, nor HEAD' '
+test_that 'a branch that misses an object, or that git refuses, costs no other, nor HEAD' '
 	make_repo holes &&
 	cd holes &&
 	test_session h "
@@ -90,7 +90,7 @@ test_expect_success 'a branch that misses an object, or that git refuses, costs 
 	git agent show h | test_cmp ../show -
 '
 
-test_expect_success 'a HEAD that git refuses costs no branch' '
+test_that 'a HEAD that git refuses costs no branch' '
 	make_repo badhead &&
 	cd badhead &&
 	git agent start --name h -- sh -c "
@@ -111,7 +111,7 @@ test_expect_success 'a HEAD that git refuses costs no branch' '
 	subject refs/agent/h/heads/side side
 '
 
-test_expect_success 'broken refs beyond those that git names are counted, or said to be at least so many' '
+test_that 'broken refs beyond those that git names are counted, or said to be at least so many' '
 	make_repo broken &&
 	cd broken &&
 	long=$(printf "%060d" 0) &&
@@ -127,7 +127,7 @@ test_expect_success 'broken refs beyond those that git names are counted, or sai
 
 # ---- limits
 
-test_expect_success 'HEAD is taken where a limit keeps branches away, and a capture without it takes them' '
+test_that 'HEAD is taken where a limit keeps branches away, and a capture without it takes them' '
 	make_repo parts &&
 	cd parts &&
 	git agent -c limits.capture.commits=5 start --name p -- sh -c "
@@ -145,7 +145,7 @@ test_expect_success 'HEAD is taken where a limit keeps branches away, and a capt
 '
 
 # The packs of all and of HEAD take no time; from then on git is busy with one for most of the time there is.
-test_expect_success 'packs that keep git busy share one time limit: HEAD is taken, what is late is named' '
+test_that 'packs that keep git busy share one time limit: HEAD is taken, what is late is named' '
 	make_repo slow &&
 	cd slow &&
 	test_expect_code 137 env GIT_AGENT_FAULT=capture:begin:kill git-agent start --name s -- sh -c "
@@ -184,7 +184,7 @@ test_expect_success 'packs that keep git busy share one time limit: HEAD is take
 '
 
 # The time git inside gets is cut short; what keeps it busy would do so for ever.
-test_expect_success 'git that is kept waiting inside is ended: the work is one commit' '
+test_that 'git that is kept waiting inside is ended: the work is one commit' '
 	make_repo wait &&
 	cd wait &&
 	git agent -c limits.capture.git_time=2 start --name w -- sh -c "
@@ -215,7 +215,7 @@ hostile() {
 	return 1
 }
 
-test_expect_success 'GT-03: a hostile git dir is never opened on the host, and the work is captured all the same' '
+test_that 'GT-03: a hostile git dir is never opened on the host, and the work is captured all the same' '
 	make_repo evil &&
 	cd evil &&
 	hostile head "echo garbage >.git/HEAD" &&
@@ -231,7 +231,7 @@ test_expect_success 'GT-03: a hostile git dir is never opened on the host, and t
 	test -z "$(git status --porcelain)"
 '
 
-test_expect_success 'an agent that makes git report a full disk is not believed' '
+test_that 'an agent that makes git report a full disk is not believed' '
 	make_repo full &&
 	cd full &&
 	test_session f1 "

@@ -17,7 +17,7 @@ subject() {
 	test_prints "$2" git log -1 --format=%s "$1"
 }
 
-test_expect_success 'a ref of an earlier run that blocks a new one moves aside' '
+test_that 'a ref of an earlier run that blocks a new one moves aside' '
 	make_repo way &&
 	cd way &&
 	test_session w "git tag x \$(git commit-tree -m first HEAD^{tree})" &&
@@ -35,7 +35,7 @@ test_expect_success 'a ref of an earlier run that blocks a new one moves aside' 
 '
 
 # MERGE_HEAD as git never writes it: one commit twice
-test_expect_success 'a commit that two refs of an earlier run name is kept once' '
+test_that 'a commit that two refs of an earlier run name is kept once' '
 	make_repo once &&
 	cd once &&
 	test_session o "
@@ -54,7 +54,7 @@ test_expect_success 'a commit that two refs of an earlier run name is kept once'
 '
 
 # The report has a lock, for which git waits some seconds
-test_expect_success 'nobody else captures a session while the git of a killed capture updates refs' '
+test_that 'nobody else captures a session while the git of a killed capture updates refs' '
 	make_repo killed &&
 	cd killed &&
 	{
@@ -80,7 +80,7 @@ test_expect_success 'nobody else captures a session while the git of a killed ca
 	test_holds agent/kill1:b b
 '
 
-test_expect_success 'a rewritten branch of an earlier run and a broken one of the user do not stop a resume' '
+test_that 'a rewritten branch of an earlier run and a broken one of the user do not stop a resume' '
 	make_repo former &&
 	cd former &&
 	test_session f "
@@ -105,7 +105,7 @@ test_expect_success 'a rewritten branch of an earlier run and a broken one of th
 	test "$(git rev-parse agent/f^{tree})" = "$tip"
 '
 
-test_expect_success 'a branch of a running session that the user moved is named, and captured once renamed' '
+test_that 'a branch of a running session that the user moved is named, and captured once renamed' '
 	{
 		make_repo moved &&
 		cd moved &&
@@ -132,7 +132,7 @@ kept() {
 }
 
 # Up to the state, so that it is captured again.
-test_expect_success 'branches that a later capture does not find go, unless it could not look' '
+test_that 'branches that a later capture does not find go, unless it could not look' '
 	make_repo later &&
 	cd later &&
 	GIT_AGENT_FAULT=capture:before-state:fail &&
@@ -171,7 +171,7 @@ test_expect_success 'branches that a later capture does not find go, unless it c
 
 # A packed-refs file written by hand, and a branch of the user's that has one of its commits at the
 # first capture: that one is not the agent's then, and blocks the other afterwards.
-test_expect_success 'a ref that a later capture cannot keep beside another stays on a ref of its own' '
+test_that 'a ref that a later capture cannot keep beside another stays on a ref of its own' '
 	for kind in x/y x; do
 		make_repo again-$(basename $kind) &&
 		(
@@ -211,7 +211,7 @@ came() {
 	test_holds agent/$1:1.lf 1
 }
 
-test_expect_success 'a session is captured whole in another worktree, and where the repository was moved to' '
+test_that 'a session is captured whole in another worktree, and where the repository was moved to' '
 	make_repo here "printf \"*.lf text\\n\" >.gitattributes" &&
 	cd here &&
 	git worktree add -q ../there &&
@@ -236,7 +236,7 @@ whose() {
 	git -C "$1-wt" config --worktree core.fileMode false
 }
 
-test_expect_success 'HEAD, files and configuration of the worktree of a session count wherever it is captured' '
+test_that 'HEAD, files and configuration of the worktree of a session count wherever it is captured' '
 	whose one &&
 	cd one-wt &&
 	uncaptured o "
@@ -258,7 +258,7 @@ test_expect_success 'HEAD, files and configuration of the worktree of a session 
 	test "$(git ls-tree agent/o a | cut -c1-6)" = 100644
 '
 
-test_expect_success 'a worktree that changed below a --live session is noticed from elsewhere, or unknown' '
+test_that 'a worktree that changed below a --live session is noticed from elsewhere, or unknown' '
 	whose two &&
 	cd two-wt &&
 	uncaptured l "echo 1 >h" --live &&

@@ -55,7 +55,7 @@ landed() {
 }
 
 # with every program but git-lfs
-test_expect_success GITLFS 'without git-lfs, which a repository needs, a start says what to install' '
+test_that GITLFS 'without git-lfs, which a repository needs, a start says what to install' '
 	make_lfs bare &&
 	mkdir bin &&
 	find /usr/bin /bin /usr/local/bin ! -name git-lfs -exec ln -sf {} bin \; &&
@@ -66,7 +66,7 @@ test_expect_success GITLFS 'without git-lfs, which a repository needs, a start s
 	grep "hint: install .git-lfs." ../err
 '
 
-test_expect_success GITLFS 'uncommitted work becomes a pointer on the branch, with its object in the store' '
+test_that GITLFS 'uncommitted work becomes a pointer on the branch, with its object in the store' '
 	make_lfs rest &&
 	cd rest &&
 	test_session r "
@@ -88,7 +88,7 @@ test_expect_success GITLFS 'uncommitted work becomes a pointer on the branch, wi
 	test_prints "base.bin\nd/y.bin" git lfs ls-files -n
 '
 
-test_expect_success GITLFS 'objects of all commits, branches and the stash of the agent are in the store' '
+test_that GITLFS 'objects of all commits, branches and the stash of the agent are in the store' '
 	make_lfs commits &&
 	cd commits &&
 	test_session c "
@@ -120,7 +120,7 @@ test_expect_success GITLFS 'objects of all commits, branches and the stash of th
 	git lfs fsck
 '
 
-test_expect_success GITLFS 'objects of a linked worktree are stored' '
+test_that GITLFS 'objects of a linked worktree are stored' '
 	make_lfs lw &&
 	cd lw &&
 	git worktree add -q ../lw2 &&
@@ -135,7 +135,7 @@ test_expect_success GITLFS 'objects of a linked worktree are stored' '
 '
 
 # git-lfs 3 does not expand a "~": what it says counts, whatever git would make of the value.
-test_expect_success GITLFS 'the store is where git-lfs looks for it, however lfs.storage is written' '
+test_that GITLFS 'the store is where git-lfs looks for it, however lfs.storage is written' '
 	make_lfs forms &&
 	cd forms &&
 	cp -r .git/lfs/objects ../objects &&
@@ -155,7 +155,7 @@ test_expect_success GITLFS 'the store is where git-lfs looks for it, however lfs
 	test "$(cat "f$n.bin")" = "form$n"
 '
 
-test_expect_success GITLFS 'a store that takes nothing costs no other work' '
+test_that GITLFS 'a store that takes nothing costs no other work' '
 	make_lfs broken &&
 	cd broken &&
 	echo file >"$(dirname "$(dirname "$(object "$(sum new)")")")" &&
@@ -169,7 +169,7 @@ test_expect_success GITLFS 'a store that takes nothing costs no other work' '
 '
 
 
-test_expect_success GITLFS 'an object that the agent planted and no pointer names is not stored, however many' '
+test_that GITLFS 'an object that the agent planted and no pointer names is not stored, however many' '
 	make_lfs many &&
 	cd many &&
 	store >../before &&
@@ -215,7 +215,7 @@ plant() {
 	test -z "$(git log --format=%h HEAD.."agent/$1" -- x.bin)"
 }
 
-test_expect_success GITLFS 'an object with wrong bytes, or that is no file, is not stored, and its pointer held' '
+test_that GITLFS 'an object with wrong bytes, or that is no file, is not stored, and its pointer held' '
 	make_lfs wrong &&
 	cd wrong &&
 	mkdir -p "$HOME/aihome" &&
@@ -238,7 +238,7 @@ test_expect_success GITLFS 'an object with wrong bytes, or that is no file, is n
 '
 
 # What is invented is not written anywhere, and read no further than the limit of all objects.
-test_expect_success GITLFS 'invented objects cost no disk, and time up to a limit' '
+test_that GITLFS 'invented objects cost no disk, and time up to a limit' '
 	make_lfs invented &&
 	cd invented &&
 	store >../before &&
@@ -267,14 +267,14 @@ open(\"$planted/x\", \"w\")
 
 # root reads what nobody else can
 test_lazy_prereq LFS_NOT_ROOT 'test_have_prereq GITLFS && test_have_prereq NOT_ROOT'
-test_expect_success LFS_NOT_ROOT 'an object that cannot be opened is named' '
+test_that LFS_NOT_ROOT 'an object that cannot be opened is named' '
 	make_lfs closed &&
 	cd closed &&
 	pointer wanted >"$HOME/aihome/pointer" &&
 	plant c "echo wanted >\$dir/\$o; chmod 000 \$dir/\$o" "what the session has as its LFS object cannot be opened"
 '
 
-test_expect_success GITLFS 'pointers with odd syntax are held, and nothing is stored for them' '
+test_that GITLFS 'pointers with odd syntax are held, and nothing is stored for them' '
 	make_lfs odd &&
 	cd odd &&
 	o="oid sha256:$(sum wanted)" v="version https://git-lfs.github.com/spec/v1" n=0 &&
@@ -308,7 +308,7 @@ test_expect_success GITLFS 'pointers with odd syntax are held, and nothing is st
 	done
 '
 
-test_expect_success GITLFS 'a fifo in place of an object is not waited for' '
+test_that GITLFS 'a fifo in place of an object is not waited for' '
 	make_lfs fifo &&
 	cd fifo &&
 	pointer wanted >"$HOME/aihome/pointer" &&
@@ -327,7 +327,7 @@ test_expect_success GITLFS 'a fifo in place of an object is not waited for' '
 '
 
 # git-lfs removes an object whose size is not the one a pointer says.
-test_expect_success GITLFS 'a pointer that would make git-lfs remove an object of the user is held' '
+test_that GITLFS 'a pointer that would make git-lfs remove an object of the user is held' '
 	make_lfs remove &&
 	cd remove &&
 	pointer base 7 >"$HOME/aihome/pointer" &&
@@ -341,7 +341,7 @@ test_expect_success GITLFS 'a pointer that would make git-lfs remove an object o
 	git lfs fsck
 '
 
-test_expect_success GITLFS 'an object that is in the store already is never overwritten' '
+test_that GITLFS 'an object that is in the store already is never overwritten' '
 	make_lfs mine &&
 	cd mine &&
 	o=$(object "$(sum mine)") &&

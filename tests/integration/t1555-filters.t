@@ -5,7 +5,7 @@ test_description='filters of the user other than LFS: the files that they are fo
 . "$TEST_SRCDIR/tests/lib/filters.sh"
 require_sandbox
 
-test_expect_success 'files that are only touched or renamed there and back are as the commit has them' '
+test_that 'files that are only touched or renamed there and back are as the commit has them' '
 	make_repo same &&
 	test_session s "
 		grep -q clear x.sec &&
@@ -27,7 +27,7 @@ test_expect_success 'files that are only touched or renamed there and back are a
 	nowhere "mine text"
 '
 
-test_expect_success 'edited and new files are critical, and kept off the branch' '
+test_that 'edited and new files are critical, and kept off the branch' '
 	make_repo edit &&
 	git agent start --name e -- sh -c "
 		echo new cl\$()ear >x.sec
@@ -46,7 +46,7 @@ test_expect_success 'edited and new files are critical, and kept off the branch'
 	git agent review e | grep "filter.*did not"
 '
 
-test_expect_success 'files that the agent commits are held in each of its commits' '
+test_that 'files that the agent commits are held in each of its commits' '
 	make_repo hist &&
 	test_session h "
 		touch x.sec &&
@@ -63,7 +63,7 @@ test_expect_success 'files that the agent commits are held in each of its commit
 	git cat-file -e refs/agent/h/held:d/y.sec
 '
 
-test_expect_success 'an agent that takes the attribute away, or sets it elsewhere, gets nothing past the filter' '
+test_that 'an agent that takes the attribute away, or sets it elsewhere, gets nothing past the filter' '
 	make_repo away &&
 	test_session w "
 		echo >.gitattributes
@@ -90,7 +90,7 @@ test_expect_success 'an agent that takes the attribute away, or sets it elsewher
 	rules_of w4 filter-not-run | grep "critical e/1.q held"
 '
 
-test_expect_success 'a file edited while its attribute was off is flagged, even if all is put back' '
+test_that 'a file edited while its attribute was off is flagged, even if all is put back' '
 	make_repo way &&
 	test_session y "
 		echo \"y.sec -filter\" >d/.gitattributes &&
@@ -109,7 +109,7 @@ test_expect_success 'a file edited while its attribute was off is flagged, even 
 	rules_of y filter-not-run | grep "critical d/y.sec"
 '
 
-test_expect_success 'attributes that are only staged count' '
+test_that 'attributes that are only staged count' '
 	make_repo staged &&
 	git rm -qr --cached .gitattributes x.sec d &&
 	rm -r x.sec d &&
@@ -130,7 +130,7 @@ test_expect_success 'attributes that are only staged count' '
 	nowhere "clear$"
 '
 
-test_expect_success 'of a touched file that is made executable and committed, only the mode arrives' '
+test_that 'of a touched file that is made executable and committed, only the mode arrives' '
 	make_repo mode &&
 	test_session m "
 		touch d/y.sec &&
@@ -144,7 +144,7 @@ test_expect_success 'of a touched file that is made executable and committed, on
 	git diff --summary HEAD agent/m | grep "mode change 100644 => 100755 x.sec"
 '
 
-test_expect_success 'macros of macros are followed, however many' '
+test_that 'macros of macros are followed, however many' '
 	make_repo macros &&
 	printf "%s\n" "*.q c" "[attr]c b" "[attr]b e" "[attr]e locked" >.gitattributes &&
 	echo "[attr]locked filter=crypt" >.git/info/attributes &&
@@ -163,7 +163,7 @@ open(\"x.sec\", \"w\").write(\"new cl\" + \"ear\")" &&
 	rules_of m filter-not-run | grep "critical x.sec held"
 '
 
-test_expect_success 'attributes of the user'\''s own files count, and those of the repository win' '
+test_that 'attributes of the user'\''s own files count, and those of the repository win' '
 	make_repo own &&
 	git rm -q --cached .gitattributes &&
 	rm .gitattributes &&
@@ -182,7 +182,7 @@ test_expect_success 'attributes of the user'\''s own files count, and those of t
 	test_holds agent/u2:d/y.sec "new clear"
 '
 
-test_expect_success 'an accepted file is taken as it is, and one that is added by hand goes through the filter' '
+test_that 'an accepted file is taken as it is, and one that is added by hand goes through the filter' '
 	make_repo accept &&
 	test_session c "echo new cl\$()ear >x.sec" &&
 	test_expect_code 3 git agent land c 2>../err &&
@@ -195,7 +195,7 @@ test_expect_success 'an accepted file is taken as it is, and one that is added b
 	test_holds HEAD:x.sec "new clear"
 '
 
-test_expect_success 'what the user committed on the branch is not held by a resume' '
+test_that 'what the user committed on the branch is not held by a resume' '
 	make_repo again &&
 	test_session g "echo b >a" &&
 	git switch -q agent/g &&
@@ -215,7 +215,7 @@ test_expect_success 'what the user committed on the branch is not held by a resu
 	test_says "cannot be brought into the session: x.sec" test_must_fail git agent resume g -- true
 '
 
-test_expect_success 'land --with-ignored asks about files that a filter is for' '
+test_that 'land --with-ignored asks about files that a filter is for' '
 	make_repo ign &&
 	echo "*.log.sec" >.gitignore &&
 	test_commit ignore &&
@@ -277,7 +277,7 @@ for seed in (0, *range(first, first + rounds)):
         sys.exit("SEED=%d: git says %s, we say %s of %s" % (seed, sorted(want), sorted(got), files))
 EOP
 
-test_expect_success 'the files of a filter are those that git check-attr names (randomised)' '
+test_that 'the files of a filter are those that git check-attr names (randomised)' '
 	test_enter random &&
 	test_empty base &&
 	git config filter.foo.clean cat &&
@@ -289,7 +289,7 @@ test_expect_success 'the files of a filter are those that git check-attr names (
 
 # ---- what git cannot convert at all
 
-test_expect_success 'a file whose encoding git cannot convert is taken as its bytes' '
+test_that 'a file whose encoding git cannot convert is taken as its bytes' '
 	test_enter enc &&
 	echo "*.u16 working-tree-encoding=UTF-16LE" >.gitattributes &&
 	printf "h\\000i\\000" >t.u16 &&
@@ -304,7 +304,7 @@ test_expect_success 'a file whose encoding git cannot convert is taken as its by
 	git agent show e | grep "t.u16: git could not convert it"
 '
 
-test_expect_success 'a base that an agent made runs no filter, from the trash neither' '
+test_that 'a base that an agent made runs no filter, from the trash neither' '
 	make_repo based &&
 	echo "*.r filter=ran" >>.git/info/attributes &&
 	git config filter.ran.smudge "touch $TRASH/ran; cat" &&
@@ -325,7 +325,7 @@ test_expect_success 'a base that an agent made runs no filter, from the trash ne
 '
 
 # Attributes that are in no tree: the system's, and a file of the user's that is ignored.
-test_expect_success 'attributes in an ignored file of the user count' '
+test_that 'attributes in an ignored file of the user count' '
 	make_repo users &&
 	mkdir sub &&
 	echo sub/.gitattributes >.gitignore &&
@@ -364,7 +364,7 @@ test_lazy_prereq OWN_ETC '
 in_etc() {
 	unshare -m sh -c "mount --bind \"$TRASH/etc\" /etc && $1"
 }
-test_expect_success OWN_ETC 'attributes of the system count' '
+test_that OWN_ETC 'attributes of the system count' '
 	make_repo sys &&
 	printf "%s\n" "*.key filter=strip" "*.pem filter=crypt" >"$TRASH/etc/gitattributes" &&
 	do="printf \"in\\nout: 1\\n\" >b.key; echo cl\$()ear >c.pem; echo b >a" &&

@@ -7,7 +7,7 @@ require_sandbox
 
 inside="-c filters=strip -c filters=crypt"
 
-test_expect_success 'a named filter runs inside, at the capture and on what the agent commits' '
+test_that 'a named filter runs inside, at the capture and on what the agent commits' '
 	make_repo named &&
 	git agent $inside start --name n -- sh -c "
 		printf \"in 2\nout: 2\n\" >n.nb
@@ -24,7 +24,7 @@ test_expect_success 'a named filter runs inside, at the capture and on what the 
 	git diff --quiet HEAD
 '
 
-test_expect_success 'a file whose filter fails inside is held, unless it was only touched' '
+test_that 'a file whose filter fails inside is held, unless it was only touched' '
 	make_repo fails &&
 	git agent $inside start --name f -- sh -c "
 		touch x.sec
@@ -37,7 +37,7 @@ test_expect_success 'a file whose filter fails inside is held, unless it was onl
 	test_holds refs/agent/f/held:d/y.sec "new clear"
 '
 
-test_expect_success 'a file that was only touched is left alone, though the agent commits it without its filter' '
+test_that 'a file that was only touched is left alone, though the agent commits it without its filter' '
 	make_repo fails2 &&
 	git config --unset filter.crypt.required &&
 	git agent $inside start --name f -- sh -c "
@@ -50,7 +50,7 @@ test_expect_success 'a file that was only touched is left alone, though the agen
 	test "$(git diff --name-only HEAD agent/f)" = a
 '
 
-test_expect_success 'the files of a filter that never ends are held' '
+test_that 'the files of a filter that never ends are held' '
 	make_repo hangs &&
 	git config filter.strip.clean "exec sleep 100000" &&
 	git agent $inside -c limits.capture.git_time=10s start --name h -- sh -c "
@@ -62,7 +62,7 @@ test_expect_success 'the files of a filter that never ends are held' '
 '
 
 # git follows macros of macros until there is no stack left
-test_expect_success 'if git inside cannot tell the files of a filter, none is taken' '
+test_that 'if git inside cannot tell the files of a filter, none is taken' '
 	make_repo silent &&
 	git agent $inside start --name q -- python3 -c "
 f = open(\".gitattributes\", \"a\"); f.write(\"* m0\n\")
@@ -76,7 +76,7 @@ f.close(); open(\"n.nb\", \"w\").write(\"in\\nout: 4\\n\"); open(\"b\", \"w\").w
 	test "$(git show refs/agent/q/held:n.nb | tail -1)" = "out: 4"
 '
 
-test_expect_success 'a file that git inside cannot open is held, if a filter is for it' '
+test_that 'a file that git inside cannot open is held, if a filter is for it' '
 	make_repo closed &&
 	git agent $inside start --name c -- sh -c "
 		printf \"in\nout: 4\n\" | tee d/1.nb >n.nb
@@ -97,7 +97,7 @@ test_expect_success 'a file that git inside cannot open is held, if a filter is 
 	! grep "note: b:" ../show
 '
 
-test_expect_success 'below attributes that git inside cannot read, a filter may be for any file' '
+test_that 'below attributes that git inside cannot read, a filter may be for any file' '
 	make_repo barred &&
 	git agent $inside start --name p -- sh -c "
 		mkfifo d/.gitattributes
@@ -153,7 +153,7 @@ test_lazy_prereq BROKEN_GIT '
 '
 
 # read-tree comes before it says which filter each file is for, ls-files and pack-objects behind that
-test_expect_success BROKEN_GIT 'where git inside fails at any step, no file that a filter may be for is taken' '
+test_that BROKEN_GIT 'where git inside fails at any step, no file that a filter may be for is taken' '
 	make_repo broken &&
 	for at in "read-tree" "check-attr" "ls-files" "pack-objects"; do
 		with_broken_git $at "$GIT_AGENT" $inside start -q --name b-$at -- sh -c "
@@ -172,7 +172,7 @@ test_expect_success BROKEN_GIT 'where git inside fails at any step, no file that
 	done
 '
 
-test_expect_success 'a filter that is not named is not shown inside, and none runs outside' '
+test_that 'a filter that is not named is not shown inside, and none runs outside' '
 	make_repo hidden &&
 	git agent start --name n -- sh -c "
 		git config --get-regexp ^filter
@@ -187,7 +187,7 @@ test_expect_success 'a filter that is not named is not shown inside, and none ru
 	test ! -e "$HOME/ran"
 '
 
-test_expect_success 'filters in .agentdev.yaml need trust' '
+test_that 'filters in .agentdev.yaml need trust' '
 	make_repo trust &&
 	echo "filters: [strip]" >.agentdev.yaml &&
 	test_commit conf &&
@@ -198,7 +198,7 @@ test_expect_success 'filters in .agentdev.yaml need trust' '
 	test_holds agent/t:n.nb "in 2"
 '
 
-test_expect_success 'an odd name of a filter is refused' '
+test_that 'an odd name of a filter is refused' '
 	cd trust &&
 	test_says "names of filters" test_must_fail git agent -c "filters=a=b" start -- true
 '

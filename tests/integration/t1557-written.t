@@ -18,7 +18,7 @@ flag() {
 		"[.flags[] | select(.path == \$p and .id == \$r) | .severity] | unique | .[]"
 }
 
-test_expect_success 'a new encoding of the working tree is critical, and what it changes high' '
+test_that 'a new encoding of the working tree is critical, and what it changes high' '
 	in_repo new &&
 	test_session s "
 		echo \"*.py working-tree-encoding=ASCII//TRANSLIT\" >.gitattributes
@@ -42,7 +42,7 @@ agent() {
 		git commit -qm work"
 }
 
-test_expect_success 'under an encoding that was there, what is not ASCII waits' '
+test_that 'under an encoding that was there, what is not ASCII waits' '
 	in_repo there "*.py working-tree-encoding=UTF-16LE" &&
 	agent plain b.py "b = 1\\n" &&
 	test -z "$(flag plain b.py uninspected)" &&
@@ -50,20 +50,20 @@ test_expect_success 'under an encoding that was there, what is not ASCII waits' 
 	test "$(flag other c.py uninspected)" = high
 '
 
-test_expect_success 'under one that is unknown, or by a macro, everything waits' '
+test_that 'under one that is unknown, or by a macro, everything waits' '
 	in_repo unknown "[attr]odd working-tree-encoding=IBM037
 *.py odd" &&
 	agent odd b.py "b = 1\\n" &&
 	test "$(flag odd b.py uninspected)" = high
 '
 
-test_expect_success 'UTF-8 is no conversion' '
+test_that 'UTF-8 is no conversion' '
 	in_repo utf8 "*.py working-tree-encoding=UTF-8" &&
 	agent plain b.py "\\346\\265\\251\\n" &&
 	test -z "$(flag plain b.py uninspected)"
 '
 
-test_expect_success 'what ident would replace waits' '
+test_that 'what ident would replace waits' '
 	in_repo ident "*.py ident" &&
 	agent plain b.py "# \$Id\$\\n" &&
 	test -z "$(flag plain b.py uninspected)" &&
@@ -71,7 +71,7 @@ test_expect_success 'what ident would replace waits' '
 	test "$(flag filled c.py uninspected)" = high
 '
 
-test_expect_success 'a script whose lines would end in CR LF waits' '
+test_that 'a script whose lines would end in CR LF waits' '
 	in_repo crlf "* text eol=crlf" &&
 	agent prose b.txt "b\\n" &&
 	test -z "$(flag prose b.txt uninspected)" &&
@@ -79,14 +79,14 @@ test_expect_success 'a script whose lines would end in CR LF waits' '
 	test "$(flag script run uninspected)" = high
 '
 
-test_expect_success 'what only a filter of yours writes waits' '
+test_that 'what only a filter of yours writes waits' '
 	in_repo smudge "*.py filter=mine" &&
 	git config filter.mine.smudge "tr a-y b-z" &&
 	agent s b.py "b = 1\\n" &&
 	test "$(flag s b.py uninspected)" = high
 '
 
-test_expect_success 'code that is in an LFS object waits' '
+test_that 'code that is in an LFS object waits' '
 	in_repo lfs "*.py filter=lfs" &&
 	oid=$(printf "%064d" 1) &&
 	agent s b.py "version https://git-lfs.github.com/spec/v1\\noid sha256:$oid\\nsize 4\\n" &&

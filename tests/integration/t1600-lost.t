@@ -6,7 +6,7 @@ require_sandbox
 
 A=$HOME/aihome
 
-test_expect_success 'make two repositories, one deep below home' '
+test_that 'make two repositories, one deep below home' '
 	for r in w/deep/p other; do
 		mkdir -p $r &&
 		git init -q $r &&
@@ -17,7 +17,7 @@ test_expect_success 'make two repositories, one deep below home' '
 	done
 '
 
-test_expect_success 'no directory above the project can be moved or removed inside' '
+test_that 'no directory above the project can be moved or removed inside' '
 	cd w/deep/p &&
 	git agent start -n above -- sh -c "
 		for d in ~/w ~/w/deep ~/w/deep/p; do mv \$d \$d.x && exit 9; done
@@ -50,7 +50,7 @@ lose() {
 }
 wait_here="echo in >in; >~/ready; sleep 1000"
 
-test_expect_success 'a session whose project another session moves away ends, and says so' '
+test_that 'a session whose project another session moves away ends, and says so' '
 	cd w/deep/p &&
 	lose "-n moved" "$wait_here" "git -C ~/other agent start -q -n mover -- sh -c \"
 		mv ~/w ~/w2 && mkdir -p ~/w/deep/p && echo x >~/w/deep/p/lost\"" &&
@@ -61,7 +61,7 @@ test_expect_success 'a session whose project another session moves away ends, an
 	! git cat-file -e agent/moved:lost
 '
 
-test_expect_success 'show, review, JSON and the journal have that a session is incomplete' '
+test_that 'show, review, JSON and the journal have that a session is incomplete' '
 	cd w/deep/p &&
 	git agent show moved | grep "session incomplete: the project was moved away" &&
 	git agent show --json moved | grep "\"incomplete\": \"the project was moved away" &&
@@ -70,7 +70,7 @@ test_expect_success 'show, review, JSON and the journal have that a session is i
 	grep "\"event\":\"lost\"" ~/.local/state/git-agent/*/sessions/moved/journal.jsonl
 '
 
-test_expect_success 'a session whose mount point is removed on the host ends, and says so' '
+test_that 'a session whose mount point is removed on the host ends, and says so' '
 	cd w/deep/p &&
 	lose "-n gone" "$wait_here" "chmod -R u+w $A/w && rm -r $A/w" &&
 	test "$(cat status)" = 129 &&
@@ -78,7 +78,7 @@ test_expect_success 'a session whose mount point is removed on the host ends, an
 	git cat-file -e agent/gone:in
 '
 
-test_expect_success 'a project that was moved is noticed when the command ends, with -q too' '
+test_that 'a project that was moved is noticed when the command ends, with -q too' '
 	cd w/deep/p &&
 	lose "-q -n end" "trap : HUP TERM; >~/ready; until test -e ~/go; do sleep 0.05; done; exit 3" \
 		"mv $A/w $A/w3 && >$A/go" &&

@@ -16,7 +16,7 @@ prune() {
 	git gc -q --prune=now
 }
 
-test_expect_success 'a git gc that prunes all at once keeps what a capture has just written' '
+test_that 'a git gc that prunes all at once keeps what a capture has just written' '
 	make_repo beside &&
 	cd beside &&
 	{
@@ -34,7 +34,7 @@ test_expect_success 'a git gc that prunes all at once keeps what a capture has j
 	test -z "$(find .git/objects -name "*.keep")"
 '
 
-test_expect_success 'a start that was killed while its state was written leaves its name free' '
+test_that 'a start that was killed while its state was written leaves its name free' '
 	make_repo name &&
 	cd name &&
 	git agent start -q --name first -- true &&
@@ -87,7 +87,7 @@ spoil() {
 n=0
 damage() {
 	n=$((n + 1))
-	test_expect_success "a damaged session is captured again: $1" "
+	test_that "a damaged session is captured again: $1" "
 		make_damaged d$n &&
 		{ $2; } &&
 		git agent list >../out 2>../err &&
@@ -133,7 +133,7 @@ all_gone() {
 }
 damage 'all is gone that a gc can take' all_gone
 
-test_expect_success 'a session whose report of uncommitted work is gone is captured again' '
+test_that 'a session whose report of uncommitted work is gone is captured again' '
 	make_repo left &&
 	cd left &&
 	echo mine >>a &&
@@ -153,7 +153,7 @@ test_expect_success 'a session whose report of uncommitted work is gone is captu
 	test "$(tail -n 1 a)" = agent
 '
 
-test_expect_success 'a decision that is still there is not undone by a repair' '
+test_that 'a decision that is still there is not undone by a repair' '
 	make_damaged decided &&
 	git agent review --accept-all --critical s &&
 	git rev-parse agent/s >../tip &&
@@ -169,7 +169,7 @@ test_expect_success 'a decision that is still there is not undone by a repair' '
 '
 
 for how in "rm -f" spoil; do
-	test_expect_success "capture writes a file of the agent again that is gone or damaged: $how" '
+	test_that "capture writes a file of the agent again that is gone or damaged: $how" '
 		make_damaged f$(echo $how | cut -c1-2) &&
 		$how $(file_of agent/s:one) &&
 		$how $(file_of agent/s:two) &&
@@ -183,7 +183,7 @@ for how in "rm -f" spoil; do
 	'
 done
 
-test_expect_success 'a session that cannot be captured again is dropped by force, and stops no other' '
+test_that 'a session that cannot be captured again is dropped by force, and stops no other' '
 	make_damaged lost &&
 	rm $(file_of agent/s) &&
 	rm -r "$(state)/sessions/s/git" &&
@@ -197,7 +197,7 @@ test_expect_success 'a session that cannot be captured again is dropped by force
 	git agent land t
 '
 
-test_expect_success 'an object store that is missing for a while costs no refs' '
+test_that 'an object store that is missing for a while costs no refs' '
 	make_damaged away &&
 	mv .git/objects ../objects.away &&
 	mkdir .git/objects &&

@@ -9,7 +9,7 @@ make_repo() {
 	(cd "$1" && echo a >a && git add a && git commit -qm base)
 }
 
-test_expect_success 'a restored session is as it was: refs, layers, flags, and it can be landed' '
+test_that 'a restored session is as it was: refs, layers, flags, and it can be landed' '
 	make_repo back &&
 	cd back &&
 	test_session x "
@@ -40,7 +40,7 @@ test_expect_success 'a restored session is as it was: refs, layers, flags, and i
 	git fsck --strict
 '
 
-test_expect_success 'a restored session that has landed is landed again' '
+test_that 'a restored session that has landed is landed again' '
 	make_repo landed &&
 	cd landed &&
 	test_session l "echo l >l" &&
@@ -50,7 +50,7 @@ test_expect_success 'a restored session that has landed is landed again' '
 	test_state l landed
 '
 
-test_expect_success 'of several sessions of one name the last is restored, or the one that is named' '
+test_that 'of several sessions of one name the last is restored, or the one that is named' '
 	make_repo many &&
 	cd many &&
 	for i in 1 2; do
@@ -70,7 +70,7 @@ test_expect_success 'of several sessions of one name the last is restored, or th
 	test_holds agent/m:f m
 '
 
-test_expect_success 'a session whose name is taken again is restored by the name that the hint says' '
+test_that 'a session whose name is taken again is restored by the name that the hint says' '
 	make_repo circle &&
 	cd circle &&
 	test_session c "echo old >f" &&
@@ -84,7 +84,7 @@ test_expect_success 'a session whose name is taken again is restored by the name
 	test_holds agent/c:f old
 '
 
-test_expect_success 'a restore overwrites no branch, and is done whole or not at all' '
+test_that 'a restore overwrites no branch, and is done whole or not at all' '
 	make_repo way &&
 	cd way &&
 	test_session w "echo w >w" &&
@@ -102,7 +102,7 @@ test_expect_success 'a restore overwrites no branch, and is done whole or not at
 	test_expect_code 129 git agent drop --restore --force w
 '
 
-test_expect_success 'a restore that was killed after its refs continues' '
+test_that 'a restore that was killed after its refs continues' '
 	make_repo half &&
 	cd half &&
 	test_session h "echo h >h" &&
@@ -131,7 +131,7 @@ killed() {
 	GIT_AGENT_FAULT=$1:kill test_expect_code 137 git-agent drop "$2" k
 }
 
-test_expect_success 'make a repository with a submodule' '
+test_that 'make a repository with a submodule' '
 	make_repo lib &&
 	test_enter super &&
 	test_submodule ../lib lib &&
@@ -150,7 +150,7 @@ session_k() {
 }
 
 for point in drop:noted drop:refs drop:moved; do
-	test_expect_success "a drop that is killed at $point is completed by the next, and can be restored" '
+	test_that "a drop that is killed at $point is completed by the next, and can be restored" '
 		cd super &&
 		session_k &&
 		killed $point --force &&
@@ -166,7 +166,7 @@ for point in drop:noted drop:refs drop:moved; do
 done
 
 for point in restore:refs restore:saved restore:moved; do
-	test_expect_success "a restore that is killed at $point is completed by the next" '
+	test_that "a restore that is killed at $point is completed by the next" '
 		cd super &&
 		session_k &&
 		git agent drop --force k &&
@@ -177,7 +177,7 @@ for point in restore:refs restore:saved restore:moved; do
 	'
 done
 
-test_expect_success 'a drop that was killed is completed by whatever command comes next' '
+test_that 'a drop that was killed is completed by whatever command comes next' '
 	make_repo next &&
 	cd next &&
 	test_session k "echo k >k" &&

@@ -31,7 +31,7 @@ older() {
 	echo "$new"
 }
 
-test_expect_success 'sessions that landed, by whatever way, go to the trash, and no others' '
+test_that 'sessions that landed, by whatever way, go to the trash, and no others' '
 	make_repo land &&
 	cd land &&
 	echo mine >>a &&
@@ -73,7 +73,7 @@ test_expect_success 'sessions that landed, by whatever way, go to the trash, and
 	git fsck --strict
 '
 
-test_expect_success 'a session whose landing may have been interrupted stays' '
+test_that 'a session whose landing may have been interrupted stays' '
 	make_repo tell &&
 	cd tell &&
 	test_session t "echo t >t" &&
@@ -87,7 +87,7 @@ test_expect_success 'a session whose landing may have been interrupted stays' '
 	grep "rm .*/.git/git-agent/landing/now" ../err
 '
 
-test_expect_success 'a session stays that runs, was interrupted, or whose branch is checked out' '
+test_that 'a session stays that runs, was interrupted, or whose branch is checked out' '
 	make_repo run &&
 	cd run &&
 	test_session out "echo o >o" &&
@@ -115,7 +115,7 @@ test_expect_success 'a session stays that runs, was interrupted, or whose branch
 	git agent list 2>/dev/null | grep "^busy .*captured"
 '
 
-test_expect_success 'trash older than 14 days is deleted for good, with its refs' '
+test_that 'trash older than 14 days is deleted for good, with its refs' '
 	make_repo old &&
 	cd old &&
 	for i in new old odd; do
@@ -141,7 +141,7 @@ test_expect_success 'trash older than 14 days is deleted for good, with its refs
 	git agent drop --restore new
 '
 
-test_expect_success 'entries of the trash that lack refs or a directory, or are damaged, are deleted too' '
+test_that 'entries of the trash that lack refs or a directory, or are damaged, are deleted too' '
 	make_repo half &&
 	cd half &&
 	for i in r d s; do
@@ -165,7 +165,7 @@ test_expect_success 'entries of the trash that lack refs or a directory, or are 
 '
 
 for point in renamed refs; do
-	test_expect_success "a gc that is killed at gc:$point is completed by the next" '
+	test_that "a gc that is killed at gc:$point is completed by the next" '
 		rm -rf kg &&
 		make_repo kg &&
 		cd kg &&
@@ -183,7 +183,7 @@ for point in renamed refs; do
 	'
 done
 
-test_expect_success 'a base tree is deleted once it is unused for long, unfinished, or its worktree is gone' '
+test_that 'a base tree is deleted once it is unused for long, unfinished, or its worktree is gone' '
 	make_repo bases &&
 	cd bases &&
 	git agent start -q -- true &&
@@ -223,7 +223,7 @@ test_expect_success 'a base tree is deleted once it is unused for long, unfinish
 	test -e n
 '
 
-test_expect_success 'what a start that was killed left is deleted after two days' '
+test_that 'what a start that was killed left is deleted after two days' '
 	make_repo stale &&
 	cd stale &&
 	git agent start -q -- true &&
@@ -240,7 +240,7 @@ test_expect_success 'what a start that was killed left is deleted after two days
 	test -e "$s/.new-fresh"
 '
 
-test_expect_success 'a damaged session is named, and stops nothing' '
+test_that 'a damaged session is named, and stops nothing' '
 	make_repo dam &&
 	cd dam &&
 	test_session d "echo d >d" &&
@@ -253,7 +253,7 @@ test_expect_success 'a damaged session is named, and stops nothing' '
 	test -e "$(state)/sessions/d/upper/d"
 '
 
-test_expect_success 'a session is deleted with its part in a submodule, and not that part on its own' '
+test_that 'a session is deleted with its part in a submodule, and not that part on its own' '
 	git init -q lib &&
 	(cd lib && echo l >l && git add l && git commit -qm l) &&
 	test_enter super &&

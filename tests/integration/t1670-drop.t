@@ -85,7 +85,7 @@ in_trash() {
 row() {
 	n=$((n + 1))
 	row_state=$2
-	test_expect_success "drop and restore lose nothing: $1" '
+	test_that "drop and restore lose nothing: $1" '
 		a_session_in "$row_state" &&
 		git worktree list >../worktrees &&
 		test_fails 2 "was not landed" git agent drop s &&
@@ -125,7 +125,7 @@ row 'a lock that a git left on the index' ': >.git/index.lock'
 no() {
 	n=$((n + 1))
 	row_state=$2 row_pattern=$3
-	test_expect_success "drop --force is refused and changes nothing: $1" '
+	test_that "drop --force is refused and changes nothing: $1" '
 		a_session_in "$row_state" &&
 		test_fails 128 "$row_pattern" git agent drop --force s &&
 		untouched &&
@@ -141,7 +141,7 @@ no 'its branch is being rebased' '
 	echo y >a && git commit -qam y && git switch -q agent/s && test_must_fail git rebase -q main' \
 	'a rebase or bisection of branch .agent/s. is going on'
 
-test_expect_success 'dropping a session with a submodule keeps uncommitted work in it' '
+test_that 'dropping a session with a submodule keeps uncommitted work in it' '
 	git init -q lib &&
 	(cd lib && echo l >l && git add l && git commit -qm l) &&
 	test_enter super &&
@@ -169,7 +169,7 @@ test_expect_success 'dropping a session with a submodule keeps uncommitted work 
 	mine | test_cmp ../mine -
 '
 
-test_expect_success 'with a name that is not there nothing is dropped or stopped, and one refusal keeps no other' '
+test_that 'with a name that is not there nothing is dropped or stopped, and one refusal keeps no other' '
 	make_repo several &&
 	git agent start -q --name a -- true &&
 	test_session b "echo n >n" &&
@@ -182,7 +182,7 @@ test_expect_success 'with a name that is not there nothing is dropped or stopped
 	test_prints b cut -d" " -f1 ../list
 '
 
-test_expect_success 'a session that runs is not dropped' '
+test_that 'a session that runs is not dropped' '
 	make_repo run &&
 	mkfifo "$TRASH/end" &&
 	{
@@ -200,7 +200,7 @@ test_expect_success 'a session that runs is not dropped' '
 	test_holds agent/s:n n
 '
 
-test_expect_success 'a session that another command holds is not said to run' '
+test_that 'a session that another command holds is not said to run' '
 	make_repo held &&
 	test_session h "echo n >n" &&
 	exec 9<"$(test_dir h)/lock" &&
@@ -216,7 +216,7 @@ test_expect_success 'a session that another command holds is not said to run' '
 '
 
 # Git stops if the directory of worktrees goes away while it reads it, as when the last other session ends
-test_expect_success 'git that fails is asked once more where a branch is checked out' '
+test_that 'git that fails is asked once more where a branch is checked out' '
 	test_enter again &&
 	test_empty 1 &&
 	test_session w "echo w >w" &&
@@ -240,7 +240,7 @@ test_expect_success 'git that fails is asked once more where a branch is checked
 
 # ---- start --rm
 
-test_expect_success 'start --rm drops a session that left nothing, and keeps the status of its command' '
+test_that 'start --rm drops a session that left nothing, and keeps the status of its command' '
 	make_repo rm &&
 	echo "*.ign" >>.git/info/exclude &&
 	test_expect_code 3 git agent start --rm --name e -- sh -c "
@@ -258,7 +258,7 @@ test_expect_success 'start --rm drops a session that left nothing, and keeps the
 	git agent drop e
 '
 
-test_expect_success 'start --rm puts ignored files into the trash, and says so with -q too' '
+test_that 'start --rm puts ignored files into the trash, and says so with -q too' '
 	cd rm &&
 	test_says "dropped, with its leftovers" git agent start -q --rm --name i -- sh -c "echo x >x.ign" &&
 	git agent drop --restore i &&
@@ -278,7 +278,7 @@ rm_keeps() {
 	! git agent drop --restore s 2>/dev/null &&
 	git agent drop --force s 2>/dev/null
 }
-test_expect_success 'start --rm keeps whatever else there is' '
+test_that 'start --rm keeps whatever else there is' '
 	cd rm &&
 	rm_keeps "echo n >n" &&
 	rm_keeps "git commit -q --allow-empty -m c; echo m >m" &&

@@ -23,7 +23,7 @@ is_refused() {
 	! git agent drop --restore "$1" 2>/dev/null
 }
 
-test_expect_success 'files that a limit kept away are not dropped, landed or not' '
+test_that 'files that a limit kept away are not dropped, landed or not' '
 	make_repo limit &&
 	git agent -c limits.capture.file_size=5 start -q --name all -- sh -c "echo too long >long" &&
 	git agent -c limits.capture.file_size=5 start -q --name some -- sh -c "
@@ -52,7 +52,7 @@ test_expect_success 'files that a limit kept away are not dropped, landed or not
 
 # ---- an agent that ends on an older commit
 
-test_expect_success 'an agent that ends on an older commit deletes nothing newer, and its commits are named' '
+test_that 'an agent that ends on an older commit deletes nothing newer, and its commits are named' '
 	test_enter older &&
 	for i in 1 2 3; do
 		echo $i >c$i
@@ -73,7 +73,7 @@ test_expect_success 'an agent that ends on an older commit deletes nothing newer
 	git agent drop o
 '
 
-test_expect_success 'work on an older commit is captured as a merge would bring it' '
+test_that 'work on an older commit is captured as a merge would bring it' '
 	cd older &&
 	test_session r "
 		git reset -q --hard HEAD~2
@@ -93,7 +93,7 @@ test_expect_success 'work on an older commit is captured as a merge would bring 
 	git agent drop --force f
 '
 
-test_expect_success 'uncommitted work survives an agent that resets to an older commit' '
+test_that 'uncommitted work survives an agent that resets to an older commit' '
 	cd older &&
 	echo mine >>n &&
 	git agent start -q --name w -- git reset -q --hard HEAD~3 &&
@@ -105,7 +105,7 @@ test_expect_success 'uncommitted work survives an agent that resets to an older 
 
 # ---- commits that no branch of the user has
 
-test_expect_success 'commits that the agent left on a detached HEAD are kept, and not dropped' '
+test_that 'commits that the agent left on a detached HEAD are kept, and not dropped' '
 	make_repo left &&
 	git agent start --name d -- sh -c "
 		git checkout -q --detach
@@ -135,7 +135,7 @@ test_expect_success 'commits that the agent left on a detached HEAD are kept, an
 	git agent drop m
 '
 
-test_expect_success 'a session that landed on a detached HEAD is not dropped before a branch has it' '
+test_that 'a session that landed on a detached HEAD is not dropped before a branch has it' '
 	make_repo detached &&
 	git switch -q --detach &&
 	test_session h "echo h >h" &&
@@ -147,7 +147,7 @@ test_expect_success 'a session that landed on a detached HEAD is not dropped bef
 	git agent drop h
 '
 
-test_expect_success 'a commit that only the HEAD of a submodule has is not dropped' '
+test_that 'a commit that only the HEAD of a submodule has is not dropped' '
 	a_submodule &&
 	test_session c "
 		cd lib
@@ -180,7 +180,7 @@ r = json.load(sys.stdin)
 assert r['unkept'] and all(u in r['notes'] for u in r['unkept'])"
 }
 
-test_expect_success 'a branch whose name cannot be kept is not dropped until it is renamed or deleted' '
+test_that 'a branch whose name cannot be kept is not dropped until it is renamed or deleted' '
 	make_repo unkept &&
 	odd=$(printf "x\342\200\213y") &&
 	for n in name land; do
@@ -204,7 +204,7 @@ test_expect_success 'a branch whose name cannot be kept is not dropped until it 
 	git rev-parse refs/agent/name/heads/plain
 '
 
-test_expect_success 'refs that cannot be read or taken are not dropped' '
+test_that 'refs that cannot be read or taken are not dropped' '
 	cd unkept &&
 	test_session blob "git rev-parse HEAD:a >.git/refs/heads/blob" &&
 	is_unkept blob "not all of the agent.s branches could be read" &&
@@ -224,7 +224,7 @@ test_expect_success 'refs that cannot be read or taken are not dropped' '
 	git agent drop --force blob
 '
 
-test_expect_success 'refs that could not be kept are all counted, though not all are named' '
+test_that 'refs that could not be kept are all counted, though not all are named' '
 	cd unkept &&
 	odd=$(printf "\342\200\213") &&
 	test_says "5 more of the agent.s branches have names that cannot be kept" git agent start --name one -- sh -c "
@@ -237,7 +237,7 @@ test_expect_success 'refs that could not be kept are all counted, though not all
 	git agent drop --force one
 '
 
-test_expect_success 'refs of a submodule that cannot be read are not dropped' '
+test_that 'refs of a submodule that cannot be read are not dropped' '
 	cd super &&
 	test_session un "
 		cd lib &&

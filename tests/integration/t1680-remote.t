@@ -5,7 +5,7 @@ test_description='sessions through a remote: pushed here, reviewed and landed th
 . "$TEST_SRCDIR/tests/lib/remote.sh"
 require_sandbox
 
-test_expect_success 'push sends branch and report, and with --held what is held' '
+test_that 'push sends branch and report, and with --held what is held' '
 	team push &&
 	cd push.here &&
 	test_session w "$work" &&
@@ -19,7 +19,7 @@ test_expect_success 'push sends branch and report, and with --held what is held'
 	git -C ../push.git rev-parse refs/agent/w/held
 '
 
-test_expect_success 'a fetched session is reviewed and landed like any other, and is seen as landed where it began' '
+test_that 'a fetched session is reviewed and landed like any other, and is seen as landed where it began' '
 	cd push.there &&
 	test_shows "^w .*and what is held" git agent fetch --dry-run origin &&
 	test -z "$(agent_refs)" &&
@@ -54,7 +54,7 @@ test_expect_success 'a fetched session is reviewed and landed like any other, an
 	git agent drop w
 '
 
-test_expect_success 'a branch named agent is named, and nothing is fetched beside it' '
+test_that 'a branch named agent is named, and nothing is fetched beside it' '
 	git clone -q push.git push.branch &&
 	cd push.branch &&
 	git branch agent &&
@@ -67,7 +67,7 @@ test_expect_success 'a branch named agent is named, and nothing is fetched besid
 	git agent fetch origin w
 '
 
-test_expect_success 'no object of the uncommitted work that a session began with is pushed' '
+test_that 'no object of the uncommitted work that a session began with is pushed' '
 	team carried &&
 	cd carried.here &&
 	sed -i "s/^10\$/my own edit/" a &&
@@ -98,7 +98,7 @@ test_expect_success 'no object of the uncommitted work that a session began with
 	test ! -e own
 '
 
-test_expect_success 'a fetched session cannot be resumed, and all else works' '
+test_that 'a fetched session cannot be resumed, and all else works' '
 	team cmds &&
 	cd cmds.here &&
 	test_session c "$work" &&
@@ -124,7 +124,7 @@ test_expect_success 'a fetched session cannot be resumed, and all else works' '
 	git agent push --held c
 '
 
-test_expect_success 'rules run again where a session is fetched: hooks and settings there count' '
+test_that 'rules run again where a session is fetched: hooks and settings there count' '
 	team host "mkdir tools && echo true >tools/check" &&
 	cd host.here &&
 	test_session h "
@@ -149,7 +149,7 @@ test_expect_success 'rules run again where a session is fetched: hooks and setti
 	git reset -q --hard
 '
 
-test_expect_success 'untracked and ignored files where a session is fetched are not overwritten by a merge' '
+test_that 'untracked and ignored files where a session is fetched are not overwritten by a merge' '
 	team over &&
 	cd over.here &&
 	test_session o "
@@ -172,7 +172,7 @@ test_expect_success 'untracked and ignored files where a session is fetched are 
 	test_state o landed
 '
 
-test_expect_success 'verdicts, flags and reports of a remote are not believed' '
+test_that 'verdicts, flags and reports of a remote are not believed' '
 	team lie &&
 	cd lie.here &&
 	test_session l "$work" &&
@@ -197,7 +197,7 @@ test_expect_success 'verdicts, flags and reports of a remote are not believed' '
 	comes l
 '
 
-test_expect_success 'fetch updates a session, unless it was decided about here' '
+test_that 'fetch updates a session, unless it was decided about here' '
 	team again &&
 	cd again.here &&
 	test_session g "$work" &&
@@ -231,7 +231,7 @@ test_expect_success 'fetch updates a session, unless it was decided about here' 
 	test_fails 128 "checked out" git agent fetch origin g
 '
 
-test_expect_success 'push deletes what was held from the remote once it is decided, or without --held' '
+test_that 'push deletes what was held from the remote once it is decided, or without --held' '
 	team stale &&
 	cd stale.here &&
 	test_session w "$work" &&
@@ -252,7 +252,7 @@ test_expect_success 'push deletes what was held from the remote once it is decid
 	git agent fetch --dry-run origin | grep "^w " | grep -v "held"
 '
 
-test_expect_success 'another session of the same name on the remote is replaced by force only' '
+test_that 'another session of the same name on the remote is replaced by force only' '
 	team same &&
 	cd same.there &&
 	test_session w "
@@ -279,7 +279,7 @@ test_expect_success 'another session of the same name on the remote is replaced 
 	test_must_fail git -C ../same.git rev-parse -q --verify refs/agent/w/held
 '
 
-test_expect_success 'a session is fetched under another name where its own is taken' '
+test_that 'a session is fetched under another name where its own is taken' '
 	team name &&
 	cd name.here &&
 	test_session s "echo theirs >s" &&
@@ -306,7 +306,7 @@ test_expect_success 'a session is fetched under another name where its own is ta
 	test -z "$(ls -A "$HOME"/.local/state/git-agent/*/sessions | grep "^[.]")"
 '
 
-test_expect_success 'a branch that is based on no commit here is refused, and nothing of it stays' '
+test_that 'a branch that is based on no commit here is refused, and nothing of it stays' '
 	team base &&
 	cd base.here &&
 	test_empty unpushed &&
@@ -335,7 +335,7 @@ test_expect_success 'a branch that is based on no commit here is refused, and no
 '
 
 for point in downloaded objects refs; do
-	test_expect_success "a fetch that is killed at fetch:$point is done again, and leaves nothing" '
+	test_that "a fetch that is killed at fetch:$point is done again, and leaves nothing" '
 		rm -rf kill.* &&
 		team kill &&
 		cd kill.here &&
@@ -363,7 +363,7 @@ for point in downloaded objects refs; do
 	'
 done
 
-test_expect_success 'a relative address leads from the working tree, and a wrong one is named' '
+test_that 'a relative address leads from the working tree, and a wrong one is named' '
 	team rel &&
 	cd rel.here &&
 	test_session w "echo w >w" &&
@@ -379,7 +379,7 @@ test_expect_success 'a relative address leads from the working tree, and a wrong
 		git agent fetch origin
 '
 
-test_expect_success 'a remote that is this repository itself is refused' '
+test_that 'a remote that is this repository itself is refused' '
 	test_enter self a &&
 	git switch -q -c follows --track main &&
 	git config branch.follows.remote &&

@@ -5,7 +5,7 @@ test_description='sessions of a hostile remote: limits, refused objects, and not
 . "$TEST_SRCDIR/tests/lib/remote.sh"
 require_sandbox
 
-test_expect_success 'GT-03: objects that git refuses are not fetched, in the history neither' '
+test_that 'GT-03: objects that git refuses are not fetched, in the history neither' '
 	team bad &&
 	cd bad.git &&
 	blob=$(echo x | git hash-object -w --stdin) &&
@@ -34,7 +34,7 @@ test_expect_success 'GT-03: objects that git refuses are not fetched, in the his
 	test -z "$(git agent list)"
 '
 
-test_expect_success 'limits of packs, objects and commits hold for a fetch' '
+test_that 'limits of packs, objects and commits hold for a fetch' '
 	team big &&
 	cd big.here &&
 	test_session b "head -c 2000000 /dev/urandom >big" &&
@@ -93,7 +93,7 @@ pack = b"PACK" + struct.pack(">II", 2, 2) + first + header(6, len(delta)) + offs
 sys.stdout.buffer.write(pack + hashlib.sha1(pack).digest())
 EOF
 
-test_expect_success UNSANITIZED 'a small pack that takes much memory is refused while git receives it' '
+test_that UNSANITIZED 'a small pack that takes much memory is refused while git receives it' '
 	team mem &&
 	cd mem.git &&
 	python3 "$TRASH/bomb.py" >../bomb.pack &&
@@ -116,7 +116,7 @@ test_expect_success UNSANITIZED 'a small pack that takes much memory is refused 
 	find .git/objects -type f | sort | test_cmp ../objects -
 '
 
-test_expect_success 'control characters of a remote are escaped, on the terminal and in messages' '
+test_that 'control characters of a remote are escaped, on the terminal and in messages' '
 	team esc &&
 	cd esc.here &&
 	esc=$(printf "\033]0;evil\007") &&
@@ -136,7 +136,7 @@ test_expect_success 'control characters of a remote are escaped, on the terminal
 	grep "had control characters" ../out
 '
 
-test_expect_success 'a branch that plain git fetched does not count as a branch of the user' '
+test_that 'a branch that plain git fetched does not count as a branch of the user' '
 	team track &&
 	cd track.here &&
 	test_session t "
@@ -156,7 +156,7 @@ test_expect_success 'a branch that plain git fetched does not count as a branch 
 	! git cat-file -e agent/t:.envrc
 '
 
-test_expect_success 'no hook or driver that came with a session runs' '
+test_that 'no hook or driver that came with a session runs' '
 	team run &&
 	cd run.here &&
 	test_session r "

@@ -16,7 +16,7 @@ echo a >a &&
 echo "*.ign" >.gitignore &&
 test_commit 1 || exit 1
 
-test_expect_success 'it goes with one line, which has the command that brings it back' '
+test_that 'it goes with one line, which has the command that brings it back' '
 	test_says "^agent/e: changed nothing, and is in the trash; .git agent resume e. brings it back" \
 		git agent start -n e -- cat a &&
 	test "$(tail -n 1 ../err | cut -c 1-8)" = agent/e: &&
@@ -33,7 +33,7 @@ test_expect_success 'it goes with one line, which has the command that brings it
 	trashed k
 '
 
-test_expect_success 'a conversation goes and comes back with its session' '
+test_that 'a conversation goes and comes back with its session' '
 	mkdir ../bin &&
 	test_script ../bin/claude "mkdir -p ~/.claude/projects/p && echo \"\$*\" >>~/.claude/projects/p/1 &&
 		cat ~/.claude/projects/p/1" &&
@@ -52,7 +52,7 @@ stays() {
 	git agent start -q -n "$name" "$@"
 	test_state "$name" captured
 }
-test_expect_success 'one that failed, left anything, or was to be kept stays' '
+test_that 'one that failed, left anything, or was to be kept stays' '
 	stays failed -- false &&
 	stays ignored -- sh -c "echo x >x.ign" &&
 	stays written -- touch y &&
@@ -64,7 +64,7 @@ test_expect_success 'one that failed, left anything, or was to be kept stays' '
 	test_fails 129 "cannot be used together" git agent start --rm --keep -- true
 '
 
-test_expect_success 'a resumed one stays if it has work, and goes if it has none; to look around in it is no end' '
+test_that 'a resumed one stays if it has work, and goes if it has none; to look around in it is no end' '
 	git agent resume -q written -- true &&
 	test_state written captured &&
 	git agent land written &&
@@ -76,7 +76,7 @@ test_expect_success 'a resumed one stays if it has work, and goes if it has none
 	trashed failed
 '
 
-test_expect_success 'one that was told to end stays, whatever it exits with' '
+test_that 'one that was told to end stays, whatever it exits with' '
 	for how in "git agent stop -q s" "kill -TERM \$pid"; do
 		git agent start -qd -n s -- sh -c "trap \"exit 0\" TERM HUP; echo up; while :; do sleep 0.1; done" &&
 		test_wait_for "git agent logs s | grep up" &&
@@ -88,7 +88,7 @@ test_expect_success 'one that was told to end stays, whatever it exits with' '
 	done
 '
 
-test_expect_success 'of a detached one the exit status is known, and other commands say where it is' '
+test_that 'of a detached one the exit status is known, and other commands say where it is' '
 	test_script ../told "echo \$GIT_AGENT_STATE >$HOME/state" &&
 	test_settings "notify: $HOME/told\n" &&
 	sed -i /keep_unchanged/d "$conf" &&
@@ -105,7 +105,7 @@ test_expect_success 'of a detached one the exit status is known, and other comma
 	git agent show d
 '
 
-test_expect_success 'automatic names count on from those in the trash' '
+test_that 'automatic names count on from those in the trash' '
 	test_prints "1" git agent start -q -- sh -c "echo 1" &&
 	trashed sh-1 &&
 	test_prints "agent/sh-2" git agent start -q -- sh -c "git branch --show-current" &&
@@ -117,7 +117,7 @@ test_expect_success 'automatic names count on from those in the trash' '
 	test_fails 128 "there is a session .sh-1. again" git agent drop --restore sh-1
 '
 
-test_expect_success 'one with a submodule goes as a whole' '
+test_that 'one with a submodule goes as a whole' '
 	git init -q ../lib &&
 	git -C ../lib commit -q --allow-empty -m l &&
 	git -c protocol.file.allow=always submodule --quiet add ../lib lib &&

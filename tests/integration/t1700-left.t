@@ -8,7 +8,7 @@ sessions() {
 	ls -d "$HOME"/.local/state/git-agent/*/sessions/"$1"
 }
 
-test_expect_success 'a repository that ignores things' '
+test_that 'a repository that ignores things' '
 	test_enter r &&
 	printf "*.log\nbuild/\n.env*\n.envrc\ngen/\n!gen/keep\nodd*\nfresh*/\n" >.gitignore &&
 	echo a >a &&
@@ -42,7 +42,7 @@ agent='mkdir -p build/sub src &&
 	echo export >.envrc &&
 	printf x >"$(printf "odd\nname\377\033[m.log")"'
 
-test_expect_success 'the review groups leftovers, and counts it' '
+test_that 'the review groups leftovers, and counts it' '
 	cd r &&
 	test_session x "$agent" &&
 	test_shows "^  ignored    build (" git agent review --stat x &&
@@ -52,7 +52,7 @@ test_expect_success 'the review groups leftovers, and counts it' '
 	grep "review --leftovers" ../out
 '
 
-test_expect_success 'review --leftovers lists each leftover file, and nothing else' '
+test_that 'review --leftovers lists each leftover file, and nothing else' '
 	cd r &&
 	git agent review --leftovers x >../out &&
 	for f in build/o build/sub/run "build/link (symlink)" "build/fifo (special)" one.log src/two.log src/three.log \
@@ -68,7 +68,7 @@ test_expect_success 'review --leftovers lists each leftover file, and nothing el
 	grep -F "  \"odd\\nname\\xff\\e[m.log\"" ../out
 '
 
-test_expect_success 'review --leftovers --json has them, with names of any byte' '
+test_that 'review --leftovers --json has them, with names of any byte' '
 	cd r &&
 	git agent review --leftovers --json x >../json &&
 	git agent review --leftovers --format=json x | cmp ../json - &&
@@ -95,7 +95,7 @@ test_expect_success 'review --leftovers --json has them, with names of any byte'
 	EOT
 '
 
-test_expect_success 'what would run from there is flagged in every format, and blocks no landing' '
+test_that 'what would run from there is flagged in every format, and blocks no landing' '
 	cd r &&
 	grep -A1 "^  ignored    build (" ../out | grep "critical: .*\[ignored-executables\]" &&
 	git agent review --stat x >../out2 &&
@@ -117,7 +117,7 @@ test_expect_success 'what would run from there is flagged in every format, and b
 	! grep "\"leftBehind\": true" ../sarif
 '
 
-test_expect_success 'land --dry-run --with-ignored copies nothing' '
+test_that 'land --dry-run --with-ignored copies nothing' '
 	cd r &&
 	test_says "ignored: one.log (1 file)" git agent land --dry-run --with-ignored one.log x &&
 	grep "flagged: one.log: low: ignored: no commit has it.*\[ignored-file\]" ../err &&
@@ -125,7 +125,7 @@ test_expect_success 'land --dry-run --with-ignored copies nothing' '
 	test ! -e src
 '
 
-test_expect_success 'land --with-ignored copies files and directories, without set-id bits' '
+test_that 'land --with-ignored copies files and directories, without set-id bits' '
 	cd r &&
 	test_fails 3 "(1 critical, 0 high): build/sub\$" git agent land --with-ignored src --with-ignored build/sub x &&
 	test ! -e src &&
@@ -146,7 +146,7 @@ test_expect_success 'land --with-ignored copies files and directories, without s
 	test_state x landed
 '
 
-test_expect_success 'land --with-ignored works after the landing, without a branch, and from a subdirectory' '
+test_that 'land --with-ignored works after the landing, without a branch, and from a subdirectory' '
 	cd r &&
 	git branch -D -q agent/x &&
 	test_shows "\"path\": \"share\"" git agent land --json --with-ignored share x &&
@@ -164,14 +164,14 @@ test_expect_success 'land --with-ignored works after the landing, without a bran
 	test "$(stat -c %h hard)" = 1
 '
 
-test_expect_success 'a file that is the same already is left alone' '
+test_that 'a file that is the same already is left alone' '
 	cd r &&
 	stat -c "%i %y" build/o >../before &&
 	git agent land --with-ignored build/o x &&
 	stat -c "%i %y" build/o | cmp ../before -
 '
 
-test_expect_success 'a file that differs is not overwritten without --force' '
+test_that 'a file that differs is not overwritten without --force' '
 	cd r &&
 	echo mine >one.log &&
 	test_fails 2 "would be overwritten: one.log" git agent land --with-ignored src --with-ignored one.log x &&
@@ -192,7 +192,7 @@ test_expect_success 'a file that differs is not overwritten without --force' '
 	test_expect_code 129 git agent land --force x
 '
 
-test_expect_success 'a directory, or a link on the way, is never replaced' '
+test_that 'a directory, or a link on the way, is never replaced' '
 	cd r &&
 	rm one.log &&
 	mkdir one.log &&
@@ -208,7 +208,7 @@ test_expect_success 'a directory, or a link on the way, is never replaced' '
 	git checkout -q -- src
 '
 
-test_expect_success 'a flagged file is blocked until it is accepted, as it is now' '
+test_that 'a flagged file is blocked until it is accepted, as it is now' '
 	cd r &&
 	! git agent review --accept x .envrc 2>../err &&
 	grep "not looked into yet: .envrc" ../err &&
@@ -227,7 +227,7 @@ test_expect_success 'a flagged file is blocked until it is accepted, as it is no
 	test ! -e .envrc
 '
 
-test_expect_success 'a file name of any byte is copied, and escaped on the terminal' '
+test_that 'a file name of any byte is copied, and escaped on the terminal' '
 	cd r &&
 	odd=$(printf "odd\nname\377\033[m.log") &&
 	test_expect_code 3 git agent land --with-ignored "$odd" x 2>../err &&
@@ -244,7 +244,7 @@ is_refused() {
 	test_fails 128 "$2" git agent land --force --with-ignored "$1" x &&
 	find . -path ./.git -prune -o -newer ../json -print | sort | test_cmp ../before -
 }
-test_expect_success 'special files, links that lead out, and repositories are refused' '
+test_that 'special files, links that lead out, and repositories are refused' '
 	cd r &&
 	find . -path ./.git -prune -o -newer ../json -print | sort >../before &&
 	is_refused build/fifo fifo &&
@@ -255,14 +255,14 @@ test_expect_success 'special files, links that lead out, and repositories are re
 	is_refused build "cannot be brought"
 '
 
-test_expect_success 'a path that is no leftover is refused' '
+test_that 'a path that is no leftover is refused' '
 	cd r &&
 	for p in nothing a src/code ../r/one.log /etc/passwd "" gen/keep; do
 		test_expect_code 128 git agent land --with-ignored "$p" x || exit 1
 	done
 '
 
-test_expect_success 'a link of the agent that leads out through a link of the user is refused' '
+test_that 'a link of the agent that leads out through a link of the user is refused' '
 	cd r &&
 	test_session y "
 		mkdir fresh-y &&
@@ -280,7 +280,7 @@ test_expect_success 'a link of the agent that leads out through a link of the us
 	rm fresh-y/y
 '
 
-test_expect_success 'a link that is swapped into the layer is not followed' '
+test_that 'a link that is swapped into the layer is not followed' '
 	cd r &&
 	test_session s "
 		mkdir -p fresh/d &&
@@ -308,7 +308,7 @@ test_expect_success 'a link that is swapped into the layer is not followed' '
 	test "$(cat fresh/d/f)" = s
 '
 
-test_expect_success NOT_ROOT 'a file that nobody may read is listed, and not copied' '
+test_that NOT_ROOT 'a file that nobody may read is listed, and not copied' '
 	cd r &&
 	test_session m "
 		mkdir -p build/closed &&
@@ -321,7 +321,7 @@ test_expect_success NOT_ROOT 'a file that nobody may read is listed, and not cop
 	test ! -e build/none
 '
 
-test_expect_success 'one verdict on a directory covers each flag of many in it' '
+test_that 'one verdict on a directory covers each flag of many in it' '
 	cd r &&
 	test_session flags "
 		for i in \$(seq 2000); do
@@ -335,7 +335,7 @@ test_expect_success 'one verdict on a directory covers each flag of many in it' 
 	test "$(find fresh-f -type f | wc -l)" = 2000
 '
 
-test_expect_success 'setuid bits, hard links and new ignore rules of the session are flagged' '
+test_that 'setuid bits, hard links and new ignore rules of the session are flagged' '
 	test_enter odd a &&
 	test_session odd "
 		echo x >s
@@ -358,7 +358,7 @@ test_expect_success 'setuid bits, hard links and new ignore rules of the session
 	grep -A1 "^  ignored    new" ../out | grep "high: .*by .new/. of ..gitignore. \[ignore-rules-source\]"
 '
 
-test_expect_success 'every format names the ignore rule of the session that hides a file' '
+test_that 'every format names the ignore rule of the session that hides a file' '
 	test_enter hide &&
 	mkdir d &&
 	echo "*.tmp" >.gitignore &&
@@ -404,7 +404,7 @@ test_expect_success 'every format names the ignore rule of the session that hide
 	test ! -e d/f
 '
 
-test_expect_success 'a file that is critical where it lies is critical when it is copied, for exactly what is copied' '
+test_that 'a file that is critical where it lies is critical when it is copied, for exactly what is copied' '
 	test_enter place &&
 	printf "node_modules/\n.env\nMakefile.local\n" >.gitignore &&
 	test_commit base &&

@@ -5,7 +5,7 @@ test_description='populated submodules are parts of a session'
 require_sandbox
 . "$TEST_SRCDIR/tests/lib/submodules.sh"
 
-test_expect_success 'git works in a submodule, and its git dir is not the one of the host' '
+test_that 'git works in a submodule, and its git dir is not the one of the host' '
 	make_repo lib &&
 	make_super use lib &&
 	cd use &&
@@ -37,7 +37,7 @@ test_expect_success 'git works in a submodule, and its git dir is not the one of
 	test -z "$(git branch --list "agent/*")"
 '
 
-test_expect_success 'commits in a submodule arrive with their ids, and the superproject names them' '
+test_that 'commits in a submodule arrive with their ids, and the superproject names them' '
 	make_super commits lib &&
 	cd commits &&
 	test_session c "
@@ -66,7 +66,7 @@ test_expect_success 'commits in a submodule arrive with their ids, and the super
 	test -z "$(git status --porcelain)"
 '
 
-test_expect_success 'uncommitted changes in a submodule become a commit there, and one here' '
+test_that 'uncommitted changes in a submodule become a commit there, and one here' '
 	make_super rest lib &&
 	cd rest &&
 	git agent start --name r -m "what was left" -- sh -c "echo n >$L/n; rm $L/d/b; echo s >s" &&
@@ -77,7 +77,7 @@ test_expect_success 'uncommitted changes in a submodule become a commit there, a
 	git -C $L log -1 --format=%B agent/r | grep "Agent-Session: r"
 '
 
-test_expect_success 'landing waits until both were decided, and leaves the commit where git looks for it' '
+test_that 'landing waits until both were decided, and leaves the commit where git looks for it' '
 	cd rest &&
 	test_expect_code 3 git agent land r &&
 	git agent review --accept-all r &&
@@ -88,7 +88,7 @@ test_expect_success 'landing waits until both were decided, and leaves the commi
 	git -C $L agent list | grep "^r .*landed"
 '
 
-test_expect_success 'neither drop nor gc takes a session whose landing in a submodule was interrupted' '
+test_that 'neither drop nor gc takes a session whose landing in a submodule was interrupted' '
 	make_super over lib &&
 	cd over &&
 	test_session o "echo x >$L/x" &&
@@ -110,7 +110,7 @@ test_expect_success 'neither drop nor gc takes a session whose landing in a subm
 	git agent gc | grep "session o"
 '
 
-test_expect_success 'landing waits for the flags of a submodule' '
+test_that 'landing waits for the flags of a submodule' '
 	make_super flags lib &&
 	cd flags &&
 	test_session f "echo \"all: ; id\" >$L/Makefile" &&
@@ -123,7 +123,7 @@ test_expect_success 'landing waits for the flags of a submodule' '
 	test -z "$(git status --porcelain)"
 '
 
-test_expect_success 'what is held in a submodule holds the pointer to it, in every commit' '
+test_that 'what is held in a submodule holds the pointer to it, in every commit' '
 	make_super held lib &&
 	cd held &&
 	test_session h "
@@ -149,7 +149,7 @@ test_expect_success 'what is held in a submodule holds the pointer to it, in eve
 	names agent/h
 '
 
-test_expect_success 'what hooks and configuration of the superproject reach in a submodule is held' '
+test_that 'what hooks and configuration of the superproject reach in a submodule is held' '
 	git init -q tools &&
 	(
 		cd tools &&
@@ -180,7 +180,7 @@ test_expect_success 'what hooks and configuration of the superproject reach in a
 	test_prints "hooks/post-merge\nk" git -C $L diff --name-only HEAD agent/h
 '
 
-test_expect_success 'the hooks of the superproject count for a session that was started in the submodule, too' '
+test_that 'the hooks of the superproject count for a session that was started in the submodule, too' '
 	cd reach/$L &&
 	test_session own "
 		echo k >run.sh
@@ -188,7 +188,7 @@ test_expect_success 'the hooks of the superproject count for a session that was 
 	test_prints k git diff --name-only HEAD agent/own
 '
 
-test_expect_success 'the hooks of the superproject count when a session is captured in the submodule' '
+test_that 'the hooks of the superproject count when a session is captured in the submodule' '
 	cd reach &&
 	rm -f "$HOME/aihome/ready" &&
 	{
@@ -209,7 +209,7 @@ test_expect_success 'the hooks of the superproject count when a session is captu
 	test_prints k git -C $L diff --name-only HEAD agent/i
 '
 
-test_expect_success 'the hooks of the superproject count when a session lands in the submodule' '
+test_that 'the hooks of the superproject count when a session lands in the submodule' '
 	cd reach &&
 	rm .git/hooks/post-merge &&
 	test_session l "echo k >$L/run.sh" &&
@@ -219,7 +219,7 @@ test_expect_success 'the hooks of the superproject count when a session lands in
 	test_fails 3 "where it lands" git -C $L agent land l
 '
 
-test_expect_success 'a session with work in a submodule is dropped by force, and its refs go to the trash there' '
+test_that 'a session with work in a submodule is dropped by force, and its refs go to the trash there' '
 	make_super drop lib &&
 	cd drop &&
 	test_session d "echo id >$L/.envrc" &&
@@ -244,7 +244,7 @@ next_second() {
 }
 
 # Both generations have a session of that name in the trash of the submodule, too.
-test_expect_success 'drop --restore of an earlier session restores what that one had in the submodule' '
+test_that 'drop --restore of an earlier session restores what that one had in the submodule' '
 	make_super earlier lib &&
 	cd earlier &&
 	test_session d "echo first >$L/k" &&
@@ -262,7 +262,7 @@ test_expect_success 'drop --restore of an earlier session restores what that one
 	test "$(git -C $L show agent/d:k)" = first
 '
 
-test_expect_success 'a submodule of a submodule is part of a session' '
+test_that 'a submodule of a submodule is part of a session' '
 	make_super mid lib &&
 	make_repo outer &&
 	cd outer &&
@@ -281,7 +281,7 @@ test_expect_success 'a submodule of a submodule is part of a session' '
 	test -z "$(git -C m/$L for-each-ref refs/agent refs/heads/agent)"
 '
 
-test_expect_success 'a session that is killed is captured whole, with its submodule' '
+test_that 'a session that is killed is captured whole, with its submodule' '
 	make_super killed lib &&
 	cd killed &&
 	rm -f "$HOME/aihome/ready" &&
@@ -308,7 +308,7 @@ test_expect_success 'a session that is killed is captured whole, with its submod
 	git -C $L agent list | grep "^k .*captured"
 '
 
-test_expect_success 'a start that fails leaves nothing in the submodule' '
+test_that 'a start that fails leaves nothing in the submodule' '
 	cd killed &&
 	git -C $L for-each-ref >../before &&
 	test_expect_code 125 env GIT_AGENT_FAULT=start:prepared:fail git agent start --name no -- true &&
@@ -321,7 +321,7 @@ test_expect_success 'a start that fails leaves nothing in the submodule' '
 	! git -C $L agent list | grep "^no "
 '
 
-test_expect_success 'a submodule that is gone when its session ends is named, and captured once it is back' '
+test_that 'a submodule that is gone when its session ends is named, and captured once it is back' '
 	make_super gone lib &&
 	cd gone &&
 	rm -f "$HOME/aihome/ready" "$HOME/aihome/go" &&
@@ -344,7 +344,7 @@ test_expect_success 'a submodule that is gone when its session ends is named, an
 	git cat-file -e agent/g:.gitmodules
 '
 
-test_expect_success 'repositories that the agent made in a submodule and beside it are named and kept out' '
+test_that 'repositories that the agent made in a submodule and beside it are named and kept out' '
 	make_super nested lib &&
 	cd nested &&
 	test_says "leftovers: own (repository" git agent start --name r -- sh -c "
@@ -361,7 +361,7 @@ test_expect_success 'repositories that the agent made in a submodule and beside 
 	test_prints k git -C $L diff --name-only HEAD agent/r
 '
 
-test_expect_success 'a submodule that the agent moves to an older commit keeps its work there' '
+test_that 'a submodule that the agent moves to an older commit keeps its work there' '
 	make_super older lib &&
 	cd older &&
 	test_session o "
@@ -383,7 +383,7 @@ test_expect_success 'a submodule that the agent moves to an older commit keeps i
 	git -C $L cat-file -e agent/p:q
 '
 
-test_expect_success 'attack: a pointer to a commit that is missing, or that only the agent has, is held' '
+test_that 'attack: a pointer to a commit that is missing, or that only the agent has, is held' '
 	make_super points lib &&
 	cd points &&
 	test_session p "
@@ -405,7 +405,7 @@ test_expect_success 'attack: a pointer to a commit that is missing, or that only
 	done
 '
 
-test_expect_success 'attack: nothing of the git dir of a submodule runs, nor is another repository touched' '
+test_that 'attack: nothing of the git dir of a submodule runs, nor is another repository touched' '
 	make_super attack lib &&
 	make_repo victim &&
 	cd attack &&

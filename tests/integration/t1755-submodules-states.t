@@ -5,12 +5,12 @@ test_description='submodules in the states that a user leaves them in'
 require_sandbox
 . "$TEST_SRCDIR/tests/lib/submodules.sh"
 
-test_expect_success 'make a repository with a submodule' '
+test_that 'make a repository with a submodule' '
 	make_repo lib &&
 	make_super commits lib
 '
 
-test_expect_success 'a submodule that is not checked out is an empty directory' '
+test_that 'a submodule that is not checked out is an empty directory' '
 	git clone -q commits empty &&
 	cd empty &&
 	git agent start --name e -- sh -c "
@@ -23,7 +23,7 @@ test_expect_success 'a submodule that is not checked out is an empty directory' 
 	grep "leftovers: vendor/lib" ../err
 '
 
-test_expect_success 'a submodule that was moved, and has another address now, is part of a session' '
+test_that 'a submodule that was moved, and has another address now, is part of a session' '
 	make_super moved lib &&
 	cd moved &&
 	git mv $L third &&
@@ -41,7 +41,7 @@ test_expect_success 'a submodule that was moved, and has another address now, is
 	grep "url=https://example.com/x" "$HOME/aihome/conf"
 '
 
-test_expect_success 'a submodule with a .git directory of its own is part of a session' '
+test_that 'a submodule with a .git directory of its own is part of a session' '
 	make_repo old &&
 	git clone -q lib old/sub &&
 	cd old &&
@@ -59,7 +59,7 @@ test_expect_success 'a submodule with a .git directory of its own is part of a s
 	test -z "$(git -C sub status --porcelain)"
 '
 
-test_expect_success 'uncommitted work in a submodule stays outside, and is named' '
+test_that 'uncommitted work in a submodule stays outside, and is named' '
 	make_super dirty lib &&
 	cd dirty &&
 	echo mine >>$L/a &&
@@ -76,7 +76,7 @@ test_expect_success 'uncommitted work in a submodule stays outside, and is named
 	test -e $L/new
 '
 
-test_expect_success 'a merge in progress in a submodule is named, and refused by --dirty refuse' '
+test_that 'a merge in progress in a submodule is named, and refused by --dirty refuse' '
 	make_super merging lib &&
 	cd merging &&
 	(
@@ -95,7 +95,7 @@ test_expect_success 'a merge in progress in a submodule is named, and refused by
 	test_says "submodule .vendor/lib.: a merge is in progress" test_must_fail git agent start --dirty refuse -- true
 '
 
-test_expect_success 'a commit of a submodule that the superproject does not name yet is carried' '
+test_that 'a commit of a submodule that the superproject does not name yet is carried' '
 	make_super ahead lib &&
 	cd ahead &&
 	echo h >$L/h &&
@@ -109,7 +109,7 @@ test_expect_success 'a commit of a submodule that the superproject does not name
 	git -C $L cat-file -e agent/a:k
 '
 
-test_expect_success 'work on such a commit is on no branch of the superproject, and lands in the submodule' '
+test_that 'work on such a commit is on no branch of the superproject, and lands in the submodule' '
 	cd ahead &&
 	git agent start --name b -- sh -c "
 		echo b >$L/b
@@ -127,7 +127,7 @@ test_expect_success 'work on such a commit is on no branch of the superproject, 
 	! git -C $L agent list | grep "^b "
 '
 
-test_expect_success 'a base without the submodule, or whose commit of it is missing, is named' '
+test_that 'a base without the submodule, or whose commit of it is missing, is named' '
 	make_super bases lib &&
 	cd bases &&
 	test_says "submodule vendor/lib: the base has none there" \
@@ -144,7 +144,7 @@ test_expect_success 'a base without the submodule, or whose commit of it is miss
 	git -C $L cat-file -e agent/b3:k
 '
 
-test_expect_success 'a repository that merely lies in another one is not its submodule' '
+test_that 'a repository that merely lies in another one is not its submodule' '
 	make_repo around &&
 	cd around &&
 	echo inner >.gitignore &&
@@ -160,7 +160,7 @@ test_expect_success 'a repository that merely lies in another one is not its sub
 	test_cmp ../before ../after
 '
 
-test_expect_success 'a submodule that was added since the last session is part of the next' '
+test_that 'a submodule that was added since the last session is part of the next' '
 	make_repo later &&
 	cd later &&
 	git agent start -- true &&
@@ -175,7 +175,7 @@ test_expect_success 'a submodule that was added since the last session is part o
 	! grep $L ../err
 '
 
-test_expect_success 'submodules work with --live, and in a linked worktree' '
+test_that 'submodules work with --live, and in a linked worktree' '
 	make_super live lib &&
 	cd live &&
 	git agent start --name l --live -- sh -c "
@@ -191,7 +191,7 @@ test_expect_success 'submodules work with --live, and in a linked worktree' '
 	! git -C ../live/$L rev-parse -q --verify agent/w
 '
 
-test_expect_success 'a name that a submodule uses already is refused' '
+test_that 'a name that a submodule uses already is refused' '
 	make_super names lib &&
 	cd names &&
 	git -C $L agent start --name taken -- sh -c "echo t >t" &&
@@ -205,7 +205,7 @@ test_expect_success 'a name that a submodule uses already is refused' '
 	git cat-file -e agent/sh-2:.gitmodules
 '
 
-test_expect_success 'of two submodules with one repository, the second is named and left empty' '
+test_that 'of two submodules with one repository, the second is named and left empty' '
 	make_super twice lib &&
 	cd twice &&
 	git -C $L worktree add -q --detach "$(pwd)/zoo" &&

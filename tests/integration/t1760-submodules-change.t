@@ -22,7 +22,7 @@ while_running() {
 	{ wait $pid || :; }
 }
 
-test_expect_success 'a repository that replaces a submodule meanwhile is not taken for it' '
+test_that 'a repository that replaces a submodule meanwhile is not taken for it' '
 	make_repo lib &&
 	make_super other lib &&
 	cd other &&
@@ -37,7 +37,7 @@ test_expect_success 'a repository that replaces a submodule meanwhile is not tak
 	names agent/r
 '
 
-test_expect_success 'a submodule that a symlink or a file replaces meanwhile is not captured until it is back' '
+test_that 'a submodule that a symlink or a file replaces meanwhile is not captured until it is back' '
 	make_super replaced lib &&
 	cd replaced &&
 	while_running l "echo k >$L/k" "mv $L ../was && ln -s ../../was $L" &&
@@ -53,7 +53,7 @@ test_expect_success 'a submodule that a symlink or a file replaces meanwhile is 
 	git -C $L cat-file -e agent/l:k
 '
 
-test_expect_success 'a submodule that is removed from the superproject meanwhile is named, and not waited for' '
+test_that 'a submodule that is removed from the superproject meanwhile is named, and not waited for' '
 	make_super given lib &&
 	cd given &&
 	while_running g "
@@ -71,7 +71,7 @@ test_expect_success 'a submodule that is removed from the superproject meanwhile
 	test_says "submodule vendor/lib: it is not checked out: its session stays in" git agent drop --force g
 '
 
-test_expect_success 'a submodule that is moved on the host meanwhile keeps the commits of the session' '
+test_that 'a submodule that is moved on the host meanwhile keeps the commits of the session' '
 	make_super elsewhere lib &&
 	cd elsewhere &&
 	while_running m "cd $L; echo k >k; git add k; git commit -qm k; git rev-parse HEAD >\$HOME/k" \
@@ -84,7 +84,7 @@ test_expect_success 'a submodule that is moved on the host meanwhile keeps the c
 	test -e other/k
 '
 
-test_expect_success 'nothing lands while a submodule is not checked out, or its commit is on no branch there' '
+test_that 'nothing lands while a submodule is not checked out, or its commit is on no branch there' '
 	make_super looked lib &&
 	cd looked &&
 	test_session k "echo \"all: ; id\" >$L/Makefile" &&
@@ -104,7 +104,7 @@ test_expect_success 'nothing lands while a submodule is not checked out, or its 
 	names HEAD agent/k
 '
 
-test_expect_success 'work in a submodule on no branch can be dropped only when a branch has it' '
+test_that 'work in a submodule on no branch can be dropped only when a branch has it' '
 	make_super origin lib &&
 	git clone -q --recurse-submodules origin detached &&
 	cd detached &&
@@ -123,7 +123,7 @@ test_expect_success 'work in a submodule on no branch can be dropped only when a
 	git agent drop d
 '
 
-test_expect_success 'when the commit of a submodule is rejected the work stays in its branch' '
+test_that 'when the commit of a submodule is rejected the work stays in its branch' '
 	make_super refused lib &&
 	cd refused &&
 	test_session r "
@@ -138,7 +138,7 @@ test_expect_success 'when the commit of a submodule is rejected the work stays i
 	git agent drop r
 '
 
-test_expect_success 'a submodule that the agent removed is removed from the index, and its working tree stays' '
+test_that 'a submodule that the agent removed is removed from the index, and its working tree stays' '
 	make_super first lib &&
 	cd first &&
 	test_session g "
@@ -157,7 +157,7 @@ test_expect_success 'a submodule that the agent removed is removed from the inde
 	git -C $L rev-parse HEAD | test_cmp ../mine -
 '
 
-test_expect_success 'a second session that moves a submodule conflicts, and the hint says where to merge' '
+test_that 'a second session that moves a submodule conflicts, and the hint says where to merge' '
 	make_super both lib &&
 	cd both &&
 	for i in 1 2; do
@@ -176,7 +176,7 @@ test_expect_success 'a second session that moves a submodule conflicts, and the 
 	test -z "$(git status --porcelain)"
 '
 
-test_expect_success 'a damaged session in a submodule is named, and dropped there' '
+test_that 'a damaged session in a submodule is named, and dropped there' '
 	make_super damaged lib &&
 	cd damaged &&
 	test_session dmg "echo id >$L/.envrc" &&
@@ -189,7 +189,7 @@ test_expect_success 'a damaged session in a submodule is named, and dropped ther
 	git agent drop --force dmg
 '
 
-test_expect_success 'a submodule that rm -rf emptied is left as it was, and that is said' '
+test_that 'a submodule that rm -rf emptied is left as it was, and that is said' '
 	make_super emptied lib &&
 	cd emptied &&
 	git agent start --name e -- sh -c "
@@ -204,7 +204,7 @@ test_expect_success 'a submodule that rm -rf emptied is left as it was, and that
 	names agent/f
 '
 
-test_expect_success 'a submodule that the agent adds is flagged, and its repository stays in the session' '
+test_that 'a submodule that the agent adds is flagged, and its repository stays in the session' '
 	make_repo adds &&
 	cd adds &&
 	test_session a "
@@ -228,7 +228,7 @@ test_expect_success 'a submodule that the agent adds is flagged, and its reposit
 	test ! -e $L
 '
 
-test_expect_success 'commits that put a file in place of a submodule lose no work in it' '
+test_that 'commits that put a file in place of a submodule lose no work in it' '
 	make_super swapped lib &&
 	cd swapped &&
 	test_session b "
@@ -251,7 +251,7 @@ test_expect_success 'commits that put a file in place of a submodule lose no wor
 	test -z "$(git ls-tree agent/d $L)"
 '
 
-test_expect_success 'the commit of a submodule is found after more commits than one question covers' '
+test_that 'the commit of a submodule is found after more commits than one question covers' '
 	make_super long lib &&
 	cd long &&
 	test_session l "
@@ -296,7 +296,7 @@ make_many() {
 	)
 }
 
-test_expect_success 'submodules beyond the limit are not shown, and named' '
+test_that 'submodules beyond the limit are not shown, and named' '
 	make_many many 66 0 &&
 	cd many &&
 	test_session m "
@@ -308,7 +308,7 @@ test_expect_success 'submodules beyond the limit are not shown, and named' '
 	git -C s66 cat-file -e agent/m:k
 '
 
-test_expect_success 'ignored directories in submodules beyond the limit are left out, and counted' '
+test_that 'ignored directories in submodules beyond the limit are left out, and counted' '
 	make_many wide 12 90 &&
 	cd wide &&
 	test_session w "

@@ -49,7 +49,7 @@ make_repo() {
 # ---- what is read of the layers
 
 # (tests/unit/test-upper-limits has all of them)
-test_expect_success 'limits.capture.file_size: a file of one byte more is captured only when it is raised' '
+test_that 'limits.capture.file_size: a file of one byte more is captured only when it is raised' '
 	make_repo size &&
 	work="echo x >x; echo 1234567890123456789 >y" &&
 	set_limit file_size 20 &&
@@ -66,7 +66,7 @@ test_expect_success 'limits.capture.file_size: a file of one byte more is captur
 	nothing_lost less
 '
 
-test_expect_success 'limits.capture.entries: files of commits that the walk does not reach are as committed' '
+test_that 'limits.capture.entries: files of commits that the walk does not reach are as committed' '
 	make_repo behind &&
 	mkdir m.a n &&
 	echo o >m.a/o &&
@@ -91,7 +91,7 @@ test_expect_success 'limits.capture.entries: files of commits that the walk does
 	test_holds agent/b:mm/n7 7
 '
 
-test_expect_success 'limits.capture.entries: long paths count for more' '
+test_that 'limits.capture.entries: long paths count for more' '
 	make_repo long &&
 	set_limit entries 40 &&
 	d=$(printf "%0200d" 0) &&
@@ -107,7 +107,7 @@ test_expect_success 'limits.capture.entries: long paths count for more' '
 	test "$(git ls-tree -r --name-only agent/p | wc -l)" -eq 11
 '
 
-test_expect_success 'the report names many newly ignored files, not the long pattern that ignores them' '
+test_that 'the report names many newly ignored files, not the long pattern that ignores them' '
 	make_repo pattern &&
 	test_session p "
 		{
@@ -127,7 +127,7 @@ test_expect_success 'the report names many newly ignored files, not the long pat
 # In the first the session c has done it, without limits.
 three='export GIT_AUTHOR_DATE="@1600000000 +0000" GIT_COMMITTER_DATE="@1600000000 +0000"
 for i in 1 2 3; do seq $((i * 1000)) >$i && git add $i && git commit -qm $i || exit; done'
-test_expect_success 'create a session of three commits' '
+test_that 'create a session of three commits' '
 	make_repo commits &&
 	cp -r . ../commits-base &&
 	test_session c "$three" &&
@@ -137,7 +137,7 @@ test_expect_success 'create a session of three commits' '
 
 # commit_limit KEY COMMAND WORDS: COMMAND prints the least value that is enough (tests/unit/test-import-limits has all)
 commit_limit() {
-	test_expect_success "limits.capture.$1: with one less than the least value the work is one commit" '
+	test_that "limits.capture.$1: with one less than the least value the work is one commit" '
 		cd commits && tip=$(git rev-parse agent/c) && n=$('"$2"') && test "$n" -gt 2 &&
 		cp -r ../commits-base ../commits-'$1' && cd ../commits-'$1' && set_limit '$1' $((n - 1)) &&
 		test_session c "$three" &&
@@ -154,7 +154,7 @@ commit_limit() {
 commit_limit commits 'echo 3' 'there are too many commits'
 commit_limit pack_size "pack_of \$tip" 'the pack is too large'
 
-test_expect_success 'limits.capture.branches: further branches stay in the session, and are counted' '
+test_that 'limits.capture.branches: further branches stay in the session, and are counted' '
 	make_repo branches &&
 	set_limit branches 2 &&
 	agent="for i in 1 2; do git switch -qc b\$i && git commit -q --allow-empty -m \$i; done
@@ -173,7 +173,7 @@ test_expect_success 'limits.capture.branches: further branches stay in the sessi
 '
 
 # Nothing could be said of what is held without it.
-test_expect_success 'limits.capture.history: with too many commits nothing is captured until it is raised' '
+test_that 'limits.capture.history: with too many commits nothing is captured until it is raised' '
 	make_repo history &&
 	set_limit history 2 &&
 	test_fails 128 "^git-agent: there are too many commits since the base (limits.capture.history: 2)\$" \
@@ -194,7 +194,7 @@ test_expect_success 'limits.capture.history: with too many commits nothing is ca
 busy='for i in $(seq 17000); do echo "*a*a*a*a*a*a*a*a*a*a*a*a*$i"; done >.gitignore
 	for i in $(seq 2000); do : >aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa$i; done'
 
-test_expect_success 'limits.capture.read_time: the commits are captured although the layer cannot be read' '
+test_that 'limits.capture.read_time: the commits are captured although the layer cannot be read' '
 	make_repo busy &&
 	set_limit read_time 1 &&
 	test_session b1 "
@@ -214,7 +214,7 @@ test_expect_success 'limits.capture.read_time: the commits are captured although
 	git cat-file -e agent/b1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1
 '
 
-test_expect_success 'limits.capture.read_time: a second capture that takes too long does not undo the first' '
+test_that 'limits.capture.read_time: a second capture that takes too long does not undo the first' '
 	make_repo taken &&
 	set_limit file_size 5 &&
 	test_session tk "
@@ -232,7 +232,7 @@ test_expect_success 'limits.capture.read_time: a second capture that takes too l
 	test "$(git rev-parse agent/tk)" = $tip
 '
 
-test_expect_success 'ignored files that are too many to be counted are counted when the limit is raised' '
+test_that 'ignored files that are too many to be counted are counted when the limit is raised' '
 	make_repo count &&
 	echo "/ign/" >.gitignore &&
 	test_commit ign &&
@@ -253,7 +253,7 @@ test_expect_success 'ignored files that are too many to be counted are counted w
 	test "$(cat ign/5)" = 5
 '
 
-test_expect_success 'the diff of a running session is made under the same limits' '
+test_that 'the diff of a running session is made under the same limits' '
 	make_repo peek &&
 	set_limit file_size 3 &&
 	{
@@ -279,7 +279,7 @@ test_expect_success 'the diff of a running session is made under the same limits
 
 # ---- whose limit it is, and when a capture is done again
 
-test_expect_success 'a limit that the file of the repository sets is raised by an option, as the message says' '
+test_that 'a limit that the file of the repository sets is raised by an option, as the message says' '
 	make_repo lowered &&
 	printf "limits: {capture: {file_size: 3}}\n" >.agentdev.yaml &&
 	test_commit conf &&
@@ -297,7 +297,7 @@ test_expect_success 'a limit that the file of the repository sets is raised by a
 	git cat-file -e agent/l:big
 '
 
-test_expect_success 'a session that was reviewed, is checked out or met no limit is not captured again' '
+test_that 'a session that was reviewed, is checked out or met no limit is not captured again' '
 	make_repo again &&
 	set_limit file_size 5 &&
 	agent="echo 12345678 >big; printf \"x:\n\" >Makefile" &&
@@ -320,7 +320,7 @@ test_expect_success 'a session that was reviewed, is checked out or met no limit
 	git for-each-ref refs/agent/n | test_cmp ../before -
 '
 
-test_expect_success 'a session of nothing but what a limit leaves out has no branch, and is not to be dropped' '
+test_that 'a session of nothing but what a limit leaves out has no branch, and is not to be dropped' '
 	make_repo all &&
 	set_limit file_size 1 &&
 	git agent start --name a -- sh -c "echo 12345 >big" 2>../err &&
@@ -331,7 +331,7 @@ test_expect_success 'a session of nothing but what a limit leaves out has no bra
 	git cat-file -e agent/a:big
 '
 
-test_expect_success 'a submodule is captured under the limits of the superproject, and again with it' '
+test_that 'a submodule is captured under the limits of the superproject, and again with it' '
 	git init -q sub &&
 	(cd sub && echo s >s && git add . && git commit -qm sub) &&
 	make_repo super &&
@@ -354,7 +354,7 @@ test_expect_success 'a submodule is captured under the limits of the superprojec
 	git cat-file -e agent/s:y
 '
 
-test_expect_success 'land --with-ignored reads files under the same limits' '
+test_that 'land --with-ignored reads files under the same limits' '
 	make_repo ignored &&
 	echo "*.log" >.gitignore &&
 	test_commit ign &&
@@ -373,7 +373,7 @@ test_expect_success 'land --with-ignored reads files under the same limits' '
 
 # Bytes that nothing compresses, and more than git takes as a whole: the processes have 35 MiB without them, and
 # whoever held one would be above 40 MB
-test_expect_success UNSANITIZED 'large files are read piece by piece, committed or not' '
+test_that UNSANITIZED 'large files are read piece by piece, committed or not' '
 	make_repo pieces &&
 	{
 		GIT_AGENT_FAULT=capture:begin:kill git agent start -q --name m -- sh -c "

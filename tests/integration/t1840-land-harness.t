@@ -23,7 +23,7 @@ land() {
 
 test_lazy_prereq KILLAT '"$killat" -o report -d "$PWD" -- true'
 
-test_expect_success KILLAT 'killat kills before the call that is asked for' '
+test_that KILLAT 'killat kills before the call that is asked for' '
 	mkdir k &&
 	"$killat" -o report -d "$PWD/k" -- sh -c "cd k; echo 1 >a; mv a b; echo 2 >$HOME/outside" &&
 	grep -x "calls 5" report &&
@@ -46,11 +46,11 @@ test_expect_success KILLAT 'killat kills before the call that is asked for' '
 	test -s k/c
 '
 
-test_expect_success "$count landings are what git makes of them, or touch nothing; and are undone: from SEED=$first" '
+test_that "$count landings are what git makes of them, or touch nothing; and are undone: from SEED=$first" '
 	land --cells "$count" --first "$first" --jobs 2 --list --enough
 '
 
-test_expect_success KILLAT "landings, undoings and recoveries that are killed are recovered from: from SEED=$first" '
+test_that KILLAT "landings, undoings and recoveries that are killed are recovered from: from SEED=$first" '
 	land --cells "$(((count + 7) / 8))" --first "$first" --jobs 2 --properties d --kills "$kills" --list
 '
 
@@ -65,7 +65,7 @@ wrong() {
 }
 
 # A test that never fails is of no use.
-test_expect_success 'a landing that is not like that of git is noticed, in each property' '
+test_that 'a landing that is not like that of git is noticed, in each property' '
 	wrong wrong-a "0,*--undo*) ;; 0,*) echo more >>extra ;;" &&
 	wrong wrong-b "0,*) exit 2 ;;" &&
 	wrong wrong-c "0,*--undo*) echo more >>extra ;;" &&

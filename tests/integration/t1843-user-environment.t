@@ -63,7 +63,7 @@ merged() {
 	keep agent
 }
 
-test_expect_success 'hooks of a merge see the environment of git' '
+test_that 'hooks of a merge see the environment of git' '
 	make_repo main &&
 	session s &&
 	merged &&
@@ -72,7 +72,7 @@ test_expect_success 'hooks of a merge see the environment of git' '
 	! grep -E "^GIT_($none)" "$HOME/by-agent/post-merge"
 '
 
-test_expect_success 'a hook of a push sees the environment of git' '
+test_that 'a hook of a push sees the environment of git' '
 	make_repo push &&
 	git init -q --bare ../remote.git &&
 	git remote add origin ../remote.git &&
@@ -86,7 +86,7 @@ test_expect_success 'a hook of a push sees the environment of git' '
 	same pre-push
 '
 
-test_expect_success 'an editor and a program that signs see the environment of git' '
+test_that 'an editor and a program that signs see the environment of git' '
 	make_repo edit &&
 	note editor &&
 	note gpg &&
@@ -104,7 +104,7 @@ test_expect_success 'an editor and a program that signs see the environment of g
 	same editor gpg
 '
 
-test_expect_success 'a filter that writes a file sees the environment of git, also when a session starts' '
+test_that 'a filter that writes a file sees the environment of git, also when a session starts' '
 	make_repo filter &&
 	note smudge &&
 	echo cat >>../bin/smudge &&
@@ -121,7 +121,7 @@ test_expect_success 'a filter that writes a file sees the environment of git, al
 	same smudge
 '
 
-test_expect_success 'a filter of uncommitted changes sees the environment of git when a session starts' '
+test_that 'a filter of uncommitted changes sees the environment of git when a session starts' '
 	make_repo clean &&
 	note clean &&
 	echo cat >>../bin/clean &&
@@ -140,7 +140,7 @@ test_expect_success 'a filter of uncommitted changes sees the environment of git
 	same clean
 '
 
-test_expect_success TTY 'a pager sees the environment of git' '
+test_that TTY 'a pager sees the environment of git' '
 	make_repo pager &&
 	note pager &&
 	echo "cat >/dev/null" >>../bin/pager &&
@@ -164,7 +164,7 @@ scratch() {
 	chmod +x "$1"
 }
 
-test_expect_success 'a repository that a hook or a filter creates is created where they say' '
+test_that 'a repository that a hook or a filter creates is created where they say' '
 	test_enter own &&
 	for hook in pre-merge-commit post-merge pre-push; do scratch .git/hooks/$hook; done &&
 	scratch ../bin/clean-room &&

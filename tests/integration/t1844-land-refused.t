@@ -10,7 +10,7 @@ untracked='untracked files would be overwritten'
 
 # ---- files
 
-test_expect_success 'create a session that changes, moves, adds and replaces files' '
+test_that 'create a session that changes, moves, adds and replaces files' '
 	make_repo blocked &&
 	session b "line f 2 agent; git mv old renamed; echo n >new; mkdir e; echo n >e/n
 		echo x >x.log; git add -fA; git commit -qm all" &&
@@ -19,7 +19,7 @@ test_expect_success 'create a session that changes, moves, adds and replaces fil
 
 # blocked REASON TEXT COMMANDS REMEDY: what these commands do blocks a landing, also one in which git has to merge
 blocked() {
-	test_expect_success "$1 blocks a landing that would overwrite it" "
+	test_that "$1 blocks a landing that would overwrite it" "
 		cd blocked &&
 		$3 &&
 		refused 2 '$2' git agent land b &&
@@ -41,7 +41,7 @@ blocked 'an ignored symlink in place of a directory' "e$" \
 	'echo e >>.git/info/exclude && mkdir ../t && ln -s ../t e' 'rm e'
 blocked 'a directory in place of a file' "$untracked: f$" 'rm f && mkdir f && echo y >f/y' 'rm -r f && git restore f'
 
-test_expect_success 'nothing lands on the branch of the session itself, and being on it is no landing' '
+test_that 'nothing lands on the branch of the session itself, and being on it is no landing' '
 	cd blocked &&
 	git switch -q agent/b &&
 	refused 128 "you are on agent/b itself$" git agent land b &&
@@ -50,14 +50,14 @@ test_expect_success 'nothing lands on the branch of the session itself, and bein
 	git switch -q main
 '
 
-test_expect_success 'where more paths block than a line holds the rest are counted' '
+test_that 'where more paths block than a line holds the rest are counted' '
 	make_repo many &&
 	session m "for i in 1 2 3 4 5 6 7; do echo n >n\$i; done" &&
 	touch n1 n2 n3 n4 n5 n6 n7 &&
 	refused 2 "$untracked: n1, n2, n3, n4, n5 and 2 more$" git agent land m
 '
 
-test_expect_success 'names of files that block a landing are quoted' '
+test_that 'names of files that block a landing are quoted' '
 	make_repo names &&
 	name=$(printf "a \033[31m\n") &&
 	session n "echo n >\"\$(printf \"a \\033[31m\")\"" &&
@@ -68,7 +68,7 @@ test_expect_success 'names of files that block a landing are quoted' '
 
 # ---- git's state
 
-test_expect_success 'staged changes block a landing where git has to merge, and stay where it need not' '
+test_that 'staged changes block a landing where git has to merge, and stay where it need not' '
 	make_repo staged &&
 	session s "line f 2 agent" &&
 	mine &&
@@ -95,7 +95,7 @@ test_expect_success 'staged changes block a landing where git has to merge, and 
 	test "$(sed -n 8p g)" = staged
 '
 
-test_expect_success 'create a session, and branches that conflict' '
+test_that 'create a session, and branches that conflict' '
 	make_repo progress &&
 	session p "line f 2 agent" &&
 	git switch -qc side &&
@@ -109,7 +109,7 @@ test_expect_success 'create a session, and branches that conflict' '
 
 # in_progress OPERATION COMMANDS ABORT
 in_progress() {
-	test_expect_success "while $1 is in progress nothing lands" "
+	test_that "while $1 is in progress nothing lands" "
 		cd progress &&
 		! { $2; } &&
 		refused 2 '$1 is in progress' git agent land p &&
@@ -124,7 +124,7 @@ in_progress 'a cherry-pick' 'git cherry-pick side' 'git cherry-pick --abort'
 in_progress 'a revert' 'git revert --no-edit side' 'git revert --abort'
 in_progress 'an am' 'git format-patch -q -1 --stdout side | git am -q' 'git am --abort'
 
-test_expect_success 'a locked index blocks a landing' '
+test_that 'a locked index blocks a landing' '
 	make_repo locked &&
 	session l "line f 2 agent" &&
 	: >.git/index.lock &&
@@ -135,7 +135,7 @@ test_expect_success 'a locked index blocks a landing' '
 	git agent land l
 '
 
-test_expect_success 'while another landing runs in this working tree there is no second one' '
+test_that 'while another landing runs in this working tree there is no second one' '
 	make_repo another &&
 	session a "line f 2 agent" &&
 	mkfifo ../go ../begun &&
@@ -157,7 +157,7 @@ test_expect_success 'while another landing runs in this working tree there is no
 
 # ---- settings
 
-test_expect_success 'a merge strategy in the options for merges of this branch blocks a landing' '
+test_that 'a merge strategy in the options for merges of this branch blocks a landing' '
 	make_repo strategy &&
 	session s "line f 2 agent" &&
 	for options in "-s ours" "-Xours" "--strategy-option=theirs" "--log -X ours"; do
@@ -171,7 +171,7 @@ test_expect_success 'a merge strategy in the options for merges of this branch b
 
 # ---- the session
 
-test_expect_success 'open flags block each way, also where the merge would conflict' '
+test_that 'open flags block each way, also where the merge would conflict' '
 	make_repo open &&
 	session o "line f 2 agent; echo use evil >.envrc" &&
 	for how in --rebase --ff-only --merge --squash; do
@@ -185,7 +185,7 @@ test_expect_success 'open flags block each way, also where the merge would confl
 	test_expect_code 4 git agent land o
 '
 
-test_expect_success 'flags that only the place raises where it lands are stored, and block it until they are accepted' '
+test_that 'flags that only the place raises where it lands are stored, and block it until they are accepted' '
 	make_repo where &&
 	echo "echo a" >tool.sh &&
 	git add tool.sh &&
@@ -204,7 +204,7 @@ test_expect_success 'flags that only the place raises where it lands are stored,
 	grep agent ../ran
 '
 
-test_expect_success 'a session based on commits that HEAD lacks lands only rebased, or with --with-base' '
+test_that 'a session based on commits that HEAD lacks lands only rebased, or with --with-base' '
 	make_repo base &&
 	git switch -qc topic &&
 	echo private >private &&
@@ -226,7 +226,7 @@ test_expect_success 'a session based on commits that HEAD lacks lands only rebas
 	test -e private
 '
 
-test_expect_success 'a fetched session does not bring a private branch that it is based on' '
+test_that 'a fetched session does not bring a private branch that it is based on' '
 	git init -q --bare hub.git &&
 	make_repo fetched &&
 	git remote add origin ../hub.git &&

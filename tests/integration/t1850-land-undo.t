@@ -19,7 +19,7 @@ undoes() {
 	unchanged
 }
 
-test_expect_success 'an undo says which session it was, and where HEAD is' '
+test_that 'an undo says which session it was, and where HEAD is' '
 	make_repo said &&
 	session s "$work" &&
 	git agent review --accept-all s &&
@@ -33,7 +33,7 @@ test_expect_success 'an undo says which session it was, and where HEAD is' '
 		python3 -c "import json; o = json.load(open(\"../json\")); print(o[\"undone\"], o[\"session\"])"
 '
 
-test_expect_success 'an untracked file is not overwritten by one that an undo would restore' '
+test_that 'an untracked file is not overwritten by one that an undo would restore' '
 	make_repo comes &&
 	session c "rm old; rm -r d" &&
 	git agent land c &&
@@ -50,7 +50,7 @@ test_expect_success 'an untracked file is not overwritten by one that an undo wo
 	test -e d/h
 '
 
-test_expect_success 'what was edited or staged since it landed is not overwritten' '
+test_that 'what was edited or staged since it landed is not overwritten' '
 	make_repo edited &&
 	session e "line f 2 agent; echo new >new" &&
 	git agent land e &&
@@ -67,7 +67,7 @@ test_expect_success 'what was edited or staged since it landed is not overwritte
 	test ! -e new
 '
 
-test_expect_success 'a branch with later commits is refused, naming the command of git that undoes the landing' '
+test_that 'a branch with later commits is refused, naming the command of git that undoes the landing' '
 	make_repo on &&
 	session on "line f 2 agent; git commit -qam one; line g 2 agent; git commit -qam two" &&
 	base=$(git rev-parse HEAD) &&
@@ -85,7 +85,7 @@ test_expect_success 'a branch with later commits is refused, naming the command 
 	done
 '
 
-test_expect_success 'on another branch an undo is refused, naming the one that the session landed on' '
+test_that 'on another branch an undo is refused, naming the one that the session landed on' '
 	make_repo branch &&
 	session b "line f 2 agent" &&
 	git agent land b &&
@@ -98,7 +98,7 @@ test_expect_success 'on another branch an undo is refused, naming the one that t
 	git agent land --undo b
 '
 
-test_expect_success 'while a merge of the user is in progress an undo is refused' '
+test_that 'while a merge of the user is in progress an undo is refused' '
 	make_repo middle &&
 	session m "line f 2 agent" &&
 	git agent land m &&
@@ -112,7 +112,7 @@ test_expect_success 'while a merge of the user is in progress an undo is refused
 	git agent land --undo m
 '
 
-test_expect_success 'only the last landing of a working tree can be undone, once' '
+test_that 'only the last landing of a working tree can be undone, once' '
 	make_repo last &&
 	session one "line f 2 agent" &&
 	session two "line g 2 agent" &&
@@ -127,7 +127,7 @@ test_expect_success 'only the last landing of a working tree can be undone, once
 	refused 1 "there is no landing to undo in this working tree" git agent land --undo one
 '
 
-test_expect_success 'each working tree has a last landing of its own' '
+test_that 'each working tree has a last landing of its own' '
 	make_repo first &&
 	session one "line f 2 agent" &&
 	session two "line g 2 agent" &&
@@ -142,7 +142,7 @@ test_expect_success 'each working tree has a last landing of its own' '
 	test_says "agent/one: landing undone" git agent land --undo
 '
 
-test_expect_success 'an undo deletes ignored files that were landed, and restores what they replaced' '
+test_that 'an undo deletes ignored files that were landed, and restores what they replaced' '
 	make_repo ignored &&
 	echo "ign" >>.git/info/exclude &&
 	mkdir -p ign/own &&
@@ -164,7 +164,7 @@ test_expect_success 'an undo deletes ignored files that were landed, and restore
 	test "$(cat old.log)" = old
 '
 
-test_expect_success 'a landing and ignored files landed after it are undone together' '
+test_that 'a landing and ignored files landed after it are undone together' '
 	make_repo both &&
 	session b "$work; echo theirs >x.log" &&
 	git agent review --accept-all --critical b &&

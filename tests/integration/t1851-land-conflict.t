@@ -21,7 +21,7 @@ resolve() {
 }
 
 for how in merge squash; do
-	test_expect_success "a conflict is left as git leaves it, and aborted: --$how" '
+	test_that "a conflict is left as git leaves it, and aborted: --$how" '
 		conflicting $how &&
 		refused 4 "merging agent/$how would conflict in f" git agent land --dry-run --$how $how &&
 		remember &&
@@ -33,7 +33,7 @@ for how in merge squash; do
 		unchanged &&
 		test_state $how captured
 	'
-	test_expect_success "a conflict in a file that git is told not to look at is refused: --$how" '
+	test_that "a conflict in a file that git is told not to look at is refused: --$how" '
 		cd $how &&
 		for mark in assume-unchanged skip-worktree
 		do
@@ -46,7 +46,7 @@ for how in merge squash; do
 			git checkout -q f || return 1
 		done
 	'
-	test_expect_success "a conflict that was resolved is committed by --continue, and undone: --$how" '
+	test_that "a conflict that was resolved is committed by --continue, and undone: --$how" '
 		cd $how &&
 		remember &&
 		test_expect_code 4 git agent land --$how $how &&
@@ -63,7 +63,7 @@ for how in merge squash; do
 		git agent land --undo &&
 		unchanged
 	'
-	test_expect_success "a conflict that git commit finished has landed, and can be undone: --$how" '
+	test_that "a conflict that git commit finished has landed, and can be undone: --$how" '
 		cd $how &&
 		remember &&
 		test_expect_code 4 git agent land --$how $how &&
@@ -74,7 +74,7 @@ for how in merge squash; do
 		git agent land --undo &&
 		unchanged
 	'
-	test_expect_success "after a conflict that git aborted the session can be landed again: --$how" '
+	test_that "after a conflict that git aborted the session can be landed again: --$how" '
 		cd $how &&
 		test_expect_code 4 git agent land --$how $how &&
 		if test $how = merge; then git merge --abort; else git reset -q --merge; fi &&
@@ -86,7 +86,7 @@ for how in merge squash; do
 	'
 done
 
-test_expect_success 'while a conflict waits, review says how to continue, and nothing else lands' '
+test_that 'while a conflict waits, review says how to continue, and nothing else lands' '
 	conflicting waits &&
 	session other "echo x >x" &&
 	test_expect_code 4 git agent land waits &&
@@ -101,7 +101,7 @@ test_expect_success 'while a conflict waits, review says how to continue, and no
 	git agent land other
 '
 
-test_expect_success 'without a landing there is nothing to continue or to abort' '
+test_that 'without a landing there is nothing to continue or to abort' '
 	make_repo nothing &&
 	session n "line f 2 agent" &&
 	refused 1 "there is no landing in this working tree" git agent land --continue &&
@@ -112,7 +112,7 @@ test_expect_success 'without a landing there is nothing to continue or to abort'
 	hint "git agent land --undo n"
 '
 
-test_expect_success 'a merge of the user is not taken for a landing' '
+test_that 'a merge of the user is not taken for a landing' '
 	make_repo users &&
 	session u "echo x >x" &&
 	git switch -qc side &&
@@ -125,7 +125,7 @@ test_expect_success 'a merge of the user is not taken for a landing' '
 	test -e .git/MERGE_HEAD
 '
 
-test_expect_success 'a landing whose commit a hook refuses can be continued or aborted' '
+test_that 'a landing whose commit a hook refuses can be continued or aborted' '
 	make_repo refuses &&
 	session refuses "line f 2 agent" &&
 	mine &&
@@ -145,7 +145,7 @@ test_expect_success 'a landing whose commit a hook refuses can be continued or a
 	done
 '
 
-test_expect_success 'work that the session does while a conflict waits lands the next time' '
+test_that 'work that the session does while a conflict waits lands the next time' '
 	conflicting more &&
 	test_expect_code 4 git agent land more &&
 	test_resume more "echo more >more" &&
@@ -157,7 +157,7 @@ test_expect_success 'work that the session does while a conflict waits lands the
 	landed more
 '
 
-test_expect_success 'a conflict is continued and aborted in the working tree where it is' '
+test_that 'a conflict is continued and aborted in the working tree where it is' '
 	conflicting tree &&
 	git worktree add -q ../other-tree -b other &&
 	cd ../other-tree &&

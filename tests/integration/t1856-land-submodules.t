@@ -6,7 +6,7 @@ test_description='landing where submodules come, go and move: what is in them is
 require_sandbox
 git config --global protocol.file.allow always
 
-test_expect_success 'create a repository to be a submodule' '
+test_that 'create a repository to be a submodule' '
 	git init -q lib &&
 	mkdir lib/d &&
 	echo f | tee lib/f >lib/d/g &&
@@ -38,7 +38,7 @@ accepted() {
 
 # replaced NAME WHAT COMMANDS
 replaced() {
-	test_expect_success "a submodule with files that would become $2 blocks a landing until it is empty" "
+	test_that "a submodule with files that would become $2 blocks a landing until it is empty" "
 		with_submodule $1 sub &&
 		accepted $1 'rmdir sub; $3' &&
 		fill sub &&
@@ -59,7 +59,7 @@ replaced() {
 replaced file 'a file' 'echo file >sub'
 replaced link 'a symlink' 'ln -s f sub'
 
-test_expect_success 'a landing and its undo leave the files of a submodule that is deleted' '
+test_that 'a landing and its undo leave the files of a submodule that is deleted' '
 	with_submodule goes sub &&
 	accepted goes "rmdir sub" &&
 	fill sub &&
@@ -69,7 +69,7 @@ test_expect_success 'a landing and its undo leave the files of a submodule that 
 	test "$(cat sub/untracked)" = precious
 '
 
-test_expect_success 'a submodule is updated beside modified files, and its own files stay' '
+test_that 'a submodule is updated beside modified files, and its own files stay' '
 	with_submodule moves sub &&
 	git submodule --quiet update --init sub &&
 	git -C sub checkout -q HEAD^ &&
@@ -85,7 +85,7 @@ test_expect_success 'a submodule is updated beside modified files, and its own f
 	unchanged
 '
 
-test_expect_success 'a conflict in a submodule is left to the user, and can be aborted' '
+test_that 'a conflict in a submodule is left to the user, and can be aborted' '
 	with_submodule conflict sub &&
 	git submodule --quiet update --init sub &&
 	session conflict "git -C sub commit -q --allow-empty -m agent; git add sub; git commit -qm agent" &&
@@ -100,7 +100,7 @@ test_expect_success 'a conflict in a submodule is left to the user, and can be a
 	unchanged
 '
 
-test_expect_success 'an undo does not overwrite the files of a submodule that was a file' '
+test_that 'an undo does not overwrite the files of a submodule that was a file' '
 	make_repo became &&
 	git switch -qc side &&
 	git rm -q old &&
@@ -122,7 +122,7 @@ test_expect_success 'an undo does not overwrite the files of a submodule that wa
 
 # half_way NAME COMMANDS: they replace an empty submodule, and git, which has done that, cannot write z
 half_way() {
-	test_expect_success "an empty submodule is restored when git fails half way: $2" "
+	test_that "an empty submodule is restored when git fails half way: $2" "
 		with_submodule $1 sub &&
 		echo 'z filter=bad' >.git/info/attributes &&
 		git config filter.bad.smudge false &&

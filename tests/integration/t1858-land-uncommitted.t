@@ -12,7 +12,7 @@ has() {
 }
 
 # What the user has changed when the session begins, what the agent does, and what the user does while it runs
-test_expect_success 'the changes of the agent to uncommitted work land beside a commit of the rest' '
+test_that 'the changes of the agent to uncommitted work land beside a commit of the rest' '
 	make_repo kinds &&
 	mkdir dir &&
 	for n in plain lines staged since both removed deleted moved mode link dir/x ends; do seq 9 >$n; done &&
@@ -64,7 +64,7 @@ test_expect_success 'the changes of the agent to uncommitted work land beside a 
 
 # comes SENTENCE CHECK
 comes() {
-	test_expect_success "$1" "cd kinds && $2"
+	test_that "$1" "cd kinds && $2"
 }
 comes 'a file that only the agent changed has both changes' 'has plain "agent mine"'
 comes 'the version of the agent replaces the lines that the user had changed before' 'has lines "2 agent"'
@@ -86,7 +86,7 @@ comes 'a file with line ends by attribute keeps them' \
 	'has ends "agent$(printf "\r") mine$(printf "\r")"'
 comes 'the undo restores all of that' 'git agent land --undo && unchanged'
 
-test_expect_success 'a file whose bytes a filter makes has both changes' '
+test_that 'a file whose bytes a filter makes has both changes' '
 	make_repo filter &&
 	git config filter.up.smudge "tr a-z A-Z" &&
 	git config filter.up.clean "tr A-Z a-z" &&
@@ -105,7 +105,7 @@ test_expect_success 'a file whose bytes a filter makes has both changes' '
 	unchanged
 '
 
-test_expect_success 'changes in lines that the user has changed since are refused, or left out by --uncommitted=skip' '
+test_that 'changes in lines that the user has changed since are refused, or left out by --uncommitted=skip' '
 	make_repo same &&
 	line f 8 mine &&
 	session same "line f 8 agent; echo committed >new" &&
@@ -126,7 +126,7 @@ test_expect_success 'changes in lines that the user has changed since are refuse
 	unchanged
 '
 
-test_expect_success 'changes to a file that the user has since deleted or put one in place of are refused' '
+test_that 'changes to a file that the user has since deleted or put one in place of are refused' '
 	make_repo gone &&
 	line f 8 mine &&
 	echo mine >u &&
@@ -143,7 +143,7 @@ test_expect_success 'changes to a file that the user has since deleted or put on
 	test "$(cat e/u)" = mine
 '
 
-test_expect_success 'a session that changed nothing but uncommitted work lands without a commit' '
+test_that 'a session that changed nothing but uncommitted work lands without a commit' '
 	make_repo only &&
 	line f 8 mine &&
 	session only "line f 2 agent" &&
@@ -165,7 +165,7 @@ test_expect_success 'a session that changed nothing but uncommitted work lands w
 	landed only
 '
 
-test_expect_success 'after a conflict uncommitted changes are applied by --continue, or by the next landing' '
+test_that 'after a conflict uncommitted changes are applied by --continue, or by the next landing' '
 	make_repo conflict &&
 	line g 8 mine &&
 	session conflict "line f 2 agent; line g 2 agent" &&
@@ -194,7 +194,7 @@ test_expect_success 'after a conflict uncommitted changes are applied by --conti
 	done
 '
 
-test_expect_success 'changes to a file that a hook changes meanwhile are applied by the next landing' '
+test_that 'changes to a file that a hook changes meanwhile are applied by the next landing' '
 	make_repo while &&
 	line f 8 mine &&
 	session while "line f 2 agent; echo committed >new" &&
@@ -217,7 +217,7 @@ test_expect_success 'changes to a file that a hook changes meanwhile are applied
 	test ! -e new
 '
 
-test_expect_success 'an undo does not overwrite what was edited after the changes were applied' '
+test_that 'an undo does not overwrite what was edited after the changes were applied' '
 	make_repo edited &&
 	line f 8 mine &&
 	session edited "line f 2 agent; echo committed >new" &&
@@ -240,7 +240,7 @@ print(*[p if type(p) is str else p['s'] for p in json.load(sys.stdin)['left_out'
 	done
 }
 
-test_expect_success 'uncommitted paths are pending until a landing applies them, and again after --undo' '
+test_that 'uncommitted paths are pending until a landing applies them, and again after --undo' '
 	make_repo waiting &&
 	line f 8 mine &&
 	line g 8 mine &&

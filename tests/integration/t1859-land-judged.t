@@ -21,7 +21,7 @@ with_tool() {
 twice='sed -i "s/echo h/echo agent1/" tool.sh; git commit -qam one
 sed -i s/agent1/agent2/ tool.sh; git commit -qam two'
 
-test_expect_success 'what a hook of the user would run is refused whichever way, and nothing of it is run' '
+test_that 'what a hook of the user would run is refused whichever way, and nothing of it is run' '
 	with_tool tool "$twice" &&
 	for how in --merge --squash --rebase "--squash --no-commit"; do
 		refused 3 ": 1 critical$" git agent land --dry-run $how tool &&
@@ -31,7 +31,7 @@ test_expect_success 'what a hook of the user would run is refused whichever way,
 	test_cmp /dev/null ../ran
 '
 
-test_expect_success 'what was accepted lands, and is run' '
+test_that 'what was accepted lands, and is run' '
 	cd tool &&
 	git agent review --accept tool tool.sh &&
 	git agent land --squash tool &&
@@ -39,7 +39,7 @@ test_expect_success 'what was accepted lands, and is run' '
 	grep -x user ../ran
 '
 
-test_expect_success 'what was rejected does not land' '
+test_that 'what was rejected does not land' '
 	with_tool rejected "$twice; echo n >new" &&
 	refused 3 ": 1 critical$" git agent land rejected &&
 	git agent review --reject rejected tool.sh &&
@@ -49,7 +49,7 @@ test_expect_success 'what was rejected does not land' '
 	! grep agent ../ran
 '
 
-test_expect_success 'a flag that only earlier commits of the branch have does not block a squash' '
+test_that 'a flag that only earlier commits of the branch have does not block a squash' '
 	make_repo earlier &&
 	session earlier "echo use evil >.envrc; git add -A; git commit -qm add; git rm -q .envrc; line f 2 agent
 		git commit -qam away" &&
@@ -80,7 +80,7 @@ scripts() {
 	sed -i 's/"config"/"scripts"/' package.json
 }
 
-test_expect_success 'a flag that only both sides together raise blocks a landing' '
+test_that 'a flag that only both sides together raise blocks a landing' '
 	with_package both &&
 	scripts &&
 	git commit -qam scripts &&
@@ -94,7 +94,7 @@ test_expect_success 'a flag that only both sides together raise blocks a landing
 	package scripts postinstall "node x.js" | test_cmp - package.json
 '
 
-test_expect_success 'a flag of what would be on one branch does not block a landing on another' '
+test_that 'a flag of what would be on one branch does not block a landing on another' '
 	with_package branch &&
 	git switch -qc other &&
 	scripts &&
@@ -105,7 +105,7 @@ test_expect_success 'a flag of what would be on one branch does not block a land
 	git agent land branch
 '
 
-test_expect_success 'a conflict is judged as git would leave it, and what it was resolved to is flagged' '
+test_that 'a conflict is judged as git would leave it, and what it was resolved to is flagged' '
 	with_tool conflict "line f 2 agent; sed -i \"s/echo h/echo agent/\" tool.sh" &&
 	line f 2 mine &&
 	git commit -qam mine &&
@@ -118,7 +118,7 @@ test_expect_success 'a conflict is judged as git would leave it, and what it was
 	test_says "flagged in what git or a hook made of it: .envrc" git agent land --continue
 '
 
-test_expect_success 'uncommitted changes of the agent are judged the same' '
+test_that 'uncommitted changes of the agent are judged the same' '
 	make_repo uncommitted &&
 	printf "echo %s >>../ran\n" a b c d >tool.sh &&
 	test_commit tool &&
@@ -135,7 +135,7 @@ test_expect_success 'uncommitted changes of the agent are judged the same' '
 	grep -x "echo agent >>../ran" tool.sh
 '
 
-test_expect_success 'a path under another name here cannot be accepted or rejected unseen' '
+test_that 'a path under another name here cannot be accepted or rejected unseen' '
 	make_repo renamed &&
 	session renamed "echo \"echo agent\" >>d/h" &&
 	git mv d e &&

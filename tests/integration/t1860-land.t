@@ -15,7 +15,7 @@ is_merge() {
 	git rev-parse -q --verify HEAD^2
 }
 
-test_expect_success 'a merge commit is the default, also where a fast-forward would do, with the message of git' '
+test_that 'a merge commit is the default, also where a fast-forward would do, with the message of git' '
 	make_repo merge &&
 	session m "$two" &&
 	git merge -q --no-ff --no-edit agent/m &&
@@ -29,7 +29,7 @@ test_expect_success 'a merge commit is the default, also where a fast-forward wo
 	landed m
 '
 
-test_expect_success 'the message is that of git also by its configuration, and on another branch' '
+test_that 'the message is that of git also by its configuration, and on another branch' '
 	make_repo configured &&
 	session c "$two" &&
 	git switch -qc topic &&
@@ -45,7 +45,7 @@ test_expect_success 'the message is that of git also by its configuration, and o
 	grep "^Merge branch .agent/c. into topic" ../is
 '
 
-test_expect_success 'a message of the user replaces that of git, and an empty one is refused' '
+test_that 'a message of the user replaces that of git, and an empty one is refused' '
 	make_repo message &&
 	session m "$two" &&
 	git agent land -m "in my words" m &&
@@ -58,7 +58,7 @@ test_expect_success 'a message of the user replaces that of git, and an empty on
 	refused 128 "the message is empty" git agent land -m "" m -- rest
 '
 
-test_expect_success 'a squash is one commit of the user, with the subjects of the agent escaped' '
+test_that 'a squash is one commit of the user, with the subjects of the agent escaped' '
 	make_repo squash &&
 	esc=$(printf "\033[31mred") &&
 	session s "$two; git add .; git commit -qm \"$esc\"" &&
@@ -77,7 +77,7 @@ test_expect_success 'a squash is one commit of the user, with the subjects of th
 	landed s
 '
 
-test_expect_success 'a squash cuts subjects that are too long, and counts those that are too many' '
+test_that 'a squash cuts subjects that are too long, and counts those that are too many' '
 	make_repo long &&
 	session l "for i in \$(seq 90); do
 		echo \$i >w; git add w; printf \"%s %01500d\n\" \$i 0 | git commit -qF -
@@ -91,7 +91,7 @@ test_expect_success 'a squash cuts subjects that are too long, and counts those 
 	test "$(cat w)" = 90
 '
 
-test_expect_success '--ff-only fast-forwards, and is refused where that cannot be' '
+test_that '--ff-only fast-forwards, and is refused where that cannot be' '
 	make_repo ffonly &&
 	session f "$two" &&
 	session g "echo new >new" &&
@@ -105,7 +105,7 @@ test_expect_success '--ff-only fast-forwards, and is refused where that cannot b
 	git agent land g
 '
 
-test_expect_success 'a dry run changes nothing and says what would land' '
+test_that 'a dry run changes nothing and says what would land' '
 	make_repo dry &&
 	session d "$two" &&
 	refused 0 "agent/d: would land" git agent land --dry-run d &&
@@ -113,7 +113,7 @@ test_expect_success 'a dry run changes nothing and says what would land' '
 	test ! -e .git/git-agent/landing
 '
 
-test_expect_success 'what has landed already is not landed again' '
+test_that 'what has landed already is not landed again' '
 	make_repo again &&
 	session a "line f 2 agent" &&
 	git agent land a &&
@@ -127,7 +127,7 @@ test_expect_success 'what has landed already is not landed again' '
 	landed c
 '
 
-test_expect_success 'a session does not land when its branch is gone' '
+test_that 'a session does not land when its branch is gone' '
 	make_repo gone &&
 	session i "line f 2 agent" &&
 	tip=$(git rev-parse agent/i) &&
@@ -138,7 +138,7 @@ test_expect_success 'a session does not land when its branch is gone' '
 	git agent land i
 '
 
-test_expect_success 'options that exclude each other are refused' '
+test_that 'options that exclude each other are refused' '
 	make_repo usage &&
 	session u "line f 2 agent" &&
 	for words in "u u" "--undo u -- x" "--squash --merge u" "--ff-only -m x u" "--rebase -e u" "--undo --squash u" \
@@ -149,7 +149,7 @@ test_expect_success 'options that exclude each other are refused' '
 	test_fails 1 "there is no landing in this working tree" git agent land --undo
 '
 
-test_expect_success 'the way to land is configured by the user, and not by a repository' '
+test_that 'the way to land is configured by the user, and not by a repository' '
 	test_settings "land: squash" &&
 	test_when_finished "rm $conf" &&
 	make_repo way &&

@@ -37,7 +37,7 @@ killed() {
 
 # before_git LABEL POINT HOW [HOOK]: killed before there is a commit
 before_git() {
-	test_expect_success "a landing killed before its commit is rolled back, then it lands: $1" "
+	test_that "a landing killed before its commit is rolled back, then it lands: $1" "
 		ready $1 &&
 		{ test -z '$4' || hook '$4' true; } &&
 		killed $2 land $3 $1 &&
@@ -67,7 +67,7 @@ before_git squashed land:squashed --squash commit-msg
 # after_git POINT HOW: killed when there is a commit
 after_git() {
 	after_name=$(echo "$1$2" | tr -d :)
-	test_expect_success "a landing killed after its commit is completed, and undone: $1 ($2)" "
+	test_that "a landing killed after its commit is completed, and undone: $1 ($2)" "
 		ready $after_name &&
 		killed $1 land $2 $after_name &&
 		test_expect_code 128 git agent land --abort $after_name 2>../err &&
@@ -95,7 +95,7 @@ after_git land:recorded --merge
 # undoing POINT THEN: an undo is killed there; THEN `land --abort` says (0: it stands as landed)
 undoing() {
 	undoing_name=$(echo "$1" | tr -d :)
-	test_expect_success "an undo killed at $1 is completed, or rolled back" "
+	test_that "an undo killed at $1 is completed, or rolled back" "
 		ready $undoing_name &&
 		git agent land $undoing_name &&
 		killed $1 land --undo $undoing_name &&
@@ -149,7 +149,7 @@ halfway() {
 	{ wait $pid || :; }
 }
 
-test_expect_success 'a rollback does not overwrite what the user has changed since' '
+test_that 'a rollback does not overwrite what the user has changed since' '
 	ready since &&
 	slow since &&
 	halfway land since &&
@@ -165,7 +165,7 @@ test_expect_success 'a rollback does not overwrite what the user has changed sin
 	test_expect_code 1 git-agent land --undo
 '
 
-test_expect_success 'nothing is rolled back after the user has reset and committed' '
+test_that 'nothing is rolled back after the user has reset and committed' '
 	ready byhand &&
 	slow byhand &&
 	halfway land byhand &&
@@ -216,7 +216,7 @@ running() {
 	done
 }
 
-test_expect_success 'nothing is touched while git of a killed landing waits in a hook' '
+test_that 'nothing is touched while git of a killed landing waits in a hook' '
 	ready alone &&
 	holds= &&
 	alone pre-merge-commit land alone &&
@@ -228,7 +228,7 @@ test_expect_success 'nothing is touched while git of a killed landing waits in a
 	as_before
 '
 
-test_expect_success 'nothing is touched while git of a killed landing or undo waits in a hook of refs' '
+test_that 'nothing is touched while git of a killed landing or undo waits in a hook of refs' '
 	ready refs &&
 	holds="test \$1 = prepared && grep -q refs/heads/main || exit 0; " &&
 	alone reference-transaction land refs &&
@@ -244,7 +244,7 @@ test_expect_success 'nothing is touched while git of a killed landing or undo wa
 	as_before
 '
 
-test_expect_success 'git of a killed landing that was aborted commits nothing any more' '
+test_that 'git of a killed landing that was aborted commits nothing any more' '
 	ready commits &&
 	holds= &&
 	alone commit-msg land commits &&
@@ -254,7 +254,7 @@ test_expect_success 'git of a killed landing that was aborted commits nothing an
 	as_before
 '
 
-test_expect_success 'a process that a hook of the landing left running does not block an undo' '
+test_that 'a process that a hook of the landing left running does not block an undo' '
 	ready left &&
 	rm -f ../go &&
 	mkfifo ../go &&
@@ -267,7 +267,7 @@ test_expect_success 'a process that a hook of the landing left running does not 
 
 # ---- locks
 
-test_expect_success 'locks of a git that was killed are removed' '
+test_that 'locks of a git that was killed are removed' '
 	ready locks &&
 	killed land:move land locks &&
 	: >.git/index.lock &&
@@ -278,7 +278,7 @@ test_expect_success 'locks of a git that was killed are removed' '
 	test ! -e .git/refs/heads/main.lock
 '
 
-test_expect_success 'the lock of a git that is running stays' '
+test_that 'the lock of a git that is running stays' '
 	ready live &&
 	killed land:move land live &&
 	rm -f ../begun ../go &&
@@ -301,7 +301,7 @@ test_expect_success 'the lock of a git that is running stays' '
 
 # ---- the record
 
-test_expect_success 'a damaged record is named, with the command that deletes it' '
+test_that 'a damaged record is named, with the command that deletes it' '
 	ready damaged &&
 	killed land:move land damaged &&
 	record=$PWD/.git/git-agent/landing/now &&
@@ -317,13 +317,13 @@ test_expect_success 'a damaged record is named, with the command that deletes it
 	all_landed
 '
 
-test_expect_success 'the record of a landing can be read by nobody else' '
+test_that 'the record of a landing can be read by nobody else' '
 	ready private &&
 	killed land:moved land private &&
 	test "$(stat -c %a .git/git-agent/landing)" = 700
 '
 
-test_expect_success 'the killed landing of another session is rolled back, or completed, first' '
+test_that 'the killed landing of another session is rolled back, or completed, first' '
 	ready one &&
 	session two "echo two >two" &&
 	killed land:move land one &&
@@ -341,7 +341,7 @@ test_expect_success 'the killed landing of another session is rolled back, or co
 	landed one
 '
 
-test_expect_success 'a landing in which git fails is rolled back at once' '
+test_that 'a landing in which git fails is rolled back at once' '
 	ready fails &&
 	GIT_AGENT_FAULT=land:move:fail test_must_fail git agent land fails &&
 	as_before &&

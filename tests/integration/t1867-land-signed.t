@@ -71,7 +71,7 @@ unsigned() {
 	test -z "$(git status --porcelain)"
 }
 
-test_expect_success GPG 'landings are signed by gpg with the key of the user, whichever way' '
+test_that GPG 'landings are signed by gpg with the key of the user, whichever way' '
 	GNUPGHOME=$HOME/.gnupg &&
 	export GNUPGHOME &&
 	mkdir -m 700 "$GNUPGHOME" &&
@@ -87,7 +87,7 @@ test_expect_success GPG 'landings are signed by gpg with the key of the user, wh
 	unsigned nogpg 0123456789ABCDEF
 '
 
-test_expect_success SSHKEY 'landings are signed by ssh with the key of the user' '
+test_that SSHKEY 'landings are signed by ssh with the key of the user' '
 	ssh-keygen -q -t ed25519 -N "" -f key &&
 	echo "author@example.com,committer@example.com $(cat key.pub)" >allowed &&
 	git config --global gpg.format ssh &&
@@ -102,7 +102,7 @@ test_expect_success SSHKEY 'landings are signed by ssh with the key of the user'
 	unsigned nossh "$PWD/none.pub"
 '
 
-test_expect_success 'with merge.verifySignatures nothing lands' '
+test_that 'with merge.verifySignatures nothing lands' '
 	make_repo verify &&
 	session v "line f 2 agent" &&
 	git config merge.verifySignatures true &&

@@ -9,7 +9,7 @@ two='line f 2 one; git commit -qam "first of two"; line g 2 two; git commit -qam
 
 # ---- rebased
 
-test_expect_success 'a rebase keeps the authors, and the user is the committer' '
+test_that 'a rebase keeps the authors, and the user is the committer' '
 	make_repo authors &&
 	session a "line f 2 one; git -c user.name=Agent commit -qam words --date=2020-01-02T03:04:05Z" &&
 	mine &&
@@ -19,7 +19,7 @@ test_expect_success 'a rebase keeps the authors, and the user is the committer' 
 	grep -x "Agent 2020-01-02T03:04:05.* The User" ../is
 '
 
-test_expect_success 'a conflict of a rebase is refused, naming the commit and the command that applies it' '
+test_that 'a conflict of a rebase is refused, naming the commit and the command that applies it' '
 	make_repo conflict &&
 	session c "$two; line f 8 three; git commit -qam third" &&
 	line g 2 mine &&
@@ -35,7 +35,7 @@ test_expect_success 'a conflict of a rebase is refused, naming the commit and th
 
 # ---- in part
 
-test_expect_success 'a part lands as one commit, and the session has landed with the last of them' '
+test_that 'a part lands as one commit, and the session has landed with the last of them' '
 	make_repo part &&
 	session q "line f 2 one; line g 2 one; line d/h 2 one; echo n >d/n; rm old" &&
 	refused 128 "pathspec .none. did not match any files of agent/q" git agent land q -- none &&
@@ -54,7 +54,7 @@ test_expect_success 'a part lands as one commit, and the session has landed with
 	landed q
 '
 
-test_expect_success 'the top of the working tree, by whatever name, is all of the session' '
+test_that 'the top of the working tree, by whatever name, is all of the session' '
 	make_repo top &&
 	session t "line f 2 one; echo n >d/n" &&
 	for at in ". ." ". ./" ". $PWD" ". d/.." "d .."; do
@@ -67,7 +67,7 @@ test_expect_success 'the top of the working tree, by whatever name, is all of th
 	refused 129 . git agent land t -- ..
 '
 
-test_expect_success 'flags of other paths do not block a part' '
+test_that 'flags of other paths do not block a part' '
 	make_repo flagged &&
 	session f "line f 2 one; echo evil >.envrc; line g 2 one" &&
 	refused 3 "open flags" git agent land f &&
@@ -78,7 +78,7 @@ test_expect_success 'flags of other paths do not block a part' '
 	refused 2 "merging agent/f conflicts in g" git agent land f -- g
 '
 
-test_expect_success 'a part is refused where it would not run commit hooks, which a squash runs' '
+test_that 'a part is refused where it would not run commit hooks, which a squash runs' '
 	make_repo parthooks &&
 	session h "line f 2 one" &&
 	mine &&
@@ -91,7 +91,7 @@ test_expect_success 'a part is refused where it would not run commit hooks, whic
 
 # ---- the commit left to the user
 
-test_expect_success 'a merge without its commit is left to the user, who continues or aborts' '
+test_that 'a merge without its commit is left to the user, who continues or aborts' '
 	make_repo nocommit &&
 	session n "line f 2 one" &&
 	test_says "agent/n: not committed yet" git agent land --no-commit n &&
@@ -106,7 +106,7 @@ test_expect_success 'a merge without its commit is left to the user, who continu
 	git agent land --undo n
 '
 
-test_expect_success 'a squash without its commit is staged, and has landed once the user has committed it' '
+test_that 'a squash without its commit is staged, and has landed once the user has committed it' '
 	make_repo nosquash &&
 	session s "line f 2 one" &&
 	git agent land --squash --no-commit s &&
@@ -127,7 +127,7 @@ edits() {
 	export GIT_EDITOR="\"$HOME/an editor\""
 }
 
-test_expect_success 'the message is edited, for a merge and a squash' '
+test_that 'the message is edited, for a merge and a squash' '
 	make_repo edit &&
 	session e "line f 2 one" &&
 	mine &&
@@ -144,7 +144,7 @@ test_expect_success 'the message is edited, for a merge and a squash' '
 
 # ---- what the user has configured
 
-test_expect_success 'merge drivers are used whichever way' '
+test_that 'merge drivers are used whichever way' '
 	make_repo driver &&
 	session d "line f 2 one" &&
 	line f 2 mine &&
@@ -158,7 +158,7 @@ test_expect_success 'merge drivers are used whichever way' '
 	done
 '
 
-test_expect_success 'a conflict that rerere knows is resolved, and waits to be committed' '
+test_that 'a conflict that rerere knows is resolved, and waits to be committed' '
 	make_repo rerere &&
 	git config rerere.enabled true &&
 	session r "line f 2 one" &&
@@ -179,7 +179,7 @@ test_expect_success 'a conflict that rerere knows is resolved, and waits to be c
 	landed r
 '
 
-test_expect_success 'options for merges of this branch are used' '
+test_that 'options for merges of this branch are used' '
 	make_repo options &&
 	session o "line f 2 one" &&
 	mine &&
@@ -190,7 +190,7 @@ test_expect_success 'options for merges of this branch are used' '
 	grep "^Signed-off-by: A U Thor" ../is
 '
 
-test_expect_success 'names and attributes of the agent reach no terminal unescaped' '
+test_that 'names and attributes of the agent reach no terminal unescaped' '
 	make_repo shown &&
 	session s "printf \"*.x \\033[31m\\302\\233x\\n\" >.gitattributes; echo x >n.x
 		n=\$(printf \"bad\\033[31m\\302\\233x\"); echo bad >\"\$n\"; git add -A; git commit -qm \"\$n\"" &&
@@ -205,7 +205,7 @@ test_expect_success 'names and attributes of the agent reach no terminal unescap
 	git commit -qm gone
 '
 
-test_expect_success 'hooks of the session in the directory of the hooks run when they were accepted, not before' '
+test_that 'hooks of the session in the directory of the hooks run when they were accepted, not before' '
 	make_repo hooks &&
 	mkdir .githooks &&
 	git config core.hooksPath .githooks &&

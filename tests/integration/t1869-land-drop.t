@@ -14,7 +14,7 @@ work='echo 1 >>f
 	git commit -qam one
 	echo 2 >>g'
 
-test_expect_success 'land says where to, how many commits and files, and how to undo it' '
+test_that 'land says where to, how many commits and files, and how to undo it' '
 	session s "$work" &&
 	mine &&
 	test_says "^agent/s: would land in main$" git agent land --dry-run s &&
@@ -32,7 +32,7 @@ test_expect_success 'land says where to, how many commits and files, and how to 
 	git switch -qf main
 '
 
-test_expect_success 'land names lock files that ask for an installation' '
+test_that 'land names lock files that ask for an installation' '
 	git agent start -q -n l -- sh -c "
 		mkdir web
 		echo {} >package-lock.json
@@ -49,7 +49,7 @@ test_expect_success 'land names lock files that ask for an installation' '
 	! grep Cargo ../err
 '
 
-test_expect_success 'land --drop drops what has landed, and --undo brings it back' '
+test_that 'land --drop drops what has landed, and --undo brings it back' '
 	session d "$work; echo l >x.log" &&
 	test_says "agent/d: dropped, with its leftovers; .git agent drop --restore d" git agent land --drop d &&
 	! git agent list | grep ^d &&
@@ -60,7 +60,7 @@ test_expect_success 'land --drop drops what has landed, and --undo brings it bac
 	! git agent list | grep ^d
 '
 
-test_expect_success 'land --drop keeps what has not landed, and says so' '
+test_that 'land --drop keeps what has not landed, and says so' '
 	session h "echo e >.envrc; echo y >y; git branch side HEAD~0; echo z >z" &&
 	test_says "^agent/h stays: .*work that was not landed" git agent land --drop h -- y &&
 	test_expect_code 3 git agent land --drop h &&

@@ -9,7 +9,7 @@ held() {
 	git diff --name-only "refs/agent/$1/held^" "refs/agent/$1/held" 2>/dev/null
 }
 
-test_expect_success 'create a repository' '
+test_that 'create a repository' '
 	test_enter r &&
 	echo a >a &&
 	echo b >b &&
@@ -21,7 +21,7 @@ test_expect_success 'create a repository' '
 	echo host >out/host
 '
 
-test_expect_success 'a resumed session sees files, ignored files, home and git as it left them' '
+test_that 'a resumed session sees files, ignored files, home and git as it left them' '
 	cd r &&
 	test_session s "
 		echo 1 >one &&
@@ -71,7 +71,7 @@ test_expect_success 'a resumed session sees files, ignored files, home and git a
 	test ! -e "$(git rev-parse --git-common-dir)/worktrees"
 '
 
-test_expect_success 'without a command a resumed session runs its own again, with another message if given' '
+test_that 'without a command a resumed session runs its own again, with another message if given' '
 	cd r &&
 	git agent start -q --name own -m first -- sh -c "echo x >>x" &&
 	git agent resume -q own -m second &&
@@ -84,7 +84,7 @@ test_expect_success 'without a command a resumed session runs its own again, wit
 	git show agent/own:x | tail -n 1 | grep x
 '
 
-test_expect_success 'show and the journal say that a session was resumed' '
+test_that 'show and the journal say that a session was resumed' '
 	cd r &&
 	git agent show own | grep "^resumed  *2" &&
 	test_shows "\"resumed\": [0-9]" git agent show --json own &&
@@ -93,7 +93,7 @@ test_expect_success 'show and the journal say that a session was resumed' '
 	grep "\"event\": *\"resume\"" "$HOME"/.local/state/git-agent/*/sessions/own/journal.jsonl
 '
 
-test_expect_success 'without a name the only session is resumed' '
+test_that 'without a name the only session is resumed' '
 	test_enter one a &&
 	test_expect_code 1 git agent resume -- true &&
 	test_session only "echo 1 >f" &&
@@ -105,7 +105,7 @@ test_expect_success 'without a name the only session is resumed' '
 	test_expect_code 129 git agent resume -- true
 '
 
-test_expect_success 'what is held is uncommitted inside, and no longer held when it is deleted' '
+test_that 'what is held is uncommitted inside, and no longer held when it is deleted' '
 	cd r &&
 	test_session h "
 		echo e >.envrc &&
@@ -134,7 +134,7 @@ test_expect_success 'what is held is uncommitted inside, and no longer held when
 	! git agent show h | grep "flagged.*husky"
 '
 
-test_expect_success 'what was accepted stays on the branch, and a change of it is held again' '
+test_that 'what was accepted stays on the branch, and a change of it is held again' '
 	cd r &&
 	test_expect_code 3 git agent land h &&
 	git agent review --accept h .envrc &&
@@ -152,7 +152,7 @@ test_expect_success 'what was accepted stays on the branch, and a change of it i
 	test_expect_code 3 git agent land --dry-run h
 '
 
-test_expect_success 'what is held stays so although it is ignored' '
+test_that 'what is held stays so although it is ignored' '
 	cd r &&
 	test_session ign "
 		echo l >kept.log &&
@@ -165,7 +165,7 @@ test_expect_success 'what is held stays so although it is ignored' '
 	test -z "$(held ign)"
 '
 
-test_expect_success 'what was rejected is gone inside, and held when it is created again' '
+test_that 'what was rejected is gone inside, and held when it is created again' '
 	cd r &&
 	test_session rej "
 		echo all: >Makefile &&
@@ -205,7 +205,7 @@ flagged() {
 	test_expect_code 3 git agent land --dry-run "$1"
 }
 
-test_expect_success 'flags of an earlier run stay however often the run after it is captured' '
+test_that 'flags of an earlier run stay however often the run after it is captured' '
 	cd r &&
 	a_session_with_a_passing_flag cap &&
 	flagged cap &&
@@ -234,7 +234,7 @@ test_expect_success 'flags of an earlier run stay however often the run after it
 	git agent land --dry-run cap
 '
 
-test_expect_success 'when the report of an earlier run cannot be read everything is flagged again' '
+test_that 'when the report of an earlier run cannot be read everything is flagged again' '
 	cd r &&
 	a_session_with_a_passing_flag lost &&
 	dir=$(test_dir lost) &&
@@ -248,7 +248,7 @@ test_expect_success 'when the report of an earlier run cannot be read everything
 	flagged lost
 '
 
-test_expect_success 'a session that has landed is resumed, and the next landing brings what is new' '
+test_that 'a session that has landed is resumed, and the next landing brings what is new' '
 	test_enter l a &&
 	test_session l "echo 1 >one" &&
 	git agent land l &&
@@ -272,7 +272,7 @@ test_expect_success 'a session that has landed is resumed, and the next landing 
 	test -e host
 '
 
-test_expect_success 'a session that ended on another branch, in a rebase or with locks is resumed on its own branch' '
+test_that 'a session that ended on another branch, in a rebase or with locks is resumed on its own branch' '
 	cd r &&
 	test_session mid "
 		git checkout -q -b other &&
@@ -300,7 +300,7 @@ test_expect_success 'a session that ended on another branch, in a rebase or with
 	git log -1 --format=%s agent/mid | grep -x x
 '
 
-test_expect_success 'commits of an earlier run that ended on another branch are kept' '
+test_that 'commits of an earlier run that ended on another branch are kept' '
 	cd r &&
 	elsewhere() {
 		echo "
@@ -338,7 +338,7 @@ test_expect_success 'commits of an earlier run that ended on another branch are 
 	test -z "$(git for-each-ref refs/agent/own2)"
 '
 
-test_expect_success 'commits of an earlier run that were amended, or rewritten to hold something back, stay' '
+test_that 'commits of an earlier run that were amended, or rewritten to hold something back, stay' '
 	cd r &&
 	or() { git for-each-ref --format="%(refname)" --contains "$1" refs/agent/or | grep "$2\$"; } &&
 	test_session or "
@@ -367,7 +367,7 @@ test_expect_success 'commits of an earlier run that were amended, or rewritten t
 	git log -1 --format=%s "$first" | grep -x first
 '
 
-test_expect_success 'commits that were published stay when the agent amends them' '
+test_that 'commits that were published stay when the agent amends them' '
 	cd r &&
 	test_session am "
 		echo 1 >one &&
@@ -383,7 +383,7 @@ test_expect_success 'commits that were published stay when the agent amends them
 	git log --format=%s refs/agent/am/orig | grep amended
 '
 
-test_expect_success 'a session that is resumed many times leaves nothing behind' '
+test_that 'a session that is resumed many times leaves nothing behind' '
 	cd r &&
 	test_session many "
 		echo 0 >n
@@ -402,7 +402,7 @@ test_expect_success 'a session that is resumed many times leaves nothing behind'
 	git fsck --connectivity-only
 '
 
-test_expect_success 'the agent reads the feedback unchanged, and cannot change it' '
+test_that 'the agent reads the feedback unchanged, and cannot change it' '
 	cd r &&
 	printf "one\0\377two" >../fb1 &&
 	echo last >../fb2 &&
@@ -427,7 +427,7 @@ test_expect_success 'the agent reads the feedback unchanged, and cannot change i
 		test ! -e /run/git-agent/odb/feedback"
 '
 
-test_expect_success 'feedback that cannot be read, or is too long, is refused' '
+test_that 'feedback that cannot be read, or is too long, is refused' '
 	cd r &&
 	test_expect_code 129 git agent resume fb --feedback ../nosuch -- true &&
 	test_expect_code 129 git agent resume fb --feedback .. -- true &&
@@ -442,7 +442,7 @@ test_expect_success 'feedback that cannot be read, or is too long, is refused' '
 	test_state fb captured
 '
 
-test_expect_success 'what was only in the index stays there unless the branch has changed' '
+test_that 'what was only in the index stays there unless the branch has changed' '
 	cd r &&
 	test_session ix "
 		echo staged >b
@@ -467,7 +467,7 @@ test_expect_success 'what was only in the index stays there unless the branch ha
 	test ! -s "$HOME/aihome/b"
 '
 
-test_expect_success 'a review of a session that went on begins with what changed since the last one' '
+test_that 'a review of a session that went on begins with what changed since the last one' '
 	test_enter since a &&
 	test_session s "echo 1 >x; echo 2 >y; seq 3 >f" &&
 	git agent review s >../first &&

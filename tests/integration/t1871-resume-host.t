@@ -38,7 +38,7 @@ goes_on() {
 	{ test "${2-}" || test "$(git rev-parse "agent/$1")" = "$before"; }
 }
 
-test_expect_success 'create a repository' '
+test_that 'create a repository' '
 	test_enter r &&
 	echo a >a &&
 	echo b >b &&
@@ -50,7 +50,7 @@ test_expect_success 'create a repository' '
 	test_commit base
 '
 
-test_expect_success 'a resumed session sees commits that add, change, delete and replace files and directories' '
+test_that 'a resumed session sees commits that add, change, delete and replace files and directories' '
 	cd r &&
 	test_session top "$agent" &&
 	on top "
@@ -67,7 +67,7 @@ test_expect_success 'a resumed session sees commits that add, change, delete and
 	goes_on top
 '
 
-test_expect_success 'a branch that was rebased keeps what its new base has changed' '
+test_that 'a branch that was rebased keeps what its new base has changed' '
 	git clone -q r rb &&
 	cd rb &&
 	test_session reb "$agent" &&
@@ -86,7 +86,7 @@ test_expect_success 'a branch that was rebased keeps what its new base has chang
 	test -e three
 '
 
-test_expect_success 'files that git converts are seen converted, and captured as they are' '
+test_that 'files that git converts are seen converted, and captured as they are' '
 	test_enter crlf &&
 	printf "*.txt text eol=crlf\n*.bin -text\n" >.gitattributes &&
 	printf "a\r\nb\r\n" >t.txt &&
@@ -107,7 +107,7 @@ test_expect_success 'files that git converts are seen converted, and captured as
 	git diff --name-only "$before" agent/c | (! grep -v t.txt)
 '
 
-test_expect_success 'a held-back file that was also changed on the branch is refused' '
+test_that 'a held-back file that was also changed on the branch is refused' '
 	cd r &&
 	test_session hc "$agent" &&
 	on hc "echo mine >.envrc && git add -f .envrc && git commit -qm mine" &&
@@ -121,7 +121,7 @@ test_expect_success 'a held-back file that was also changed on the branch is ref
 	git agent resume -q hc -- true
 '
 
-test_expect_success 'a file of the branch does not overwrite one that was not captured' '
+test_that 'a file of the branch does not overwrite one that was not captured' '
 	cd r &&
 	git agent -c limits.capture.file_size=1KiB start -q --name lim -- sh -c "
 		echo 1 >one
@@ -138,7 +138,7 @@ test_expect_success 'a file of the branch does not overwrite one that was not ca
 	test "$(cat "$HOME"/.local/state/git-agent/*/sessions/lim/upper/in.log)" = log
 '
 
-test_expect_success 'a session whose branch was deleted before it landed is refused' '
+test_that 'a session whose branch was deleted before it landed is refused' '
 	cd r &&
 	test_session del "echo 1 >deleted" &&
 	tip=$(git rev-parse agent/del) &&
@@ -150,7 +150,7 @@ test_expect_success 'a session whose branch was deleted before it landed is refu
 	git agent land del
 '
 
-test_expect_success 'a session whose branch is checked out is refused' '
+test_that 'a session whose branch is checked out is refused' '
 	cd r &&
 	git worktree add -q ../wt agent/top &&
 	test_fails 125 "branch .agent/top. is checked out in" git agent resume top -- true &&
@@ -158,7 +158,7 @@ test_expect_success 'a session whose branch is checked out is refused' '
 	git worktree remove ../wt
 '
 
-test_expect_success 'changes to the branch are seen, but for files with uncommitted changes at the start' '
+test_that 'changes to the branch are seen, but for files with uncommitted changes at the start' '
 	test_enter c &&
 	seq 1 30 >a &&
 	seq 1 30 >b &&
@@ -196,7 +196,7 @@ test_expect_success 'changes to the branch are seen, but for files with uncommit
 	git agent show --json c | tr -d "\n" | grep "\"left_out\": \[ *\"a\" *\]"
 '
 
-test_expect_success 'a branch that is moved while the session runs is kept, and the session captured under its name' '
+test_that 'a branch that is moved while the session runs is kept, and the session captured under its name' '
 	cd r &&
 	{
 		{
@@ -224,7 +224,7 @@ test_expect_success 'a branch that is moved while the session runs is kept, and 
 	git show agent/top:late
 '
 
-test_expect_success 'changes to work that was committed since are uncommitted although the branch is based on it' '
+test_that 'changes to work that was committed since are uncommitted although the branch is based on it' '
 	test_enter cw &&
 	echo b >b &&
 	seq 9 >t &&
@@ -255,7 +255,7 @@ test_expect_success 'changes to work that was committed since are uncommitted al
 	git agent show --json w | tr -d "\n " | grep "\"left_out\":\[\"t\",\"u\"\]"
 '
 
-test_expect_success 'a symlink to itself can become a directory' '
+test_that 'a symlink to itself can become a directory' '
 	test_enter loop &&
 	ln -s l l &&
 	echo a >a &&
@@ -267,7 +267,7 @@ test_expect_success 'a symlink to itself can become a directory' '
 	test "$(git rev-parse agent/s)" = $tip
 '
 
-test_expect_success 'a directory on the branch where a symlink is held is refused' '
+test_that 'a directory on the branch where a symlink is held is refused' '
 	test_enter coll a &&
 	test_session s "
 		ln -s /proc/self/mem f

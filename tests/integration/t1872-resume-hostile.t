@@ -26,7 +26,7 @@ resumes_or_refuses() {
 	test_state $1 captured
 }
 
-test_expect_success 'create a repository' '
+test_that 'create a repository' '
 	repo_with_ignored_directories &&
 	mkdir "$HOME/secret" &&
 	echo precious >"$HOME/secret/file"
@@ -37,7 +37,7 @@ test_expect_success 'create a repository' '
 n=0
 for target in "$HOME/secret" /proc/self/root/tmp ../../../../..; do
 	n=$((n + 1))
-	test_expect_success "SB-04: links to $target where mounts are made and git writes touch nothing outside" "
+	test_that "SB-04: links to $target where mounts are made and git writes touch nothing outside" "
 		cd r &&
 		test_session links$n '
 			mv d moved
@@ -53,7 +53,7 @@ for target in "$HOME/secret" /proc/self/root/tmp ../../../../..; do
 	"
 done
 
-test_expect_success 'SB-04: a link where a shared directory is mounted touches nothing outside' '
+test_that 'SB-04: a link where a shared directory is mounted touches nothing outside' '
 	cd r &&
 	test_session l1 "
 		rm -rf d
@@ -63,7 +63,7 @@ test_expect_success 'SB-04: a link where a shared directory is mounted touches n
 	resumes_or_refuses l1 true
 '
 
-test_expect_success 'SB-04: links in place of the index and of HEAD touch nothing outside' '
+test_that 'SB-04: links in place of the index and of HEAD touch nothing outside' '
 	cd r &&
 	test_session l2 "
 		ln -sf $HOME/secret/file .git/index
@@ -81,7 +81,7 @@ trapped() {
 	test "$(command grep -vc warning ../err)" = 2
 }
 
-test_expect_success 'GT-03: a git dir with FIFOs or a damaged configuration is refused at once' '
+test_that 'GT-03: a git dir with FIFOs or a damaged configuration is refused at once' '
 	cd r &&
 	trapped t1 "echo 1 >one; git add one; git commit -qm one; mkfifo .git/refs/heads/x" &&
 	grep "git dir cannot be used: it holds a fifo" ../err &&
@@ -91,7 +91,7 @@ test_expect_success 'GT-03: a git dir with FIFOs or a damaged configuration is r
 	rm "$HOME/aihome/ff"
 '
 
-test_expect_success 'GT-03: hooks and programs that the configuration of a session names are not run' '
+test_that 'GT-03: hooks and programs that the configuration of a session names are not run' '
 	cd r &&
 	test_session t3 "
 		echo 1 >one
@@ -116,7 +116,7 @@ test_expect_success 'GT-03: hooks and programs that the configuration of a sessi
 	test ! -e hooked
 '
 
-test_expect_success 'GT-01: hooks that were held and committed in a later run are run by no command of git' '
+test_that 'GT-01: hooks that were held and committed in a later run are run by no command of git' '
 	test_enter hooks &&
 	git config core.hooksPath .hooks &&
 	echo a >a &&
@@ -159,7 +159,7 @@ test_expect_success 'GT-01: hooks that were held and committed in a later run ar
 
 find_secrets="grep -rl -e $T -e 'PRIVATE KEY'"
 
-test_expect_success 'SB-03: what has become a secret is hidden, and what was hidden stays so' '
+test_that 'SB-03: what has become a secret is hidden, and what was hidden stays so' '
 	project p &&
 	test_session s "
 		ls -A . cache cache/deep >\$HOME/ls1
@@ -187,7 +187,7 @@ test_expect_success 'SB-03: what has become a secret is hidden, and what was hid
 	git agent resume -q s --expose cache/more/.env -- sh -c "test ! -e cache/more/.env"
 '
 
-test_expect_success 'a secret that was shown stays shown' '
+test_that 'a secret that was shown stays shown' '
 	project x &&
 	git agent start -q --name s --expose .env -- true &&
 	test_resume s "
@@ -195,7 +195,7 @@ test_expect_success 'a secret that was shown stays shown' '
 		test ! -e server.key"
 '
 
-test_expect_success 'SB-03: what has become a secret is hidden in the working tree itself, too' '
+test_that 'SB-03: what has become a secret is hidden in the working tree itself, too' '
 	project q &&
 	git agent start -q --live --name s -- sh -c "echo 1 >one" &&
 	echo "TOKEN=$T" >.env.new &&
@@ -210,7 +210,7 @@ test_expect_success 'SB-03: what has become a secret is hidden in the working tr
 	test_prints "one\ntwo" git diff --name-only main agent/s
 '
 
-test_expect_success 'SB-03: secrets that were committed to the branch since are named as for a new session on it' '
+test_that 'SB-03: secrets that were committed to the branch since are named as for a new session on it' '
 	test_enter sec a &&
 	test_session s "echo 1 >one" &&
 	git agent resume s -- true 2>../err &&

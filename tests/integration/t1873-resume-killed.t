@@ -8,7 +8,7 @@ require_sandbox
 
 state=$HOME/.local/state/git-agent
 
-test_expect_success 'create a repository' '
+test_that 'create a repository' '
 	repo_with_ignored_directories
 '
 
@@ -34,7 +34,7 @@ same() {
 	git fsck --connectivity-only
 }
 
-test_expect_success 'resume a session without any fault' '
+test_that 'resume a session without any fault' '
 	cd r &&
 	test_session good "$agent" &&
 	host good &&
@@ -51,7 +51,7 @@ refs() {
 }
 
 for point in begin brought prepared; do
-	test_expect_success "a session whose resume is killed or fails at $point can be resumed to the same result" '
+	test_that "a session whose resume is killed or fails at $point can be resumed to the same result" '
 		cd r &&
 		n=k-'$point' &&
 		test_session $n "$agent" &&
@@ -71,7 +71,7 @@ for point in begin brought prepared; do
 done
 
 for point in upper before-refs after-refs before-state; do
-	test_expect_success "OV-24: a resumed session killed at $point of its capture is captured by the next list" '
+	test_that "OV-24: a resumed session killed at $point of its capture is captured by the next list" '
 		cd r &&
 		n=c-'$point' &&
 		test_session $n "$agent" &&
@@ -84,7 +84,7 @@ for point in upper before-refs after-refs before-state; do
 	'
 done
 
-test_expect_success 'killed before its command runs, a session loses nothing and can be resumed' '
+test_that 'killed before its command runs, a session loses nothing and can be resumed' '
 	cd r &&
 	test_session early "$agent" &&
 	host early &&
@@ -97,7 +97,7 @@ test_expect_success 'killed before its command runs, a session loses nothing and
 	same early
 '
 
-test_expect_success 'a command that does not exist is refused, and nothing is lost' '
+test_that 'a command that does not exist is refused, and nothing is lost' '
 	cd r &&
 	test_fails 125 "command .no-such-command. was not found" git agent resume good -- no-such-command &&
 	grep "^hint: " ../err &&
@@ -114,7 +114,7 @@ refused() {
 	{ test $# = 1 || grep "^hint: .*$2" ../err; }
 }
 
-test_expect_success 'a session that cannot be resumed is refused in one line, with a hint' '
+test_that 'a session that cannot be resumed is refused in one line, with a hint' '
 	cd r &&
 	test_expect_code 125 git agent resume nosuch -- true 2>../err &&
 	refused "there is no session .nosuch." list &&
@@ -146,7 +146,7 @@ test_expect_success 'a session that cannot be resumed is refused in one line, wi
 	git agent resume -q good -- true
 '
 
-test_expect_success 'shared directories that are gone or symlinks on the host are not followed' '
+test_that 'shared directories that are gone or symlinks on the host are not followed' '
 	cd r &&
 	mv out out-away &&
 	mkdir "$HOME/secret" &&
@@ -162,7 +162,7 @@ test_expect_success 'shared directories that are gone or symlinks on the host ar
 	test_resume good "cat out/host"
 '
 
-test_expect_success 'a session with submodules is refused, with a hint' '
+test_that 'a session with submodules is refused, with a hint' '
 	cd "$HOME" &&
 	make_repo lib &&
 	make_super super lib &&
@@ -192,7 +192,7 @@ ended() {
 	(cd "$state"/*/sessions/"$1"/upper && eval "${3:-:}")
 }
 
-test_expect_success 'a commit of the host that is withdrawn after a resume failed is not taken for work' '
+test_that 'a commit of the host that is withdrawn after a resume failed is not taken for work' '
 	cd r &&
 	for fault in noted:kill brought:fail moved:kill prepared:fail; do
 		n=w-${fault%:*} &&
@@ -214,7 +214,7 @@ test_expect_success 'a commit of the host that is withdrawn after a resume faile
 	done
 '
 
-test_expect_success 'half a file that a killed resume has written is written again' '
+test_that 'half a file that a killed resume has written is written again' '
 	cd r &&
 	test_session half "
 		seq 1000 >big
@@ -236,7 +236,7 @@ test_expect_success 'half a file that a killed resume has written is written aga
 	test "$(git rev-parse agent/half)" = "$tip"
 '
 
-test_expect_success 'a file that became a directory, and the reverse, is written again when a resume was killed' '
+test_that 'a file that became a directory, and the reverse, is written again when a resume was killed' '
 	cd r &&
 	for point in brought moved; do
 		n=d-$point &&
@@ -260,7 +260,7 @@ test_expect_success 'a file that became a directory, and the reverse, is written
 	done
 '
 
-test_expect_success 'files of the branch do not overwrite what was not captured, whatever kind they are' '
+test_that 'files of the branch do not overwrite what was not captured, whatever kind they are' '
 	cd r &&
 	test_session way "
 		mkdir -p d1/deep/er d2
@@ -285,7 +285,7 @@ test_expect_success 'files of the branch do not overwrite what was not captured,
 	done
 '
 
-test_expect_success 'a session in the working tree itself is resumed after a resume was killed' '
+test_that 'a session in the working tree itself is resumed after a resume was killed' '
 	test_enter lv a &&
 	git agent start -q --live --name lv -- sh -c "echo 1 >one" &&
 	old=$(git rev-parse agent/lv) &&
@@ -308,7 +308,7 @@ test_expect_success 'a session in the working tree itself is resumed after a res
 	test -e a
 '
 
-test_expect_success 'a session cannot be captured while a resume is half done' '
+test_that 'a session cannot be captured while a resume is half done' '
 	cd r &&
 	git agent -c limits.capture.file_size=1KiB start -q --name again -- sh -c "
 		echo 1 >one
@@ -332,7 +332,7 @@ other_boot() {
 	grep -c "boot = \"0000" "$state"/*/sessions/"$1"/session | grep -x 1
 }
 
-test_expect_success 'after a restart of the machine an undamaged session is resumed, and checked once' '
+test_that 'after a restart of the machine an undamaged session is resumed, and checked once' '
 	cd r &&
 	test_session bo "
 		echo 1 >one
@@ -359,7 +359,7 @@ test_expect_success 'after a restart of the machine an undamaged session is resu
 	test "$(git diff --name-only "$tip" agent/bo)" = h
 '
 
-test_expect_success 'files that a power cut damaged in the layers are not captured: the session is refused' '
+test_that 'files that a power cut damaged in the layers are not captured: the session is refused' '
 	cd r &&
 	i=0 &&
 	for loss in "one:rm -f one" "a:rm -rf ./*" "d/e/f:truncate -s 0 d/e/f" "back:echo x >back"; do
@@ -383,7 +383,7 @@ test_expect_success 'files that a power cut damaged in the layers are not captur
 	done
 '
 
-test_expect_success 'after a restart of the machine content that git converts is compared as converted' '
+test_that 'after a restart of the machine content that git converts is compared as converted' '
 	test_enter conv &&
 	printf "*.txt text eol=crlf\n" >.gitattributes &&
 	printf "a\r\n" >t.txt &&

@@ -4,7 +4,7 @@ test_description='resuming a session that began with uncommitted changes'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-test_expect_success 'uncommitted changes at the start stay off the branch, and come with the landing' '
+test_that 'uncommitted changes at the start stay off the branch, and come with the landing' '
 	test_enter c &&
 	seq 1 30 >a &&
 	echo b >b &&
@@ -46,7 +46,7 @@ test_expect_success 'uncommitted changes at the start stay off the branch, and c
 	test -e y
 '
 
-test_expect_success 'a symlink in place of an uncommitted directory stays although it is ignored' '
+test_that 'a symlink in place of an uncommitted directory stays although it is ignored' '
 	test_enter dirlink &&
 	ln -s a d &&
 	echo a >a &&
@@ -72,7 +72,7 @@ clear() {
 	done
 }
 
-test_expect_success 'branches of earlier runs that later ones merge bring no uncommitted changes of the start' '
+test_that 'branches of earlier runs that later ones merge bring no uncommitted changes of the start' '
 	test_enter work &&
 	echo u >u &&
 	test_commit base &&
@@ -126,7 +126,7 @@ test_expect_success 'branches of earlier runs that later ones merge bring no unc
 	test -z "$(git log -SSECRETWIP --format=%s main)"
 '
 
-test_expect_success 'a branch that was created anew on the host brings no uncommitted changes of the start' '
+test_that 'a branch that was created anew on the host brings no uncommitted changes of the start' '
 	test_enter wr &&
 	echo u >u &&
 	echo b >b &&

@@ -28,7 +28,7 @@ echo a >a &&
 test_commit a || exit 1
 sb=--dangerously-skip-permissions
 
-test_expect_success 'sessions that take turns continue each its own conversation, and are not told again what to do' '
+test_that 'sessions that take turns continue each its own conversation, and are not told again what to do' '
 	git agent start -q -n a claude -p "task of a" >out &&
 	git agent start -q -n b claude -p "task of b" >out &&
 	git agent start -q -n c claude --session-id 1 >out &&
@@ -41,7 +41,7 @@ test_expect_success 'sessions that take turns continue each its own conversation
 	test_shows "^e: resume --last --include-non-interactive --dangerously[a-z-]*\$" git agent resume -q e
 '
 
-test_expect_success 'what is said of a rejection is the first prompt of the resume, once' '
+test_that 'what is said of a rejection is the first prompt of the resume, once' '
 	git agent start -q -n f claude >out &&
 	printf "#!/bin/sh\necho x >b\n" >"$HOME/bin/writer" &&
 	chmod +x "$HOME/bin/writer" &&
@@ -59,7 +59,7 @@ test_expect_success 'what is said of a rejection is the first prompt of the resu
 	grep "^> not again" out
 '
 
-test_expect_success 'the last line of the summary resumes the agent; other commands have none' '
+test_that 'the last line of the summary resumes the agent; other commands have none' '
 	git agent start -n d claude 2>../err >out &&
 	tail -n 1 ../err | grep "^  to continue with claude: git agent resume d\$" &&
 	grep "^  with a prompt: git agent resume d -- claude --continue -p PROMPT\$" ../err &&
@@ -67,7 +67,7 @@ test_expect_success 'the last line of the summary resumes the agent; other comma
 	! grep "to continue" ../err
 '
 
-test_expect_success 'it goes to the trash with its session, and is restored with it' '
+test_that 'it goes to the trash with its session, and is restored with it' '
 	dir=$(dir_of a)/conversations &&
 	test -d "$dir/.claude:projects/p" &&
 	git agent drop --force a &&
@@ -81,7 +81,7 @@ test_expect_success 'it goes to the trash with its session, and is restored with
 	test "$(grep -c continue out)" = 3
 '
 
-test_expect_success 'in every session, of whatever home: codex and opencode are led there, and a command can run any' '
+test_that 'in every session, of whatever home: codex and opencode are led there, and a command can run any' '
 	echo "agents: {mine: {resume: --continue, conversations: [~/.mine/talk]}}" >all &&
 	for mode in shared project overlay; do
 		{ cat all && echo "home_mode: $mode"; } | test_settings &&
@@ -99,7 +99,7 @@ test_expect_success 'in every session, of whatever home: codex and opencode are 
 	rm "$conf" all out
 '
 
-test_expect_success 'two that run at once write no file of each other, and leave no mount point in the home' '
+test_that 'two that run at once write no file of each other, and leave no mount point in the home' '
 	for s in x y; do
 		git agent start -qd -n $s -- sh -c "cd ~/.claude/sessions && echo $s >3.json && sleep 1000" || return 1
 	done &&
@@ -113,7 +113,7 @@ test_expect_success 'two that run at once write no file of each other, and leave
 	! find "$HOME/aihome" -name .git-agent-mount-point -o -name sessions | grep .
 '
 
-test_expect_success 'PS-11: what an agent puts in the way is refused, and nothing is followed' '
+test_that 'PS-11: what an agent puts in the way is refused, and nothing is followed' '
 	mkdir "$TRASH/victim" &&
 	for how in "touch ~/.claude" "mkfifo ~/.claude" "ln -s $TRASH/victim ~/.claude" \
 		"mkdir ~/.claude; ln -s $TRASH/victim ~/.claude/projects" \
@@ -130,7 +130,7 @@ test_expect_success 'PS-11: what an agent puts in the way is refused, and nothin
 	test -z "$(ls "$TRASH/victim")"
 '
 
-test_expect_success 'where the settings show a directory, that is what is there' '
+test_that 'where the settings show a directory, that is what is there' '
 	mkdir -p "$HOME/.claude/projects" &&
 	echo mine >"$HOME/.claude/projects/own" &&
 	test_settings "mounts: {ro: [~/.claude/projects]}" &&

@@ -30,7 +30,7 @@ has_flags() {
 	git agent review --json "$1" | grep '"path": ".*\(Makefile\|husky\)'
 }
 
-test_expect_success 'what has come since is merged before the command runs, and is not the agent'\''s' '
+test_that 'what has come since is merged before the command runs, and is not the agent'\''s' '
 	repo clean &&
 	theirs 9 nine &&
 	test_says "agent/s: merges main into it first" \
@@ -47,7 +47,7 @@ test_expect_success 'what has come since is merged before the command runs, and 
 	git diff --quiet HEAD agent/s
 '
 
-test_expect_success 'a conflict is left inside, and resolved there' '
+test_that 'a conflict is left inside, and resolved there' '
 	repo conflict &&
 	theirs 2 zwei &&
 	git agent resume --update s -- sh -c "cat a; git status -s" >../out 2>../err &&
@@ -64,7 +64,7 @@ test_expect_success 'a conflict is left inside, and resolved there' '
 	test "$(sed -n 2p a)" = two
 '
 
-test_expect_success 'a merge that the agent gives up leaves the session as it was' '
+test_that 'a merge that the agent gives up leaves the session as it was' '
 	repo abort &&
 	theirs 2 zwei &&
 	before=$(git rev-parse agent/s) &&
@@ -75,7 +75,7 @@ test_expect_success 'a merge that the agent gives up leaves the session as it wa
 	test_prints "new" own s
 '
 
-test_expect_success 'it can be updated again, and what the agent does to what was merged is flagged' '
+test_that 'it can be updated again, and what the agent does to what was merged is flagged' '
 	repo again &&
 	theirs 9 nine &&
 	git agent resume -q --update s -- true &&
@@ -91,7 +91,7 @@ test_expect_success 'it can be updated again, and what the agent does to what wa
 	git agent land s
 '
 
-test_expect_success 'a session without work gets none by it' '
+test_that 'a session without work gets none by it' '
 	test_enter none a &&
 	git agent start -q -n s -- true &&
 	echo b >b &&
@@ -107,7 +107,7 @@ test_expect_success 'a session without work gets none by it' '
 	git agent land s
 '
 
-test_expect_success 'uncommitted work and what is held stay what they are' '
+test_that 'uncommitted work and what is held stay what they are' '
 	test_enter dirty &&
 	seq 9 >a &&
 	echo b >b &&
@@ -125,7 +125,7 @@ test_expect_success 'uncommitted work and what is held stay what they are' '
 	git agent diff --uncommitted s | grep "^+theirs"
 '
 
-test_expect_success 'one that was killed while its command ran is captured with what was merged' '
+test_that 'one that was killed while its command ran is captured with what was merged' '
 	repo killed &&
 	theirs 9 nine &&
 	git agent resume -qd --update s -- sh -c "echo k >k; sleep 1000" &&
@@ -136,7 +136,7 @@ test_expect_success 'one that was killed while its command ran is captured with 
 	test_prints "a\nk\nnew" own s
 '
 
-test_expect_success 'a merge that git refuses is no start, and --live has nothing to merge' '
+test_that 'a merge that git refuses is no start, and --live has nothing to merge' '
 	repo refused &&
 	theirs 9 nine &&
 	git agent resume -q s -- sh -c "echo u >user; git add user; git stash -q; echo x >.git/MERGE_HEAD" &&

@@ -43,7 +43,7 @@ as_started() {
 	git branch -qf agent/w "$(cat ../tip)"
 }
 
-test_expect_success 'create a session of three commits' '
+test_that 'create a session of three commits' '
 	repo_with_session ways &&
 	is w not &&
 	git tag base &&
@@ -52,7 +52,7 @@ test_expect_success 'create a session of three commits' '
 
 # landed HOW REASON COMMANDS: after these commands on main it is found to have landed like this, and offered for gc
 landed() {
-	test_expect_success "landed ($1): $2" "
+	test_that "landed ($1): $2" "
 		cd ways && as_started && { $3; } && is w $1 &&
 		git agent gc --dry-run >../gc &&
 		grep '^would: session w: moved to the trash (landed: $1, in main)$' ../gc
@@ -83,7 +83,7 @@ landed picked 'its commits were cherry-picked, with another over the first' '
 
 # not_landed REASON COMMANDS: these commands on main bring not all of it
 not_landed() {
-	test_expect_success "not landed: $1" "
+	test_that "not landed: $1" "
 		cd ways && as_started && { $2; } && is w not && test_expect_code 2 git agent drop w
 	"
 }
@@ -111,7 +111,7 @@ not_landed 'the user kept both sides of a conflict while cherry-picking' '
 not_landed 'its own branch is checked out' 'git switch -q agent/w'
 not_landed 'its tip is checked out' 'git switch -q --detach agent/w'
 
-test_expect_success 'a session that has landed can be dropped without --force' '
+test_that 'a session that has landed can be dropped without --force' '
 	cd ways &&
 	as_started &&
 	git merge -q agent/w &&
@@ -139,7 +139,7 @@ ahead() {
 	cd "$1" &&
 	git switch -q release
 }
-test_expect_success 'work that is taken from another branch has not landed there' '
+test_that 'work that is taken from another branch has not landed there' '
 	ahead ahead &&
 	git agent start -q --name w -- git cherry-pick origin/main &&
 	is w not &&
@@ -155,7 +155,7 @@ test_expect_success 'work that is taken from another branch has not landed there
 	git agent drop w
 '
 
-test_expect_success 'work that the current branch has already has not landed there, unless by land' '
+test_that 'work that the current branch has already has not landed there, unless by land' '
 	ahead base &&
 	git switch -q main &&
 	git agent start -q --base origin/release --name w -- git cherry-pick main &&
@@ -166,7 +166,7 @@ test_expect_success 'work that the current branch has already has not landed the
 	git agent drop w
 '
 
-test_expect_success 'commits with dates before the session land all the same' '
+test_that 'commits with dates before the session land all the same' '
 	make_repo old &&
 	cd old &&
 	test_session w "
@@ -179,7 +179,7 @@ test_expect_success 'commits with dates before the session land all the same' '
 	git agent drop w
 '
 
-test_expect_success 'work that was reverted on the other branch before has landed when it comes again' '
+test_that 'work that was reverted on the other branch before has landed when it comes again' '
 	ahead back "git revert --no-edit HEAD" &&
 	git agent start -q --name w -- git cherry-pick main~ &&
 	is w not &&
@@ -192,7 +192,7 @@ test_expect_success 'work that was reverted on the other branch before has lande
 
 # ---- the branch moved by hand
 
-test_expect_success 'a branch that lacks commits of its session has not landed, and nothing lands or drops it' '
+test_that 'a branch that lacks commits of its session has not landed, and nothing lands or drops it' '
 	repo_with_session moved &&
 	echo $tip >../tip &&
 	git rev-parse HEAD >../before &&
@@ -214,7 +214,7 @@ test_expect_success 'a branch that lacks commits of its session has not landed, 
 	test -z "$(git status --porcelain)"
 '
 
-test_expect_success 'its commits survive a drop and gc, and land when the branch is put back' '
+test_that 'its commits survive a drop and gc, and land when the branch is put back' '
 	cd moved &&
 	tip=$(cat ../tip) &&
 	git agent drop --force w &&
@@ -229,7 +229,7 @@ test_expect_success 'its commits survive a drop and gc, and land when the branch
 	git agent drop w
 '
 
-test_expect_success 'a session stays landed when its branch is put back after it has landed' '
+test_that 'a session stays landed when its branch is put back after it has landed' '
 	for how in "git merge -q --squash agent/w && git commit -qm s" "git agent land w"; do
 		rm -rf back &&
 		(
@@ -249,7 +249,7 @@ test_expect_success 'a session stays landed when its branch is put back after it
 	done
 '
 
-test_expect_success 'a branch that the user rewrote lands as it is, but with a commit left out has not landed by git' '
+test_that 'a branch that the user rewrote lands as it is, but with a commit left out has not landed by git' '
 	repo_with_session anew &&
 	git switch -q agent/w &&
 	git commit -q --amend -m reworded &&
@@ -269,7 +269,7 @@ test_expect_success 'a branch that the user rewrote lands as it is, but with a c
 	test_fails 2 "moved away from it" git agent drop w
 '
 
-test_expect_success 'a session whose commits are gone has not landed' '
+test_that 'a session whose commits are gone has not landed' '
 	repo_with_session gone &&
 	git branch -qf agent/w main &&
 	git for-each-ref --format="delete %(refname)" refs/agent | git update-ref --stdin &&
@@ -281,7 +281,7 @@ test_expect_success 'a session whose commits are gone has not landed' '
 	git agent drop --force w
 '
 
-test_expect_success 'what was merged and reset has not landed any more, and what is on another branch has' '
+test_that 'what was merged and reset has not landed any more, and what is on another branch has' '
 	repo_with_session off &&
 	git merge -q agent/w &&
 	is w merged &&
@@ -302,7 +302,7 @@ test_expect_success 'what was merged and reset has not landed any more, and what
 	git agent show l | grep "^state  *landed"
 '
 
-test_expect_success 'a session with work that is held or uncommitted has not landed, whatever is merged' '
+test_that 'a session with work that is held or uncommitted has not landed, whatever is merged' '
 	make_repo held &&
 	cd held &&
 	echo mine >>b &&
@@ -327,7 +327,7 @@ test_expect_success 'a session with work that is held or uncommitted has not lan
 	test_state o landed
 '
 
-test_expect_success 'a session of which everything was rejected has not landed' '
+test_that 'a session of which everything was rejected has not landed' '
 	make_repo empty &&
 	cd empty &&
 	test_session e "
@@ -355,7 +355,7 @@ forge() {
 	git -C "$1.other" fetch -q
 }
 
-test_expect_success 'a merge on a forge is known once it is fetched' '
+test_that 'a merge on a forge is known once it is fetched' '
 	forge m &&
 	(
 		cd m.other &&
@@ -369,7 +369,7 @@ test_expect_success 'a merge on a forge is known once it is fetched' '
 	git agent drop w
 '
 
-test_expect_success 'a squash on a forge of the branch with a fix-up is found while that branch is fetched' '
+test_that 'a squash on a forge of the branch with a fix-up is found while that branch is fetched' '
 	forge u &&
 	(
 		cd u.other &&
@@ -390,7 +390,7 @@ test_expect_success 'a squash on a forge of the branch with a fix-up is found wh
 	is w squashed refs/remotes/origin/main
 '
 
-test_expect_success 'a session from a branch without upstream has landed on the first branch of origin' '
+test_that 'a session from a branch without upstream has landed on the first branch of origin' '
 	forge o &&
 	cd o &&
 	git switch -q -c topic &&
@@ -409,7 +409,7 @@ test_expect_success 'a session from a branch without upstream has landed on the 
 
 
 # Whether the listing itself fails does not matter here.
-test_expect_success STRACE 'a landing is logged only once it is stored' '
+test_that STRACE 'a landing is logged only once it is stored' '
 	make_repo told &&
 	cd told &&
 	test_session t "$work" &&

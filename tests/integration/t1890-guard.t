@@ -7,7 +7,7 @@ require_sandbox
 
 # ---- on and off
 
-test_expect_success 'turned on, the guard installs no hooks while nothing is undecided' '
+test_that 'turned on, the guard installs no hooks while nothing is undecided' '
 	make_repo on &&
 	cd on &&
 	git agent list &&
@@ -21,7 +21,7 @@ test_expect_success 'turned on, the guard installs no hooks while nothing is und
 	test ! -e .git/git-agent/guard
 '
 
-test_expect_success 'the setting of the repository overrides that of the user' '
+test_that 'the setting of the repository overrides that of the user' '
 	cd on &&
 	git config --global agent.guard true &&
 	test_when_finished "git config --global --unset agent.guard" &&
@@ -34,7 +34,7 @@ test_expect_success 'the setting of the repository overrides that of the user' '
 
 # ---- what is held
 
-test_expect_success 'with the guard on, high paths stay off the branch until each is accepted' '
+test_that 'with the guard on, high paths stay off the branch until each is accepted' '
 	make_repo high &&
 	cd high &&
 	git agent guard on &&
@@ -59,7 +59,7 @@ test_expect_success 'with the guard on, high paths stay off the branch until eac
 	test -e Makefile
 '
 
-test_expect_success 'an agent cannot turn the guard on' '
+test_that 'an agent cannot turn the guard on' '
 	make_repo agent &&
 	cd agent &&
 	test_session off "
@@ -71,7 +71,7 @@ test_expect_success 'an agent cannot turn the guard on' '
 
 # ---- branches
 
-test_expect_success 'the hooks keep commands of git from bringing undecided work to a branch' '
+test_that 'the hooks keep commands of git from bringing undecided work to a branch' '
 	make_repo ref &&
 	cd ref &&
 	git agent guard on &&
@@ -95,7 +95,7 @@ test_expect_success 'the hooks keep commands of git from bringing undecided work
 	test -z "$(git for-each-ref refs/heads/foo)"
 '
 
-test_expect_success 'the hooks keep a single undecided file from being committed, whatever its name' '
+test_that 'the hooks keep a single undecided file from being committed, whatever its name' '
 	cd ref &&
 	held=$(git rev-parse refs/agent/x/held) &&
 	for p in Makefile .envrc .bashrc "$(printf "d/\303\251 \"q\"\t\\\\\n:x/.envrc")"; do
@@ -105,7 +105,7 @@ test_expect_success 'the hooks keep a single undecided file from being committed
 	done
 '
 
-test_expect_success 'other commits, branches, tags and merges are let through' '
+test_that 'other commits, branches, tags and merges are let through' '
 	cd ref &&
 	echo more >>a &&
 	git commit -qam more &&
@@ -121,7 +121,7 @@ test_expect_success 'other commits, branches, tags and merges are let through' '
 	git symbolic-ref -d refs/heads/sym
 '
 
-test_expect_success 'GIT_AGENT_ALLOW=1 lets undecided work through, and then also what is based on it' '
+test_that 'GIT_AGENT_ALLOW=1 lets undecided work through, and then also what is based on it' '
 	cd ref &&
 	held=$(git rev-parse refs/agent/x/held) &&
 	GIT_AGENT_ALLOW=1 git branch foo $held &&
@@ -135,14 +135,14 @@ test_expect_success 'GIT_AGENT_ALLOW=1 lets undecided work through, and then als
 	guard_refuses git -c core.quotePath=false branch foo $held
 '
 
-test_expect_success 'the hooks work in every working tree' '
+test_that 'the hooks work in every working tree' '
 	cd ref &&
 	git worktree add -q ../ref.wt &&
 	cd ../ref.wt &&
 	guard_refuses git merge -q refs/agent/x/held
 '
 
-test_expect_success 'commits that contained an undecided path are refused, their squash without it is not' '
+test_that 'commits that contained an undecided path are refused, their squash without it is not' '
 	make_repo while &&
 	cd while &&
 	test_session early "
@@ -171,7 +171,7 @@ test_expect_success 'commits that contained an undecided path are refused, their
 	test -e o
 '
 
-test_expect_success 'what was accepted in one session goes through although it is undecided in another' '
+test_that 'what was accepted in one session goes through although it is undecided in another' '
 	make_repo two &&
 	cd two &&
 	git agent guard on &&
@@ -184,7 +184,7 @@ test_expect_success 'what was accepted in one session goes through although it i
 	git commit -qam on
 '
 
-test_expect_success 'undecided paths are found although there are more than arguments can hold' '
+test_that 'undecided paths are found although there are more than arguments can hold' '
 	make_repo many &&
 	cd many &&
 	git agent guard on &&
@@ -204,7 +204,7 @@ test_expect_success 'undecided paths are found although there are more than argu
 	test_empty on
 '
 
-test_expect_success 'the other sessions are guarded although the commits of one are gone' '
+test_that 'the other sessions are guarded although the commits of one are gone' '
 	make_repo dead &&
 	cd dead &&
 	test_session d "
@@ -234,7 +234,7 @@ test_expect_success 'the other sessions are guarded although the commits of one 
 
 # ---- remotes
 
-test_expect_success 'undecided work is not pushed, nor history that was held' '
+test_that 'undecided work is not pushed, nor history that was held' '
 	git init -q --bare push.git &&
 	make_repo push &&
 	cd push &&
@@ -262,7 +262,7 @@ test_expect_success 'undecided work is not pushed, nor history that was held' '
 	git push -q origin refs/agent/x/held:refs/heads/x
 '
 
-test_expect_success 'undecided work is not pushed by a revision that contains blanks' '
+test_that 'undecided work is not pushed by a revision that contains blanks' '
 	cd push &&
 	test_session b "echo blank >.envrc" &&
 	held=$(git rev-parse refs/agent/b/held) &&
@@ -274,7 +274,7 @@ test_expect_success 'undecided work is not pushed by a revision that contains bl
 	git agent drop --force b
 '
 
-test_expect_success 'undecided history is not pushed however many commits it has' '
+test_that 'undecided history is not pushed however many commits it has' '
 	git init -q --bare history.git &&
 	make_repo history &&
 	cd history &&
@@ -296,7 +296,7 @@ test_expect_success 'undecided history is not pushed however many commits it has
 
 # ---- the scripts
 
-test_expect_success 'the hooks need nothing of git-agent, and do no harm when their lists are gone' '
+test_that 'the hooks need nothing of git-agent, and do no harm when their lists are gone' '
 	cd push &&
 	mkdir ../alone &&
 	for c in git sh xargs grep sed cut; do ln -s "$(program $c)" ../alone/ || return 1; done &&
@@ -322,7 +322,7 @@ test_expect_success 'the hooks need nothing of git-agent, and do no harm when th
 	git branch held refs/agent/h/held
 '
 
-test_expect_success 'the hooks refuse where a program that they need is missing, in one line' '
+test_that 'the hooks refuse where a program that they need is missing, in one line' '
 	make_repo blind &&
 	cd blind &&
 	git init -q --bare ../blind.git &&
@@ -348,7 +348,7 @@ test_expect_success 'the hooks refuse where a program that they need is missing,
 	done
 '
 
-test_expect_success 'the hooks refuse where cat is missing that a hook of the user needs' '
+test_that 'the hooks refuse where cat is missing that a hook of the user needs' '
 	cd blind &&
 	held=$(git rev-parse refs/agent/x/held) &&
 	user_hook .mine/reference-transaction &&
@@ -362,7 +362,7 @@ test_expect_success 'the hooks refuse where cat is missing that a hook of the us
 	test_missing foo
 '
 
-test_expect_success 'the hooks run nothing that the agent wrote, by its names or its contents' '
+test_that 'the hooks run nothing that the agent wrote, by its names or its contents' '
 	make_repo evil &&
 	cd evil &&
 	git agent guard on &&
@@ -379,7 +379,7 @@ test_expect_success 'the hooks run nothing that the agent wrote, by its names or
 	test ! -e "$TRASH/ran"
 '
 
-test_expect_success 'the scripts work as they are shipped, called by hand' '
+test_that 'the scripts work as they are shipped, called by hand' '
 	cd ref &&
 	held=$(git rev-parse refs/agent/x/held) &&
 	none=0000000000000000000000000000000000000000 &&
@@ -392,7 +392,7 @@ test_expect_success 'the scripts work as they are shipped, called by hand' '
 	echo "$none $held refs/heads/q" | ../reference-transaction prepared
 '
 
-test_expect_success 'a merge by git is noticed as a landing at once' '
+test_that 'a merge by git is noticed as a landing at once' '
 	cd ref &&
 	test_session p "echo p >p" &&
 	git merge -q agent/p &&

@@ -5,7 +5,7 @@ test_description='where the guard installs its hooks, when it removes them, and 
 . "$TEST_SRCDIR/tests/lib/guard.sh"
 require_sandbox
 
-test_expect_success 'the hooks are removed when everything undecided is decided or dropped' '
+test_that 'the hooks are removed when everything undecided is decided or dropped' '
 	make_repo gone &&
 	cd gone &&
 	git agent guard on &&
@@ -20,7 +20,7 @@ test_expect_success 'the hooks are removed when everything undecided is decided 
 	picture | test_cmp ../before -
 '
 
-test_expect_success 'the hooks are installed again when a dropped session is restored, or the guard is turned on' '
+test_that 'the hooks are installed again when a dropped session is restored, or the guard is turned on' '
 	cd gone &&
 	git agent drop --restore y &&
 	hooked &&
@@ -33,7 +33,7 @@ test_expect_success 'the hooks are installed again when a dropped session is res
 	picture | test_cmp ../before -
 '
 
-test_expect_success 'a missing hook directory is not created; one that the user creates later is used' '
+test_that 'a missing hook directory is not created; one that the user creates later is used' '
 	git init -q --template= bare &&
 	cd bare &&
 	test_empty base &&
@@ -49,7 +49,7 @@ test_expect_success 'a missing hook directory is not created; one that the user 
 	test_prints pre-commit ls .git/hooks
 '
 
-test_expect_success 'status says that the hooks do not run where a working tree has its own core.hooksPath' '
+test_that 'status says that the hooks do not run where a working tree has its own core.hooksPath' '
 	make_repo tree &&
 	cd tree &&
 	git config extensions.worktreeConfig true &&
@@ -83,7 +83,7 @@ repo_with_included_hookspath() {
 	picture >../before
 }
 
-test_expect_success 'core.hooksPath in an included file is overridden, and stays where it is' '
+test_that 'core.hooksPath in an included file is overridden, and stays where it is' '
 	repo_with_included_hookspath included before &&
 	git agent guard on &&
 	session x &&
@@ -95,7 +95,7 @@ test_expect_success 'core.hooksPath in an included file is overridden, and stays
 	picture | test_cmp ../before -
 '
 
-test_expect_success 'status says that core.hooksPath in a file included last overrides that of the guard' '
+test_that 'status says that core.hooksPath in a file included last overrides that of the guard' '
 	repo_with_included_hookspath last after &&
 	git agent guard on &&
 	session x &&
@@ -107,7 +107,7 @@ test_expect_success 'status says that core.hooksPath in a file included last ove
 	picture | test_cmp ../before -
 '
 
-test_expect_success 'the hooks move with a repository, and with the core.hooksPath of the user' '
+test_that 'the hooks move with a repository, and with the core.hooksPath of the user' '
 	make_repo own &&
 	cd own &&
 	user_hook .hk/pre-commit "$TRASH/log.moved" &&
@@ -184,7 +184,7 @@ install_stdin() {
 	EOF
 	chmod +x .git/hooks/pre-push .git/hooks/reference-transaction
 }
-test_expect_success 'hooks that read standard input run as before' 'guard_works_beside stdin'
+test_that 'hooks that read standard input run as before' 'guard_works_beside stdin'
 
 install_husky() {
 	mkdir -p .husky/_ &&
@@ -202,18 +202,18 @@ install_husky() {
 	echo "echo husky \$0 >>\"$log\"" | tee .husky/pre-commit >.husky/pre-push &&
 	git config core.hooksPath .husky/_
 }
-test_expect_success 'hooks in a core.hooksPath that look at their own path run as before' 'guard_works_beside husky'
+test_that 'hooks in a core.hooksPath that look at their own path run as before' 'guard_works_beside husky'
 
 install_global() {
 	user_hook "$HOME/my hooks/post-commit" "$log" &&
 	git config --global core.hooksPath "~/my hooks"
 }
-test_expect_success 'hooks of the core.hooksPath in the configuration of the user run as before' '
+test_that 'hooks of the core.hooksPath in the configuration of the user run as before' '
 	test_when_finished "git config --global --unset core.hooksPath" &&
 	guard_works_beside global
 '
 
-test_expect_success 'a hook directory that repositories share gets no hook of the guard' '
+test_that 'a hook directory that repositories share gets no hook of the guard' '
 	mkdir shared &&
 	user_hook shared/post-commit "$TRASH/log.shared" &&
 	for n in a b; do
@@ -239,7 +239,7 @@ test_expect_success 'a hook directory that repositories share gets no hook of th
 	picture | test_cmp ../before -
 '
 
-test_expect_success 'with the hooks installed, those of the user are critical, and what they run is held' '
+test_that 'with the hooks installed, those of the user are critical, and what they run is held' '
 	make_repo facts &&
 	cd facts &&
 	mkdir .githooks tools &&
@@ -261,7 +261,7 @@ test_expect_success 'with the hooks installed, those of the user are critical, a
 
 # ---- changed by others
 
-test_expect_success 'a core.hooksPath that the user sets later is kept, and the hooks installed beside it' '
+test_that 'a core.hooksPath that the user sets later is kept, and the hooks installed beside it' '
 	make_repo husk &&
 	cd husk &&
 	git agent guard on &&
@@ -283,7 +283,7 @@ test_expect_success 'a core.hooksPath that the user sets later is kept, and the 
 	! git config agent.hooksPath
 '
 
-test_expect_success 'a hook that is written to the hook directory of the user stays, and runs beside ours' '
+test_that 'a hook that is written to the hook directory of the user stays, and runs beside ours' '
 	make_repo foreign &&
 	cd foreign &&
 	git agent guard on &&
@@ -299,7 +299,7 @@ test_expect_success 'a hook that is written to the hook directory of the user st
 	test_cmp ../mine .git/hooks/pre-push
 '
 
-test_expect_success 'a hook that is written in place of one of ours is moved to the hook directory of the user' '
+test_that 'a hook that is written in place of one of ours is moved to the hook directory of the user' '
 	cd foreign &&
 	rm .git/hooks/pre-push &&
 	session y &&
@@ -317,7 +317,7 @@ test_expect_success 'a hook that is written in place of one of ours is moved to 
 	test_cmp ../mine .git/hooks/pre-commit
 '
 
-test_expect_success 'two hooks of the user of one name are both kept: the guard cannot be turned off' '
+test_that 'two hooks of the user of one name are both kept: the guard cannot be turned off' '
 	cd foreign &&
 	session z &&
 	echo other >.git/git-agent/guard/hooks/pre-push &&
@@ -333,7 +333,7 @@ test_expect_success 'two hooks of the user of one name are both kept: the guard 
 	picture | test_cmp ../before -
 '
 
-test_expect_success 'the guard is turned off also while another process installs the hooks' '
+test_that 'the guard is turned off also while another process installs the hooks' '
 	make_repo both &&
 	cd both &&
 	git config core.hooksPath .mine &&
@@ -358,7 +358,7 @@ test_expect_success 'the guard is turned off also while another process installs
 	picture | sed "/^\[agent\]/d" | test_cmp ../before -
 '
 
-test_expect_success 'killed while it sets or restores core.hooksPath, the guard is still turned off completely' '
+test_that 'killed while it sets or restores core.hooksPath, the guard is still turned off completely' '
 	make_repo dies &&
 	cd dies &&
 	git config core.hooksPath .mine &&

@@ -55,7 +55,7 @@ install_husky() {
 	echo "echo pre-commit >>'$log'" >.husky/pre-commit &&
 	echo "while read -r l o r p; do echo \"pre-push \$r\" >>'$log'; done" >.husky/pre-push
 }
-test_expect_success HUSKY 'hooks of husky run beside those of the guard' 'guard_works_beside husky'
+test_that HUSKY 'hooks of husky run beside those of the guard' 'guard_works_beside husky'
 
 install_lefthook() {
 	for h in pre-commit pre-push; do
@@ -63,7 +63,7 @@ install_lefthook() {
 	done >lefthook.yml &&
 	lefthook install
 }
-test_expect_success LEFTHOOK 'hooks of lefthook run beside those of the guard' 'guard_works_beside lefthook'
+test_that LEFTHOOK 'hooks of lefthook run beside those of the guard' 'guard_works_beside lefthook'
 
 install_precommit() {
 	{
@@ -83,7 +83,7 @@ install_precommit() {
 	git add -A &&
 	pre-commit install -t pre-commit -t pre-push
 }
-test_expect_success PRE_COMMIT 'hooks of pre-commit run beside those of the guard' 'guard_works_beside precommit'
+test_that PRE_COMMIT 'hooks of pre-commit run beside those of the guard' 'guard_works_beside precommit'
 
 # installs_into_guarded COMMAND: it works while hooks of the guard are there, or changes nothing; it works without them
 installs_into_guarded() {
@@ -109,11 +109,11 @@ installs_into_guarded() {
 	$1 &&
 	test ! -e .git/git-agent/guard
 }
-test_expect_success HUSKY 'husky can be installed while the guard is on' 'installs_into_guarded husky'
-test_expect_success LEFTHOOK 'lefthook is installed, or refuses, while the guard is on' '
+test_that HUSKY 'husky can be installed while the guard is on' 'installs_into_guarded husky'
+test_that LEFTHOOK 'lefthook is installed, or refuses, while the guard is on' '
 	installs_into_guarded "lefthook install"
 '
-test_expect_success PRE_COMMIT 'pre-commit is installed, or refuses, while the guard is on' '
+test_that PRE_COMMIT 'pre-commit is installed, or refuses, while the guard is on' '
 	installs_into_guarded "pre-commit install"
 '
 
@@ -129,7 +129,7 @@ switched_off() {
 	done
 }
 
-test_expect_success 'git-agent runs git with the configured hooks switched off, by event and by name' '
+test_that 'git-agent runs git with the configured hooks switched off, by event and by name' '
 	make_repo calls &&
 	cd calls &&
 	git config hook.mine.event reference-transaction &&

@@ -49,7 +49,7 @@ harmless() {
 	! command grep -E "^(pre-commit|pre-push|sendemail-validate)$" names
 }
 
-test_expect_success 'merge, pull, rebase, checkout and their like run no pre-commit hook' '
+test_that 'merge, pull, rebase, checkout and their like run no pre-commit hook' '
 	cd r &&
 	start=$(git rev-parse HEAD) &&
 	base=$(git rev-parse HEAD~1) &&
@@ -69,14 +69,14 @@ test_expect_success 'merge, pull, rebase, checkout and their like run no pre-com
 	again $start
 '
 
-test_expect_success 'those commands run all hooks of the kind that counts as any git command' '
+test_that 'those commands run all hooks of the kind that counts as any git command' '
 	for hook in applypatch-msg pre-applypatch post-applypatch pre-merge-commit prepare-commit-msg commit-msg \
 		post-commit pre-rebase post-checkout post-merge reference-transaction post-rewrite post-index-change; do
 		grep -qx $hook quiet || exit 1
 	done
 '
 
-test_expect_success 'committing what a squash or a stopped merge left runs the pre-commit hook' '
+test_that 'committing what a squash or a stopped merge left runs the pre-commit hook' '
 	cd r &&
 	start=$(git rev-parse HEAD) &&
 	git -c core.hooksPath=/dev/null merge -q --squash topic &&
@@ -105,7 +105,7 @@ severity_under() {
 			for f in p[\"flags\"] if f[\"id\"] == \"host-hook-reached\"})"
 }
 
-test_expect_success 'what a hook runs is critical, unless it only runs when something is sent' '
+test_that 'what a hook runs is critical, unless it only runs when something is sent' '
 	cd r &&
 	for hook in $client; do
 		case $hook in
@@ -117,7 +117,7 @@ test_expect_success 'what a hook runs is critical, unless it only runs when some
 	rm -f .git/hooks/*
 '
 
-test_expect_success 'a sample and a file of another name are no hooks' '
+test_that 'a sample and a file of another name are no hooks' '
 	cd r &&
 	test "$(severity_under pre-commit.sample)" = "" &&
 	test "$(severity_under update)" = "" &&

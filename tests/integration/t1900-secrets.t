@@ -5,7 +5,7 @@ test_description='secrets of the project: found, and named without a value'
 require_sandbox
 . "$TEST_SRCDIR/tests/lib/secrets.sh"
 
-test_expect_success 'secrets are listed with their state in git and the rule, and without their value' '
+test_that 'secrets are listed with their state in git and the rule, and without their value' '
 	project r &&
 	test_expect_code 1 git agent secrets >../out 2>../err &&
 	line .env | grep "^T1  masked  ignored .*: environment file: a GitHub token (sec-dotenv)\$" &&
@@ -33,7 +33,7 @@ test_expect_success 'secrets are listed with their state in git and the rule, an
 	git agent secrets ../a
 '
 
-test_expect_success 'secrets are listed as JSON, with names of any bytes' '
+test_that 'secrets are listed as JSON, with names of any bytes' '
 	cd r &&
 	odd=$(printf "cache/odd\n\377\033[m.env") &&
 	echo "TOKEN=$T" >"$odd" &&
@@ -56,7 +56,7 @@ test_expect_success 'secrets are listed as JSON, with names of any bytes' '
 	rm "$odd"
 '
 
-test_expect_success 'what was looked at is cached for the user alone, and looked at again when it changes' '
+test_that 'what was looked at is cached for the user alone, and looked at again when it changes' '
 	cd r &&
 	find . -name .git -prune -o -exec touch -h -d "1 hour ago" {} + &&
 	test_wait_for "test \$(date +%s) -gt $(($(stat -c %Z cache/deep/.env.bak) + 2))" &&
@@ -89,7 +89,7 @@ test_expect_success 'what was looked at is cached for the user alone, and looked
 	test_cmp ../first ../second
 '
 
-test_expect_success 'secrets are listed during a merge conflict, and without a commit' '
+test_that 'secrets are listed during a merge conflict, and without a commit' '
 	test_enter c &&
 	git agent secrets >../out &&
 	test ! -s ../out &&
@@ -110,7 +110,7 @@ test_expect_success 'secrets are listed during a merge conflict, and without a c
 	line k.pem | grep "^T1  seen"
 '
 
-test_expect_success 'secrets in other commits, stashes and logs of refs are listed' '
+test_that 'secrets in other commits, stashes and logs of refs are listed' '
 	test_enter h &&
 	echo a >a &&
 	pem >old.key &&
@@ -132,7 +132,7 @@ test_expect_success 'secrets in other commits, stashes and logs of refs are list
 	test "$(wc -l <../out)" = 3
 '
 
-test_expect_success 'a tree of one file under many names is looked at once' '
+test_that 'a tree of one file under many names is looked at once' '
 	test_enter bomb &&
 	blob=$({
 		yes "A_PASSWORD = changeme" | head -c 1000000
@@ -145,7 +145,7 @@ test_expect_success 'a tree of one file under many names is looked at once' '
 	test "$(grep -c "^T1  seen    committed .*: a GitHub token" ../out)" = 20000
 '
 
-test_expect_success 'when there is more than can be read that is said, and the worst assumed' '
+test_that 'when there is more than can be read that is said, and the worst assumed' '
 	test_enter much &&
 	for i in 1 2 3 4 5 6 7 8 9; do
 		printf "100644 blob %s\t%d.env\n" "$({
@@ -161,7 +161,7 @@ test_expect_success 'when there is more than can be read that is said, and the w
 	grep "not everything could be looked at" ../err
 '
 
-test_expect_success 'symlinks whose targets are too long to follow are not followed, and that is said' '
+test_that 'symlinks whose targets are too long to follow are not followed, and that is said' '
 	test_enter ways &&
 	way=$(
 		i=0
@@ -182,7 +182,7 @@ test_expect_success 'symlinks whose targets are too long to follow are not follo
 	grep "not everything could be looked at" ../err
 '
 
-test_expect_success 'a token in .git/config is named, and no session sees it' '
+test_that 'a token in .git/config is named, and no session sees it' '
 	test_enter conf &&
 	test_empty 1 &&
 	git remote add o "https://me:$T@example.org/x" &&

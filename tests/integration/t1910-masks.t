@@ -48,7 +48,7 @@ list_secrets() {
 	git agent secrets "$@" >../out 2>../err || :
 }
 
-test_expect_success 'SB-03: what is masked cannot be had inside by any way, and the start says what is kept out' '
+test_that 'SB-03: what is masked cannot be had inside by any way, and the start says what is kept out' '
 	project s &&
 	looks x "$(cat "$HOME/attack")" &&
 	! grep -E "LEAK|$T|MIIE" ../out ../err &&
@@ -59,7 +59,7 @@ test_expect_success 'SB-03: what is masked cannot be had inside by any way, and 
 	git agent show x | grep -A4 "^kept out *.env\$" | grep " server.key\$"
 '
 
-test_expect_success 'no state, journal, recording, snapshot or object has the value of a secret' '
+test_that 'no state, journal, recording, snapshot or object has the value of a secret' '
 	cd s &&
 	! grep -rlaE "$T|MIIE" "$HOME/.local/state/git-agent" &&
 	! in_objects . &&
@@ -67,7 +67,7 @@ test_expect_success 'no state, journal, recording, snapshot or object has the va
 		python3 -c "import json,sys; assert \".env\" in json.load(sys.stdin)[\"masked\"]"
 '
 
-test_expect_success 'everything else is shown as it is, and masks are no change' '
+test_that 'everything else is shown as it is, and masks are no change' '
 	project t &&
 	before=$(git status --porcelain) &&
 	git agent start --name x -- sh -c "
@@ -92,7 +92,7 @@ test_expect_success 'everything else is shown as it is, and masks are no change'
 	grep -q "$T" .env server.key config/database.yml cache/deep/.env.bak
 '
 
-test_expect_success 'a file that an agent creates in place of a mask does not replace that of the user' '
+test_that 'a file that an agent creates in place of a mask does not replace that of the user' '
 	project u &&
 	{
 		git agent start --name x -- sh -c "
@@ -112,7 +112,7 @@ test_expect_success 'a file that an agent creates in place of a mask does not re
 	grep -q MIIE server.key
 '
 
-test_expect_success '--expose shows a secret or those in a directory, relative to the current directory' '
+test_that '--expose shows a secret or those in a directory, relative to the current directory' '
 	project e &&
 	looks x "
 		cat .env cache/deep/.env.bak
@@ -131,7 +131,7 @@ test_expect_success '--expose shows a secret or those in a directory, relative t
 	test_expect_code 129 git agent start --expose . -- true
 '
 
-test_expect_success 'secrets.mode warn names secrets and shows them, off says nothing' '
+test_that 'secrets.mode warn names secrets and shows them, off says nothing' '
 	project m &&
 	test_says "7 files with secrets can be read inside" \
 		git agent -c secrets.mode=warn start --name x -- grep -c "$T" .env config/database.yml &&
@@ -146,7 +146,7 @@ test_expect_success 'secrets.mode warn names secrets and shows them, off says no
 	! grep "$T" ../out
 '
 
-test_expect_success 'the user adds and allows patterns, a repository only adds' '
+test_that 'the user adds and allows patterns, a repository only adds' '
 	test_enter pat &&
 	printf "secrets:\n  add: [/conf/*.prod, vault/]\n" >.agentdev.yaml &&
 	mkdir -p conf vault sub/conf &&
@@ -176,7 +176,7 @@ test_expect_success 'the user adds and allows patterns, a repository only adds' 
 	test_says ".agentdev.yaml:2:9: .secrets.mode. needs trust" test_must_fail git agent start true
 '
 
-test_expect_success 'in the working tree itself secrets are kept out, and their committed version is shown' '
+test_that 'in the working tree itself secrets are kept out, and their committed version is shown' '
 	project l &&
 	git init -q nested &&
 	git -C nested remote add o "https://me:$T@example.org/x" &&
@@ -200,7 +200,7 @@ test_expect_success 'in the working tree itself secrets are kept out, and their 
 	! in_objects .
 '
 
-test_expect_success 'the object of a staged secret is hidden, unless it is in a pack, which is said' '
+test_that 'the object of a staged secret is hidden, unless it is in a pack, which is said' '
 	test_enter st a &&
 	echo "TOKEN=$T" >.env &&
 	git add .env &&
@@ -217,7 +217,7 @@ test_expect_success 'the object of a staged secret is hidden, unless it is in a 
 	grep "kept out, but git has stored it .*: .env\$" ../err
 '
 
-test_expect_success 'a staged secret that a commit has is kept out, and a warning says that git has stored it' '
+test_that 'a staged secret that a commit has is kept out, and a warning says that git has stored it' '
 	test_enter st2 &&
 	pem >a.pem &&
 	test_commit 1 &&
@@ -229,7 +229,7 @@ test_expect_success 'a staged secret that a commit has is kept out, and a warnin
 	grep MIIE ../out
 '
 
-test_expect_success 'the object that git made of a secret with other line ends is hidden' '
+test_that 'the object that git made of a secret with other line ends is hidden' '
 	for ends in lf crlf; do
 		test_enter $ends &&
 		echo .env >.gitignore &&
@@ -252,7 +252,7 @@ test_expect_success 'the object that git made of a secret with other line ends i
 	done
 '
 
-test_expect_success 'a committed secret with other line ends is not new' '
+test_that 'a committed secret with other line ends is not new' '
 	test_enter same &&
 	pem >k.pem &&
 	printf "{\"kty\": \"RSA\",\n\"d\": \"x\"}\n" >a.jwk &&
@@ -268,7 +268,7 @@ test_expect_success 'a committed secret with other line ends is not new' '
 	line a.jwk | grep "^T1  masked  modified"
 '
 
-test_expect_success 'files behind a symlink to a directory are kept out if they are secrets by that path' '
+test_that 'files behind a symlink to a directory are kept out if they are secrets by that path' '
 	test_enter ld &&
 	printf "keys/\nplain/\nignored/\n.aws\nmine\n" >.gitignore &&
 	mkdir -p keys/sub plain ignored/inner tracked.d &&
@@ -318,7 +318,7 @@ test_expect_success 'files behind a symlink to a directory are kept out if they 
 	cmp ../key ../out
 '
 
-test_expect_success 'symlinks to directories that are loops, nested, huge or lead out are left alone' '
+test_that 'symlinks to directories that are loops, nested, huge or lead out are left alone' '
 	test_enter lr &&
 	printf "k/\n" >.gitignore &&
 	mkdir -p k/a &&
@@ -334,7 +334,7 @@ test_expect_success 'symlinks to directories that are loops, nested, huge or lea
 	git agent start --name x -- true
 '
 
-test_expect_success 'what is at the end of committed symlinks and chains of them is kept out' '
+test_that 'what is at the end of committed symlinks and chains of them is kept out' '
 	test_enter ch &&
 	printf "conf/\nown.log\n" >.gitignore &&
 	mkdir -p conf/deep &&
@@ -376,7 +376,7 @@ test_expect_success 'what is at the end of committed symlinks and chains of them
 	line conf/up
 '
 
-test_expect_success 'other hard links of a secret are kept out, wherever they are' '
+test_that 'other hard links of a secret are kept out, wherever they are' '
 	test_enter low &&
 	printf ".env\n*.log\nenvdir/\n" >.gitignore &&
 	echo base >notes &&
@@ -402,7 +402,7 @@ test_expect_success 'other hard links of a secret are kept out, wherever they ar
 	grep "kept out.*: .env, app.log, envdir/dump.sql, nested/x, notes\$" ../err
 '
 
-test_expect_success 'of a file that a filter decrypts sessions see what is committed' '
+test_that 'of a file that a filter decrypts sessions see what is committed' '
 	test_enter cr &&
 	git config filter.crypt.clean "printf \"\\0GITCRYPT\\0\"; base64" &&
 	git config filter.crypt.smudge "tail -c +11 | base64 -d" &&
@@ -434,7 +434,7 @@ test_expect_success 'of a file that a filter decrypts sessions see what is commi
 	git agent start --name y --expose prod.env -- grep -c "$T" prod.env
 '
 
-test_expect_success 'secrets in submodules are kept out' '
+test_that 'secrets in submodules are kept out' '
 	test_enter sub &&
 	echo .env >.gitignore &&
 	test_commit 1 &&
@@ -451,7 +451,7 @@ test_expect_success 'secrets in submodules are kept out' '
 	grep "$T" ../out
 '
 
-test_expect_success 'a capture after a crash keeps secrets out as well' '
+test_that 'a capture after a crash keeps secrets out as well' '
 	project k &&
 	test_expect_code 137 env GIT_AGENT_FAULT=capture:begin:kill git agent start --name x -- sh -c "
 		git config filter.f.clean \"cat .env server.key cache/deep/.env.bak; cat\" &&
@@ -467,7 +467,7 @@ test_expect_success 'a capture after a crash keeps secrets out as well' '
 	! in_objects .
 '
 
-test_expect_success 'with an explicit base the ignored files are shared, and their secrets kept out' '
+test_that 'with an explicit base the ignored files are shared, and their secrets kept out' '
 	project b &&
 	test_expect_code 1 git agent start --name x --base HEAD -- sh -c "cat .env cache/deep/.env.bak server.key" \
 		>../out 2>../err &&
@@ -492,7 +492,7 @@ keys() {
 	echo "$T" | sed "s/./&\n/g" | tr "\n" "\0" >>"$1/wide.txt"
 }
 
-test_expect_success 'a key or token keeps a file out whatever its name, unless the file is committed, long or binary' '
+test_that 'a key or token keeps a file out whatever its name, unless the file is committed, long or binary' '
 	test_enter content &&
 	mkdir out changed new &&
 	echo /out >.gitignore &&
@@ -523,7 +523,7 @@ test_expect_success 'a key or token keeps a file out whatever its name, unless t
 	git agent -c secrets.allow=deploy.sh start --name z -- grep -q "$T" new/deploy.sh
 '
 
-test_expect_success 'a git directory under another name is not shown, and what is put in it is held' '
+test_that 'a git directory under another name is not shown, and what is put in it is held' '
 	for way in link file ignored; do
 		git init -q "inside-$way" || return 1
 		case $way in

@@ -7,7 +7,7 @@ require_sandbox
 runctl=$TEST_BUILDDIR/tests/helpers/runctl
 box=$TRASH/box
 
-test_expect_success 'the three streams are kept apart' '
+test_that 'the three streams are kept apart' '
 	$runctl session $box sh -c "echo out; echo err >&2; cat" >out 2>err </etc/passwd &&
 	{
 		echo out
@@ -17,7 +17,7 @@ test_expect_success 'the three streams are kept apart' '
 	test_prints err cat err
 '
 
-test_expect_success 'the exit status is the status of the command' '
+test_that 'the exit status is the status of the command' '
 	test_expect_code 0 $runctl session $box true &&
 	test_expect_code 7 $runctl session $box sh -c "exit 7" &&
 	test_expect_code 255 $runctl session $box sh -c "exit 255" &&
@@ -25,7 +25,7 @@ test_expect_success 'the exit status is the status of the command' '
 	test_expect_code 143 $runctl session $box sh -c "kill -TERM \$\$"
 '
 
-test_expect_success 'a command that does not exist is named' '
+test_that 'a command that does not exist is named' '
 	test_fails 125 "cannot run .no-such-command. in the sandbox: No such file" \
 		$runctl session $box no-such-command &&
 	test_fails 125 "cannot run ./etc/passwd. in the sandbox: Permission denied" $runctl session $box /etc/passwd &&
@@ -33,13 +33,13 @@ test_expect_success 'a command that does not exist is named' '
 		$runctl exec $box -d /no/such/dir true
 '
 
-test_expect_success 'a command without #! line is a shell script' '
+test_that 'a command without #! line is a shell script' '
 	printf "echo ran with \$1\n" >$box/base/script &&
 	chmod +x $box/base/script &&
 	test_prints "ran with arg" $runctl session $box ./script arg
 '
 
-test_expect_success 'a command has descriptors 0, 1 and 2, each a pipe, and none of its caller' '
+test_that 'a command has descriptors 0, 1 and 2, each a pipe, and none of its caller' '
 	$runctl exec $box sh -c "ls /proc/self/fd | tr \"\\n\" \" \"" >out 7</etc/passwd &&
 	echo "0 1 2 3 " >want &&
 	tr -d "\\n" <out | grep -x "0 1 2 3 " &&
@@ -48,7 +48,7 @@ test_expect_success 'a command has descriptors 0, 1 and 2, each a pipe, and none
 	[ "$(grep -c "^pipe:" out)" = 3 ]
 '
 
-test_expect_success 'signals are at their defaults in a command' '
+test_that 'signals are at their defaults in a command' '
 	(
 		trap "" INT TERM USR1
 		$runctl exec $box grep -E "^Sig(Blk|Ign)" /proc/self/status
@@ -56,14 +56,14 @@ test_expect_success 'signals are at their defaults in a command' '
 	[ "$(grep -c "0000000000000000" out)" = 2 ]
 '
 
-test_expect_success 'nothing of the environment of the caller is inside, not even with pid 1' '
+test_that 'nothing of the environment of the caller is inside, not even with pid 1' '
 	GIT_AGENT_TEST_MARK=tell-tale $runctl exec $box sh -c \
 		"env; cat /proc/*/environ | tr \"\\0\" \"\\n\"; true" >out 2>err &&
 	grep "^HOME=/home/user" out &&
 	! grep tell-tale out
 '
 
-test_expect_success 'pid 1 cannot be killed, and its descriptors, memory and root not read' '
+test_that 'pid 1 cannot be killed, and its descriptors, memory and root not read' '
 	$runctl exec $box sh -c "
 		kill -KILL 1; kill -TERM 1
 		for f in environ mem maps root/ cwd/ fd/0 fd/7 ns/pid; do
@@ -74,12 +74,12 @@ test_expect_success 'pid 1 cannot be killed, and its descriptors, memory and roo
 	test_prints alive cat out
 '
 
-test_expect_success 'a command writes no core file' '
+test_that 'a command writes no core file' '
 	$runctl exec $box sh -c "grep -i core /proc/self/limits" >out &&
 	grep "core file size  *1  *1 " out
 '
 
-test_expect_success 'large input and output pass byte for byte' '
+test_that 'large input and output pass byte for byte' '
 	head -c 5000000 /dev/urandom >big &&
 	$runctl session $box cat <big >out &&
 	cmp big out &&
@@ -88,7 +88,7 @@ test_expect_success 'large input and output pass byte for byte' '
 	cmp big out
 '
 
-test_expect_success 'a command runs with closed and empty descriptors' '
+test_that 'a command runs with closed and empty descriptors' '
 	$runctl session $box cat </dev/null &&
 	$runctl session $box cat <&- &&
 	$runctl session $box sh -c "echo lost; echo kept >&2" >&- 2>err &&
@@ -97,7 +97,7 @@ test_expect_success 'a command runs with closed and empty descriptors' '
 	grep kept out
 '
 
-test_expect_success 'a reader that goes away ends the command by SIGPIPE' '
+test_that 'a reader that goes away ends the command by SIGPIPE' '
 	{
 		timeout 180 $runctl session $box yes
 		echo $? >rc
@@ -106,11 +106,11 @@ test_expect_success 'a reader that goes away ends the command by SIGPIPE' '
 	[ "$(cat rc)" = 141 ]
 '
 
-test_expect_success 'input that nobody reads does not keep a session from ending' '
+test_that 'input that nobody reads does not keep a session from ending' '
 	yes | timeout 180 $runctl session $box true
 '
 
-test_expect_success 'processes that a command leaves running are ended, and not waited for' '
+test_that 'processes that a command leaves running are ended, and not waited for' '
 	timeout 180 $runctl session $box sh -c "sleep 1000 & echo done" >out &&
 	grep done out &&
 	test_expect_code 4 timeout 180 $runctl session $box sh -c "
@@ -123,7 +123,7 @@ test_expect_success 'processes that a command leaves running are ended, and not 
 '
 
 for sig in INT TERM QUIT HUP; do
-	test_expect_success "SIG$sig is handed to the command" '
+	test_that "SIG$sig is handed to the command" '
 		rm -f out &&
 		{
 			env --default-signal=$sig $runctl session $box sh -c "
@@ -138,7 +138,7 @@ for sig in INT TERM QUIT HUP; do
 	'
 done
 
-test_expect_success 'a SIGHUP that the caller ignores is not handed on' '
+test_that 'a SIGHUP that the caller ignores is not handed on' '
 	rm -f out &&
 	mkfifo go &&
 	{
@@ -157,7 +157,7 @@ test_expect_success 'a SIGHUP that the caller ignores is not handed on' '
 	grep end-x out
 '
 
-test_expect_success 'output and time can be limited' '
+test_that 'output and time can be limited' '
 	test_fails 128 "wrote more than the 1000 bytes it may" $runctl exec $box -m 1000 yes &&
 	$runctl exec $box -m 1000 head -c 1000 /dev/zero >out &&
 	[ "$(wc -c <out)" = 1000 ] &&
@@ -166,7 +166,7 @@ test_expect_success 'output and time can be limited' '
 	[ "$(wc -c <err)" -lt 66000 ]
 '
 
-test_expect_success 'arguments can be longer than what a pipe holds' '
+test_that 'arguments can be longer than what a pipe holds' '
 	long=$(head -c 120000 /dev/zero | tr "\\0" x) &&
 	$runctl exec $box sh -c "printf %s \$1 | wc -c" sh $long >out &&
 	grep 120000 out
@@ -178,12 +178,12 @@ in_pidns() {
 		sh -c "true & wait; test ! -e /proc/2 && $1"
 }
 
-test_expect_success 'a sandbox starts in another pid namespace' '
+test_that 'a sandbox starts in another pid namespace' '
 	test_prints "/proc/1\n/proc/2" in_pidns "$runctl session $box ls -d /proc/1 /proc/2"
 '
 
 # for others the user namespace shows the directories above as those of nobody
-test_expect_success ROOT 'in another pid namespace no mount is tied to one outside either' '
+test_that ROOT 'in another pid namespace no mount is tied to one outside either' '
 	test_enter repo &&
 	test_empty 1 &&
 	in_pidns "git agent start -q -- cat /proc/self/mountinfo" >../out &&
@@ -192,18 +192,18 @@ test_expect_success ROOT 'in another pid namespace no mount is tied to one outsi
 	! grep -E "shared:|master:" ../out
 '
 
-test_expect_success ROOT 'where /proc is not complete the start fails with a hint' '
+test_that ROOT 'where /proc is not complete the start fails with a hint' '
 	test_expect_code 125 in_pidns "mount -t tmpfs none /proc/fs && exec $runctl session $box true" 2>err &&
 	grep "cannot mount a /proc: Operation not permitted" err &&
 	grep "hint: .*systempaths=unconfined" err
 '
 
-test_expect_success 'a sandbox is alive until it is finished' '
+test_that 'a sandbox is alive until it is finished' '
 	echo | $runctl hold $box >out &&
 	test_prints "alive\ngone" sed 1d out
 '
 
-test_expect_success 'an error of bubblewrap is shown' '
+test_that 'an error of bubblewrap is shown' '
 	mkdir bin &&
 	cp $TEST_BUILDDIR/git-agent-stage bin/ &&
 	printf "#!/no/such/program\n" >bin/git-agent-init &&
@@ -214,7 +214,7 @@ test_expect_success 'an error of bubblewrap is shown' '
 		env TEST_BUILDDIR=$PWD/bin $runctl session $box true
 '
 
-test_expect_success 'a stage that says more than is kept is read to its end' '
+test_that 'a stage that says more than is kept is read to its end' '
 	mkdir much &&
 	ln -s "$TEST_BUILDDIR/git-agent-init" much/ &&
 	test_script much/git-agent-stage <<-EOF &&
@@ -225,11 +225,11 @@ test_expect_success 'a stage that says more than is kept is read to its end' '
 	grep -x up out
 '
 
-test_expect_success 'the end of a session is seen whatever was done to the leader of its terminal' '
+test_that 'the end of a session is seen whatever was done to the leader of its terminal' '
 	test_prints gone $runctl leader $box
 '
 
-test_expect_success 'a command that is never started fails' '
+test_that 'a command that is never started fails' '
 	test_expect_code 128 $runctl deaf $box true 2>err </dev/null &&
 	grep "the command is not started in the sandbox" err
 '

@@ -31,7 +31,7 @@ sb() {
 		--lower "$PWD/lower" --project "$sb_project" --find sh "$@"
 }
 
-test_expect_success 'a project below home is shown in the home, which is that of the agents' '
+test_that 'a project below home is shown in the home, which is that of the agents' '
 	mkdir b &&
 	cd b &&
 	world &&
@@ -43,7 +43,7 @@ test_expect_success 'a project below home is shown in the home, which is that of
 	test ! -e user/mine
 '
 
-test_expect_success 'SB-23 RS-08: names with a space, comma, colon, backslash, newline, equals or leading dash work' '
+test_that 'SB-23 RS-08: names with a space, comma, colon, backslash, newline, equals or leading dash work' '
 	mkdir c &&
 	cd c &&
 	for name in "a b" "a,b" "a,upperdir=x" "a:b" "a\\b" "a${nl}b" "--bind" "=" "a\"b"; do
@@ -61,7 +61,7 @@ test_expect_success 'SB-23 RS-08: names with a space, comma, colon, backslash, n
 
 # ---- rights
 
-test_expect_success 'every namespace inside is another one' '
+test_that 'every namespace inside is another one' '
 	mkdir r &&
 	cd r &&
 	world &&
@@ -74,7 +74,7 @@ test_expect_success 'every namespace inside is another one' '
 	grep -F -x -f net outside
 '
 
-test_expect_success 'OV-21: an agent can make no namespaces and no mounts' '
+test_that 'OV-21: an agent can make no namespaces and no mounts' '
 	cd r &&
 	sb "$PWD/p" -- sh -c "
 		! unshare -U true && ! unshare -m true && ! mount -t tmpfs x /tmp &&
@@ -82,7 +82,7 @@ test_expect_success 'OV-21: an agent can make no namespaces and no mounts' '
 		! bwrap --ro-bind / / true && ! chroot / true" 2>/dev/null
 '
 
-test_expect_success 'the system is read-only' '
+test_that 'the system is read-only' '
 	cd r &&
 	sb "$PWD/p" -- sh -c "
 		for d in / /usr /etc /opt /dev /run/git-agent /proc/sys/kernel; do
@@ -96,7 +96,7 @@ test_expect_success 'the system is read-only' '
 '
 
 # what is there depends on the machine; pressure only ever tells the one who asks
-test_expect_success 'SB-13: of /proc only own processes can be opened for writing' '
+test_that 'SB-13: of /proc only own processes can be opened for writing' '
 	cd r &&
 	sb "$PWD/p" -- sh -c "
 		find /proc -mindepth 1 -maxdepth 5 \( -path \"/proc/[0-9]*\" -o -path /proc/self -o -path \
@@ -106,7 +106,7 @@ test_expect_success 'SB-13: of /proc only own processes can be opened for writin
 	test_prints over cat out
 '
 
-test_expect_success 'no mount takes set-uid bits, and only the nodes of /dev take devices' '
+test_that 'no mount takes set-uid bits, and only the nodes of /dev take devices' '
 	mkdir mnt &&
 	cd mnt &&
 	world &&
@@ -132,7 +132,7 @@ data=$(sed -n 's|^X("/var/lib/\([^"/]*\).*|\1|p' "$TEST_SRCDIR/src/sandbox/syste
 sys=$(for d in devices/system/cpu devices/system/node kernel/mm/transparent_hugepage; do
 	test ! -d "/sys/$d" || printf '/sys\n/sys/%s\n/sys/%s\n' "${d%%/*}" "${d%/*}"
 done | sort -u | xargs)
-test_expect_success 'nothing of the running host shows' '
+test_that 'nothing of the running host shows' '
 	cd r &&
 	sb "$PWD/p" -- sh -c "
 		test \"\$(find /sys -maxdepth 2 | sort | xargs)\" = \"$sys\" &&
@@ -156,7 +156,7 @@ test_expect_success 'nothing of the running host shows' '
 '
 
 # Whatever a row shows has to be fit for everybody to read, as root in a sandbox is not everybody.
-test_expect_success 'what is shown of the system as data has no socket, and nothing that others cannot read' '
+test_that 'what is shown of the system as data has no socket, and nothing that others cannot read' '
 	cd r &&
 	sb "$PWD/p" -- sh -c "
 		! find /var/lib -type s | grep . &&
@@ -174,7 +174,7 @@ same() {
 	test -s outside &&
 	test_cmp outside inside
 }
-test_expect_success 'programs find the data of the system: packages, dictionaries, processors' '
+test_that 'programs find the data of the system: packages, dictionaries, processors' '
 	cd r &&
 	same nproc "nproc --all" &&
 	same lscpu "lscpu -p" &&
@@ -189,14 +189,14 @@ test_expect_success 'programs find the data of the system: packages, dictionarie
 	same java "java -XshowSettings:vm -version 2>&1 | grep -i process; echo"
 '
 
-test_expect_success 'a command has the umask of the caller' '
+test_that 'a command has the umask of the caller' '
 	cd r &&
 	umask 027 &&
 	sb "$PWD/p" -- sh -c umask >out &&
 	grep "^0027$" out
 '
 
-test_expect_success 'GT-04: object directories are read-only, with their alternates masked and lfs beside them' '
+test_that 'GT-04: object directories are read-only, with their alternates masked and lfs beside them' '
 	cd r &&
 	mkdir -p repo/objects/info repo/lfs/objects &&
 	echo blob >repo/objects/b &&
@@ -208,7 +208,7 @@ test_expect_success 'GT-04: object directories are read-only, with their alterna
 	test_prints "blob\nl" cat out
 '
 
-test_expect_success 'a directory above a mount point that an agent closed is opened, and nothing else' '
+test_that 'a directory above a mount point that an agent closed is opened, and nothing else' '
 	mkdir closed &&
 	cd closed &&
 	world &&
@@ -233,7 +233,7 @@ test_expect_success 'a directory above a mount point that an agent closed is ope
 	test "$(stat -c %a victim)" = 0
 '
 
-test_expect_success 'a project can be in a directory that is shown' '
+test_that 'a project can be in a directory that is shown' '
 	mkdir shown &&
 	cd shown &&
 	world &&

@@ -20,7 +20,7 @@ malformed() {
 	grep "^plan " err
 }
 
-test_expect_success 'a malformed plan is refused' '
+test_that 'a malformed plan is refused' '
 	mkdir m &&
 	cd m &&
 	mkdir st src up wo &&
@@ -52,7 +52,7 @@ test_expect_success 'a malformed plan is refused' '
 '
 cd m || exit 1
 
-test_expect_success 'an empty plan is refused, one that is cut off, too long or of another version' '
+test_that 'an empty plan is refused, one that is cut off, too long or of another version' '
 	test_expect_code 125 "$mkplan" "$stage" /usr/bin/env true </dev/null 2>err &&
 	grep "^plan " err &&
 	printf "git-agent-plan-0\\0/\\0sandbox\\0end\\0" >p &&
@@ -68,7 +68,7 @@ test_expect_success 'an empty plan is refused, one that is cut off, too long or 
 	grep "^plan 7" err
 '
 
-test_expect_success 'a file of the plan has the bytes that come after their number' '
+test_that 'a file of the plan has the bytes that come after their number' '
 	{
 		printf "%s\\0" git-agent-plan-6 "$PWD/st" tmpfs 0755 odb text odb/a/b 4 &&
 		printf "x\\0y\\n" &&
@@ -79,7 +79,7 @@ test_expect_success 'a file of the plan has the bytes that come after their numb
 	cmp want out
 '
 
-test_expect_success 'a plan is carried out as it comes, and refused when it ends early' '
+test_that 'a plan is carried out as it comes, and refused when it ends early' '
 	mkfifo slow &&
 	test_when_finished "rm -f slow" &&
 	{
@@ -98,7 +98,7 @@ test_expect_success 'a plan is carried out as it comes, and refused when it ends
 	grep "^plan 22 end$" err
 '
 
-test_expect_success 'masks cover files and directories, and skip what does not exist' '
+test_that 'masks cover files and directories, and skip what does not exist' '
 	mkdir -p src/secret &&
 	echo s >src/secret/f &&
 	echo s >src/file &&
@@ -118,7 +118,7 @@ test_expect_success 'masks cover files and directories, and skip what does not e
 	grep "^dest 40 home/link$" err
 '
 
-test_expect_success STRACE 'a file that is replaced while it is masked is masked, or the start fails' '
+test_that STRACE 'a file that is replaced while it is masked is masked, or the start fails' '
 	mkdir -p moving &&
 	echo s >moving/file &&
 	{
@@ -143,7 +143,7 @@ test_expect_success STRACE 'a file that is replaced while it is masked is masked
 	grep "^bind 2 home/file$" err
 '
 
-test_expect_success 'hidden files stay hidden when the host replaces them' '
+test_that 'hidden files stay hidden when the host replaces them' '
 	mkdir -p hid/sub &&
 	echo s >hid/file &&
 	echo s >hid/other &&
@@ -169,7 +169,7 @@ test_expect_success 'hidden files stay hidden when the host replaces them' '
 	done
 '
 
-test_expect_success USERNS 'where no overlay can be mounted files are hidden one by one, which is said' '
+test_that USERNS 'where no overlay can be mounted files are hidden one by one, which is said' '
 	mkdir -p over/sub &&
 	echo s >over/file &&
 	echo o >over/open &&
@@ -195,7 +195,7 @@ test_expect_success USERNS 'where no overlay can be mounted files are hidden one
 	done
 '
 
-test_expect_success 'a command has only the descriptors that are named, and no environment' '
+test_that 'a command has only the descriptors that are named, and no environment' '
 	printf "%s\\0" git-agent-plan-6 "$PWD/st" sandbox end >p &&
 	MKPLAN_KEEP="8 6" "$mkplan" "$stage" /bin/sh -c "ls /proc/self/fd; env" \
 		<p 5</dev/null 6</dev/null 7</dev/null 8</dev/null >out &&
@@ -204,7 +204,7 @@ test_expect_success 'a command has only the descriptors that are named, and no e
 	test_cmp want got
 '
 
-test_expect_success 'wrong arguments are answered with the usage' '
+test_that 'wrong arguments are answered with the usage' '
 	for args in "" "--plan 3 -- /bin/true" "--status 3 -- /bin/true" "--plan 3 --status 4 --" \
 		"--plan 3 --status 4 -- true" "--plan 3 --plan 3 --status 4 -- /bin/true" \
 		"--plan x --status 4 -- /bin/true" "--plan 1 --status 4 -- /bin/true" \

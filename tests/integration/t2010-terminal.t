@@ -13,23 +13,23 @@ shell='bash --norc --noprofile -i'
 prompt="PS1=out''put'> '\\r"
 wait_int='trap "echo got-int; exit 5" INT; echo ready; while :; do sleep 0.1; done'
 
-test_expect_success 'output and exit status pass, and modes are restored' '
+test_that 'output and exit status pass, and modes are restored' '
 	$pty expect=hello exit=7 mode=cooked -- $run sh -c "sleep 0.2; echo hello; exit 7"
 '
 
-test_expect_success 'Ctrl-C reaches the command' '
+test_that 'Ctrl-C reaches the command' '
 	$pty expect=ready mode=raw send="\\x03" expect=got-int exit=5 mode=cooked -- \
 		$run sh -c "$wait_int"
 '
 
-test_expect_success 'a command is in the foreground of a terminal of its own' '
+test_that 'a command is in the foreground of a terminal of its own' '
 	$pty expect="1 1 1 same" exit=0 -- $run bash -c "
 		[ -t 0 ] && a=1; [ -t 1 ] && b=1; : </dev/tty && c=1
 		read -r pid comm state ppid pgrp session tty tpgid rest </proc/\$\$/stat
 		[ \$pgrp = \$tpgid ] && echo \$a \$b \$c same"
 '
 
-test_expect_success 'the terminal has a name inside, and is the one it says' '
+test_that 'the terminal has a name inside, and is the one it says' '
 	$pty expect="/dev/pts/0 same" exit=0 mode=cooked -- $run sh -c "
 		t=\$(tty) &&
 		echo to-it >\$t &&
@@ -39,47 +39,47 @@ test_expect_success 'the terminal has a name inside, and is the one it says' '
 '
 
 test_lazy_prereq SCRIPT 'script --version'
-test_expect_success SCRIPT 'a program that makes terminals itself works inside' '
+test_that SCRIPT 'a program that makes terminals itself works inside' '
 	$pty expect="/dev/pts/1" expect=in-script exit=4 -- $run script -qec "tty; echo in-script; exit 4" /dev/null
 '
 
 
-test_expect_success 'without a shell to continue it Ctrl-Z does not hang the session' '
+test_that 'without a shell to continue it Ctrl-Z does not hang the session' '
 	$pty expect=ready mode=raw send="\\x1a" sleep=300 send="x\\r" expect=got-x exit=0 mode=cooked -- \
 		$run sh -c "echo ready; read a; echo got-\$a"
 '
 
-test_expect_success 'a shell inside has job control' '
+test_that 'a shell inside has job control' '
 	$pty expect="in\$ " send="sleep 100\\r" sleep=300 send="\\x1a" expect=Stopped \
 		send="fg\\r" sleep=300 send="\\x03" send="echo st=\$?\\r" expect=st=130 \
 		send="exit 3\\r" exit=3 -- $run bash --norc --noprofile
 '
 
-test_expect_success 'a session of a shell with stopped and background jobs ends' '
+test_that 'a session of a shell with stopped and background jobs ends' '
 	$pty expect="in\$ " send="sleep 1000 & sleep 1000\\r" sleep=300 send="\\x1a" expect=Stopped \
 		send="exit\\r" send="exit 6\\r" exit=6 mode=cooked -- $run bash --norc --noprofile
 '
 
-test_expect_success 'a command that ignores the hang-up is killed' '
+test_that 'a command that ignores the hang-up is killed' '
 	$pty expect=ready close exit=137 -- \
 		$run sh -c "trap \"\" HUP; echo ready; while :; do sleep 1; done"
 '
 
-test_expect_success 'RS-02: SIGTERM and SIGHUP to us end the command and restore the terminal' '
+test_that 'RS-02: SIGTERM and SIGHUP to us end the command and restore the terminal' '
 	$pty expect=ready mode=raw signal=TERM exit=143 mode=cooked -- \
 		$run sh -c "echo ready; exec sleep 1000" &&
 	$pty expect=ready mode=raw signal=HUP exit=129 mode=cooked -- \
 		$run sh -c "echo ready; exec sleep 1000"
 '
 
-test_expect_success 'all output arrives, whatever else writes' '
+test_that 'all output arrives, whatever else writes' '
 	$pty expect=THE-END exit=0 -- $run sh -c "seq 1 100000; echo THE-END" >out &&
 	grep 100000 out &&
 	$pty expect=THE-END exit=0 -- \
 		$run sh -c "(while :; do echo noise; done) & sleep 0.2; echo THE-END"
 '
 
-test_expect_success 'a session ends when its leader is killed, and goes on when it is stopped' '
+test_that 'a session ends when its leader is killed, and goes on when it is stopped' '
 	$pty expect=ready send="\n" exit=137 mode=cooked -- \
 		$run sh -c "echo ready; read x; kill -KILL \$PPID; sleep 1000" &&
 	$pty expect=ready send="\n" exit=3 -- $run sh -c "
@@ -125,7 +125,7 @@ echo END
 END
 undone='\e\\\e[<1u\e[?1000l\e[?1006l\e[?2004l\e[?25h\e[?1049l\e[m'
 
-test_expect_success 'TT-03: sequences that make the terminal answer or reach beyond the window are dropped' '
+test_that 'TT-03: sequences that make the terminal answer or reach beyond the window are dropped' '
 	$pty expect=ready send="\n" expect=abcdef expect=ghijkl exit=0 mode=cooked -- \
 		$run sh -c "echo ready; read a; cat attack attack2" >out &&
 	! grep -e eHh4 -e notify -e File= out &&
@@ -133,27 +133,27 @@ test_expect_success 'TT-03: sequences that make the terminal answer or reach bey
 		$unfiltered sh -c "echo ready; read a; cat attack attack2"
 '
 
-test_expect_success 'TT-03: sequences that full-screen programs use pass' '
+test_that 'TT-03: sequences that full-screen programs use pass' '
 	$pty expect=ready send="\n" \
 		expect="\e[?2004h\e[38;2;1;2;3m\e]0;title\x07\e]8;;u:\e\\\\\e[>1u\eP0q~\e\\\\" \
 		expect="\e]11;?\x07\e[c\xe2\x9b\x9b>" \
 		exit=0 -- $run sh -c "echo ready; read a; cat used"
 '
 
-test_expect_success 'a command killed on the alternate screen leaves the terminal as it was' '
+test_that 'a command killed on the alternate screen leaves the terminal as it was' '
 	$pty expect=unfinished send="\n" expect="$undone" exit=137 mode=cooked -- $run sh killed &&
 	$pty expect=unfinished send="\n" expect="$undone" exit=137 mode=cooked -- $unfiltered sh killed &&
 	$pty expect=unfinished mode=raw signal=TERM expect="$undone" exit=143 mode=cooked -- $run sh killed &&
 	$pty expect=unfinished mode=raw signal=ABRT expect="$undone" mode=cooked -- $run sh killed
 '
 
-test_expect_success 'TT-03: output to a terminal is filtered when input does not come from it' '
+test_that 'TT-03: output to a terminal is filtered when input does not come from it' '
 	$pty expect=err:ab expect=out:ab exit=0 -- \
 		sh -c "echo | $run sh -c \"printf err: >&2; cat bytes >&2; printf out:; cat bytes\"" >out &&
 	! grep eHh4 out
 '
 
-test_expect_success 'git agent start and resume have --terminal-filter' '
+test_that 'git agent start and resume have --terminal-filter' '
 	test_enter r &&
 	test_empty base &&
 	cp "$box/upper/bytes" text &&
@@ -175,7 +175,7 @@ test_expect_success 'git agent start and resume have --terminal-filter' '
 	done
 '
 
-test_expect_success 'TT-01 TT-02: an agent cannot type into the terminal' '
+test_that 'TT-01 TT-02: an agent cannot type into the terminal' '
 	$pty expect=EPERM,EPERM,EPERM,EPERM expect=later exit=0 mode=cooked -- sh -c "
 		$run python3 typing
 		echo later" >out &&
@@ -183,7 +183,7 @@ test_expect_success 'TT-01 TT-02: an agent cannot type into the terminal' '
 '
 
 # Whatever it asks, the answer is its own, and nothing is asked by us while it runs or after.
-test_expect_success 'TT-06: a question in the name of git-agent is answered to the agent, with no effect' '
+test_that 'TT-06: a question in the name of git-agent is answered to the agent, with no effect' '
 	test_enter asks &&
 	test_empty base &&
 	test_session a "echo x >Makefile" &&
@@ -201,7 +201,7 @@ assert flags and all(f[\"verdict\"] == \"open\" for f in flags), flags" || retur
 	done
 '
 
-test_expect_success 'TT-07: signals to all processes end none outside' '
+test_that 'TT-07: signals to all processes end none outside' '
 	$pty expect=gone exit=0 mode=cooked -- sh -c "
 		$run sh -c \"kill -KILL 0\"
 		$run sh -c \"kill -KILL -1\"
@@ -209,7 +209,7 @@ test_expect_success 'TT-07: signals to all processes end none outside' '
 		echo gone"
 '
 
-test_expect_success 'TT-08: a sequence that never ends takes no memory' '
+test_that 'TT-08: a sequence that never ends takes no memory' '
 	$pty within=100 expect=THE-END exit=0 -- $run sh flood >out &&
 	[ $(wc -c <out) -lt 1000 ]
 '

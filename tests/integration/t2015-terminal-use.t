@@ -36,7 +36,7 @@ last_line() {
 	tm capture-pane -p | awk '/./ { n = NR } END { print n }'
 }
 
-test_expect_success VIM 'vim has the whole window, also a smaller and a larger one, and can start a shell' '
+test_that VIM 'vim has the whole window, also a smaller and a larger one, and can start a shell' '
 	in_tmux "git agent start -q --name vim -- vim -u NONE -N -c \"set ruler\" numbers; echo st=\$?; cat" &&
 	shows "0,0-1\|1,1 " &&
 	test "$(last_line)" = 30 &&
@@ -59,7 +59,7 @@ test_expect_success VIM 'vim has the whole window, also a smaller and a larger o
 '
 
 # Each sends SIGHUP: the kernel, the shell to its jobs, and the kernel at the end of the shell
-test_expect_success 'RS-02: a session whose terminal is closed with a shell in it is captured by itself' '
+test_that 'RS-02: a session whose terminal is closed with a shell in it is captured by itself' '
 	$pty expect="in> " \
 		send="git agent start -q --name hup" \
 		send=" -- sh -c \"echo kept >kept; echo rea\\\"\\\"dy; exec sleep 1000\"\\r" \
@@ -70,7 +70,7 @@ test_expect_success 'RS-02: a session whose terminal is closed with a shell in i
 	test_holds agent/hup:kept kept
 '
 
-test_expect_success 'RS-02: a hang-up while the work is captured does not interrupt that' '
+test_that 'RS-02: a hang-up while the work is captured does not interrupt that' '
 	{
 		GIT_AGENT_FAULT=capture:imported:stop git-agent start -q --name late -- sh -c "echo kept >kept" &
 	} &&
@@ -93,7 +93,7 @@ until_stopped='while ! jobs | grep -q Stop""ped; do sleep 0.1; done; echo has-st
 
 # In the background it stops when it asks for the terminal. A fg that comes in just that moment is too early: the
 # stop comes after it, as of any program.
-test_expect_success 'Ctrl-Z, fg and bg of a shell stop and continue git agent start' '
+test_that 'Ctrl-Z, fg and bg of a shell stop and continue git agent start' '
 	$pty send="$prompt" expect="output> " \
 		send="git agent start -q -- sh -c \"stty -echo; echo be\\\\\"\\\\\"gun" \
 		send="; while read a; do echo got-\\\\\\\$a; done; exit 4\"\\r" expect=begun mode=raw \
@@ -106,7 +106,7 @@ test_expect_success 'Ctrl-Z, fg and bg of a shell stop and continue git agent st
 			$shell
 '
 
-test_expect_success 'started in the background git agent start stops at the terminal, and fg continues it' '
+test_that 'started in the background git agent start stops at the terminal, and fg continues it' '
 	$pty send="$prompt" expect="output> " \
 		send="git agent start -q -- sh -c \"read a; echo got-\\\\\\\$a; exit 6\" &\\r" expect="output> " \
 		send="\\r" send="$until_stopped" expect=has-stopped expect="output> " \
@@ -115,7 +115,7 @@ test_expect_success 'started in the background git agent start stops at the term
 '
 
 # The supervisor is git-agent itself: with git between, git is what a signal meets first
-test_expect_success 'a supervisor that SIGSTOP or SIGTSTP stops is continued by fg' '
+test_that 'a supervisor that SIGSTOP or SIGTSTP stops is continued by fg' '
 	for how in "stop STOP" "tstp TSTP"; do
 		$pty send="$prompt" expect="output> " \
 			send="$GIT_AGENT start -q --name by-${how% *}" \
@@ -127,14 +127,14 @@ test_expect_success 'a supervisor that SIGSTOP or SIGTSTP stops is continued by 
 	done
 '
 
-test_expect_success 'after Ctrl-Z a SIGCONT to the process that the shell knows is one to the session' '
+test_that 'after Ctrl-Z a SIGCONT to the process that the shell knows is one to the session' '
 	$pty send="$prompt" expect="output> " send="$GIT_AGENT start -q -- sh -c \"echo be\\\\\"\\\\\"gun; exec cat\"\\r" \
 		expect=begun mode=raw send="\\x1a" expect=Stopped expect="output> " \
 		send="kill -CONT \$(jobs -p); sleep 1; fg\\r" mode=raw send="\\x04" expect="output> " \
 		send="exit 0\\r" exit=0 -- $shell
 '
 
-test_expect_success 'Ctrl-Z before the session begins stops it' '
+test_that 'Ctrl-Z before the session begins stops it' '
 	test_enter asks &&
 	echo "setup: [touch x]" >.agentdev.yaml &&
 	test_commit setup &&
@@ -145,7 +145,7 @@ test_expect_success 'Ctrl-Z before the session begins stops it' '
 
 # ---- without a terminal, or with half of one
 
-test_expect_success 'without a terminal the command has none, by descriptor or by /dev/tty' '
+test_that 'without a terminal the command has none, by descriptor or by /dev/tty' '
 	test_expect_code 3 setsid -w git agent start -q --name none -- sh -c "
 		tty
 		[ -t 1 ] || echo no
@@ -157,7 +157,7 @@ test_expect_success 'without a terminal the command has none, by descriptor or b
 	test_prints err cat ../err
 '
 
-test_expect_success 'input from a file and output to a pipe pass, with or without a terminal at the other end' '
+test_that 'input from a file and output to a pipe pass, with or without a terminal at the other end' '
 	git agent start -q -- cat numbers <file | tail -n 1 | grep "^500\$" &&
 	$pty expect=old expect=st=0 exit=0 mode=cooked -- sh -c "
 		git agent start -q -- sh -c \"cat; [ ! -t 0 ]\" <file
@@ -172,7 +172,7 @@ test_expect_success 'input from a file and output to a pipe pass, with or withou
 	git agent start -q -- sort -n <../big | cmp - ../big
 '
 
-test_expect_success 'Ctrl-C with output in a pipe ends the command, and all of its output arrives' '
+test_that 'Ctrl-C with output in a pipe ends the command, and all of its output arrives' '
 	$pty expect=ready send="\\x03" expect="[got-int]" expect=st=5 exit=0 -- bash -c "
 		set -o pipefail
 		trap : INT
@@ -195,7 +195,7 @@ has_stayed_small() {
 	test "$(sed -n "s/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p" "/proc/$1/status")" -lt $bound
 }
 
-test_expect_success UNSANITIZED 'TT-08: 256 MiB to a terminal arrive in bounded memory, recorded up to the limit' '
+test_that UNSANITIZED 'TT-08: 256 MiB to a terminal arrive in bounded memory, recorded up to the limit' '
 	cat >flood <<-\EOF &&
 	yes "$(printf %01023d 7)" | head -c 268435456
 	echo THE-END
@@ -212,7 +212,7 @@ test_expect_success UNSANITIZED 'TT-08: 256 MiB to a terminal arrive in bounded 
 	test "$size" -gt 900000
 '
 
-test_expect_success UNSANITIZED 'TT-08: 256 MiB through two pipes with slow readers all arrive in bounded memory' '
+test_that UNSANITIZED 'TT-08: 256 MiB through two pipes with slow readers all arrive in bounded memory' '
 	mkfifo ../done ../errors &&
 	{
 		(
@@ -240,7 +240,7 @@ every_mode_is_undone() {
 	done
 }
 
-test_expect_success 'however a session ends, all modes of the terminal are restored' '
+test_that 'however a session ends, all modes of the terminal are restored' '
 	cat >script <<-\EOF &&
 	printf "\033[?1049h\033[?1000h\033[?1003h\033[?1006h\033[?2004h\033[?1004h"
 	printf "\033[?25l\033[>1u\033[=5u\033[31mshown"
@@ -260,14 +260,14 @@ test_expect_success 'however a session ends, all modes of the terminal are resto
 	done
 '
 
-test_expect_success 'when the sandbox is killed from outside all modes of the terminal are restored' '
+test_that 'when the sandbox is killed from outside all modes of the terminal are restored' '
 	$pty expect=ready mode=raw sh="kill -KILL \$(pgrep -P \$(pgrep -P \$PTYDRIVE_PID) | head -n 1)" \
 		expect="\e[?1049l" mode=cooked -- "$GIT_AGENT" start -q --name shot -- sh ./script >../out &&
 	every_mode_is_undone &&
 	git agent list | grep "^shot *captured"
 '
 
-test_expect_success 'Ctrl-\\ d leaves a session that was started on a terminal, which runs on detached' '
+test_that 'Ctrl-\\ d leaves a session that was started on a terminal, which runs on detached' '
 	$pty expect=ready mode=raw send="\x1cd" expect="\e[?1049l" expect="agent/left: runs on" exit=0 mode=cooked -- \
 		"$GIT_AGENT" start -q --name left -- sh ./script >../out &&
 	every_mode_is_undone &&
@@ -276,7 +276,7 @@ test_expect_success 'Ctrl-\\ d leaves a session that was started on a terminal, 
 	git agent list | grep "^left *captured"
 '
 
-test_expect_success 'a session that is left by Ctrl-\\ d keeps nothing open, and is not hung up with its terminal' '
+test_that 'a session that is left by Ctrl-\\ d keeps nothing open, and is not hung up with its terminal' '
 	$pty expect=ready mode=raw send="\x1cd" expect="agent/gone: runs on" expect="free>" close -- sh -c "
 		exec 9>../lock
 		flock 9

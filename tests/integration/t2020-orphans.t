@@ -38,14 +38,14 @@ trials() {
 	[ $seen -gt 0 ]
 }
 
-test_expect_success 'RS-01: a supervisor that is killed while the sandbox starts takes it along' '
+test_that 'RS-01: a supervisor that is killed while the sandbox starts takes it along' '
 	trials 40 20 "$runctl session $box ./linger 1000"
 '
-test_expect_success 'so does one that is killed around the start of the command' '
+test_that 'so does one that is killed around the start of the command' '
 	trials 20 80 "$runctl session $box ./linger 1000"
 '
 
-test_expect_success 'git agent start that is killed leaves no process' '
+test_that 'git agent start that is killed leaves no process' '
 	cp "$TEST_BUILDDIR/git-agent" "$TEST_BUILDDIR/git-agent-main" "$TRASH/bin" &&
 	git init -q repo &&
 	(
@@ -57,7 +57,7 @@ test_expect_success 'git agent start that is killed leaves no process' '
 	)
 '
 
-test_expect_success 'a start that fails leaves no process, wherever it was begun' '
+test_that 'a start that fails leaves no process, wherever it was begun' '
 	git init -q none &&
 	(
 		cd none &&
@@ -77,7 +77,7 @@ test_expect_success 'a start that fails leaves no process, wherever it was begun
 	test_wait_for "! left >/dev/null"
 '
 
-test_expect_success 'git-agent-main tells a stage what git-agent did not tell it' '
+test_that 'git-agent-main tells a stage what git-agent did not tell it' '
 	cd repo &&
 	PATH=$TRASH/bin:$PATH &&
 	for how in fail kill; do
@@ -89,7 +89,7 @@ test_expect_success 'git-agent-main tells a stage what git-agent did not tell it
 	test_wait_for "! left >/dev/null"
 '
 
-test_expect_success 'a supervisor that is killed takes a command with processes of its own along' '
+test_that 'a supervisor that is killed takes a command with processes of its own along' '
 	{
 		$runctl session $box sh -c "
 		setsid ./linger 1000 &

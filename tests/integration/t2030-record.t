@@ -42,7 +42,7 @@ cast() {
 	python3 "$HOME/cast.py" "$(dir "$1")/${3-transcript.cast}" "$2"
 }
 
-test_expect_success 'what a terminal shows is recorded byte for byte, for its owner alone' '
+test_that 'what a terminal shows is recorded byte for byte, for its owner alone' '
 	cd r &&
 	printf "\033[31mred\033[m \342\202\254 \303\244 \033[?25l\033[?25h\033]0;title\007b\134s end\n" >text &&
 	git add text &&
@@ -55,7 +55,7 @@ test_expect_success 'what a terminal shows is recorded byte for byte, for its ow
 	test "$(stat -c %a "$(dir one)")" = 700
 '
 
-test_expect_success 'the size of the window is recorded, and its changes' '
+test_that 'the size of the window is recorded, and its changes' '
 	cd r &&
 	$pty resize=40x100 expect=ready resize=50x132 expect="now 50 132" exit=0 -- git agent start -q --name size \
 		-- bash -c "
@@ -68,7 +68,7 @@ test_expect_success 'the size of the window is recorded, and its changes' '
 	esac
 '
 
-test_expect_success 'what is typed is not recorded' '
+test_that 'what is typed is not recorded' '
 	cd r &&
 	$pty expect=ready mode=raw send="hunter2\r" expect=got-7 exit=0 mode=cooked -- git agent start -q --name \
 		typed -- sh -c "
@@ -81,7 +81,7 @@ test_expect_success 'what is typed is not recorded' '
 	! grep -r hunter2 "$(dir typed)"
 '
 
-test_expect_success 'what goes to a pipe or a file is recorded with the line ends of a terminal' '
+test_that 'what goes to a pipe or a file is recorded with the line ends of a terminal' '
 	cd r &&
 	printf "a\033]52;c;eHh4\007b\r\nc\377\nd" >bytes &&
 	git add bytes &&
@@ -99,7 +99,7 @@ test_expect_success 'what goes to a pipe or a file is recorded with the line end
 	cast filed o | grep -q ab
 '
 
-test_expect_success 'TT-03: a recording is safe to show, whatever the session let pass' '
+test_that 'TT-03: a recording is safe to show, whatever the session let pass' '
 	cd r &&
 	printf "a\033]52;c;eHh4\007b\033[21tc\033[6nd\033[ce\033]11;?\007f" >attack &&
 	printf "\033Pqx\033\\\\g\033_Ga=T,i=1;AAAA\033\\\\h\033[?2004hEND" >>attack &&
@@ -113,7 +113,7 @@ test_expect_success 'TT-03: a recording is safe to show, whatever the session le
 	test_cmp ../want ../got
 '
 
-test_expect_success 'a recording ends at its limit, which it says, and the session continues' '
+test_that 'a recording ends at its limit, which it says, and the session continues' '
 	cd r &&
 	test_expect_code 3 git agent -c limits.transcript=64KiB start -q --name full -- sh -c "
 		printf \"\033[?25l\"
@@ -132,7 +132,7 @@ test_expect_success 'a recording ends at its limit, which it says, and the sessi
 	git agent show --text full | tail -n 1 | grep "^---- the recording ends here"
 '
 
-test_expect_success 'recording is switched off by the user, and not by a repository' '
+test_that 'recording is switched off by the user, and not by a repository' '
 	cd r &&
 	git agent -c record=false start -q --name off -- echo shown &&
 	test ! -e "$(dir off)/transcript.cast" &&
@@ -149,7 +149,7 @@ test_expect_success 'recording is switched off by the user, and not by a reposit
 	test_fails 125 "record. is yours alone: a repository cannot set it" git agent start -- true
 '
 
-test_expect_success STRACE 'a recording that cannot be written ends alone' '
+test_that STRACE 'a recording that cannot be written ends alone' '
 	cd r &&
 	state=$(dirname "$(dir one)") &&
 	for what in write openat; do
@@ -164,7 +164,7 @@ test_expect_success STRACE 'a recording that cannot be written ends alone' '
 	done
 '
 
-test_expect_success 'each run of a session has a recording of its own' '
+test_that 'each run of a session has a recording of its own' '
 	cd r &&
 	test_session again "echo first; echo 1 >1" &&
 	git agent resume -q again -- echo second &&
@@ -182,7 +182,7 @@ print(*[e[\"transcript\"] for e in events if e[\"event\"] == \"exit\"])" >../out
 	test_prints "transcript.cast transcript-2.cast transcript-3.cast" sed 1d ../out
 '
 
-test_expect_success 'the log can be read while the session runs, and after its supervisor was killed' '
+test_that 'the log can be read while the session runs, and after its supervisor was killed' '
 	cd r &&
 	mkfifo ../go &&
 	{
@@ -208,7 +208,7 @@ test_expect_success 'the log can be read while the session runs, and after its s
 
 # ---- the journal
 
-test_expect_success 'the journal tells of start, mounts, limits, exit, flags, verdicts, landings and the trash' '
+test_that 'the journal tells of start, mounts, limits, exit, flags, verdicts, landings and the trash' '
 	cd r &&
 	mkdir -p node_modules &&
 	echo node_modules/ >.gitignore &&
@@ -248,7 +248,7 @@ test_expect_success 'the journal tells of start, mounts, limits, exit, flags, ve
 	EOF
 '
 
-test_expect_success 'log shows an event a line with its fields, everything escaped' '
+test_that 'log shows an event a line with its fields, everything escaped' '
 	cd r &&
 	test_expect_code 7 git agent start -q --name esc -- sh -c "
 		echo e >e
@@ -262,7 +262,7 @@ test_expect_success 'log shows an event a line with its fields, everything escap
 	! grep "^b" ../out
 '
 
-test_expect_success 'log shows a journal that is damaged or hostile' '
+test_that 'log shows a journal that is damaged or hostile' '
 	cd r &&
 	file="$(dir esc)/journal.jsonl" &&
 	cp "$file" ../saved &&
@@ -290,13 +290,13 @@ with open(sys.argv[1], \"a\") as file:
 	cp ../saved "$file"
 '
 
-test_expect_success 'log uses the pager on a terminal' '
+test_that 'log uses the pager on a terminal' '
 	cd r &&
 	$pty expect="P:20" exit=0 -- env GIT_PAGER="sed s/^/P:/" git agent show --journal one &&
 	$pty expect="T:red" exit=0 -- env GIT_PAGER="sed s/^/T:/" git agent show --text one
 '
 
-test_expect_success 'log takes the only session without a name, and refuses unknown names and options' '
+test_that 'log takes the only session without a name, and refuses unknown names and options' '
 	test_enter few &&
 	test_empty a &&
 	test_session only "
@@ -312,7 +312,7 @@ test_expect_success 'log takes the only session without a name, and refuses unkn
 
 # ---- again on a terminal
 
-test_expect_success 'a replay shows what was shown, then restores all modes' '
+test_that 'a replay shows what was shown, then restores all modes' '
 	cd r &&
 	printf "begin \033[?1049h\033[?1000h\033[?2004h\033[>1u\033[31mshown" >modes &&
 	git add modes &&
@@ -334,7 +334,7 @@ make_cast() {
 	cat >"$(dir "$1")/transcript.cast"
 }
 
-test_expect_success 'a replay is ended at once by Ctrl-C, q and signals, and can be faster' '
+test_that 'a replay is ended at once by Ctrl-C, q and signals, and can be faster' '
 	cd r &&
 	make_cast long <<-\EOF &&
 	{"version": 2, "width": 80, "height": 24, "timestamp": 1700000000}
@@ -359,7 +359,7 @@ test_expect_success 'a replay is ended at once by Ctrl-C, q and signals, and can
 	$pty expect=first expect=later exit=0 -- git agent show --replay --speed=1000 long
 '
 
-test_expect_success 'replay and text show a hostile or damaged recording safely' '
+test_that 'replay and text show a hostile or damaged recording safely' '
 	cd r &&
 	{
 		cat <<-\EOF &&
@@ -384,7 +384,7 @@ test_expect_success 'replay and text show a hostile or damaged recording safely'
 	! grep "zzz\|eHh4" ../out
 '
 
-test_expect_success 'log --text refuses a recording that is a symlink, a FIFO or something else' '
+test_that 'log --text refuses a recording that is a symlink, a FIFO or something else' '
 	cd r &&
 	file="$(dir bad)/transcript.cast" &&
 	rm "$file" &&

@@ -12,7 +12,7 @@ repo() {
 # ends when somebody makes a file
 hold='while [ ! -e end ] && [ ! -e /tmp/end ]; do sleep 0.05; done'
 
-test_expect_success 'start -d returns when the agent runs, and says its name' '
+test_that 'start -d returns when the agent runs, and says its name' '
 	repo first &&
 	git agent start -d -- sh -c "echo x >f; $hold; exit 7" >../out 2>../err &&
 	test_prints sh-1 cat ../out &&
@@ -22,7 +22,7 @@ test_expect_success 'start -d returns when the agent runs, and says its name' '
 	test "$(running sh-1 "run[\"attached\"]")" = False
 '
 
-test_expect_success 'the supervisor has no terminal, stream or session of who started it' '
+test_that 'the supervisor has no terminal, stream or session of who started it' '
 	cd first &&
 	pid=$(running sh-1 "run[\"supervisor\"]") &&
 	test "$pid" -gt 1 &&
@@ -33,7 +33,7 @@ test_expect_success 'the supervisor has no terminal, stream or session of who st
 '
 
 # the command that lets it end may end with it
-test_expect_success 'wait ends at its timeout, or with the session and its status' '
+test_that 'wait ends at its timeout, or with the session and its status' '
 	cd first &&
 	test_fails 124 "still runs" git agent wait --timeout 0 sh-1 &&
 	{
@@ -51,7 +51,7 @@ test_expect_success 'wait ends at its timeout, or with the session and its statu
 	test_expect_code 7 git agent wait sh-1
 '
 
-test_expect_success 'wait waits for all sessions, or for those that are named' '
+test_that 'wait waits for all sessions, or for those that are named' '
 	repo all &&
 	git agent wait &&
 	for n in 1 2 3; do
@@ -63,7 +63,7 @@ test_expect_success 'wait waits for all sessions, or for those that are named' '
 	test_fails 128 "no session .none." git agent wait none
 '
 
-test_expect_success 'start -d keeps no descriptor of its caller open' '
+test_that 'start -d keeps no descriptor of its caller open' '
 	repo pipe &&
 	{
 		git agent start -qd -n p -- sh -c "$hold"
@@ -73,7 +73,7 @@ test_expect_success 'start -d keeps no descriptor of its caller open' '
 	git agent stop -q p
 '
 
-test_expect_success 'a start -d that fails exits with 125, says why, and leaves nothing' '
+test_that 'a start -d that fails exits with 125, says why, and leaves nothing' '
 	repo fails &&
 	test_fails 125 "cannot run .*no-such" git agent start -d -- ./no-such >../out &&
 	test ! -s ../out &&
@@ -83,7 +83,7 @@ test_expect_success 'a start -d that fails exits with 125, says why, and leaves 
 	test_fails 129 "git agent attach" git agent start -d --terminal-filter off -- true
 '
 
-test_expect_success 'start -d that is killed before the agent runs ends the session' '
+test_that 'start -d that is killed before the agent runs ends the session' '
 	mkdir slow &&
 	test_script slow/git <<-\EOF &&
 	case "$*" in *status*) echo here >"$HOME/slow/at"; sleep 100 ;; esac
@@ -104,7 +104,7 @@ test_expect_success 'start -d that is killed before the agent runs ends the sess
 	test -z "$(git agent list)"
 '
 
-test_expect_success 'a detached session has a terminal of 24 lines, or as many as where it was started' '
+test_that 'a detached session has a terminal of 24 lines, or as many as where it was started' '
 	repo size &&
 	test_background s "
 		tty >f
@@ -116,7 +116,7 @@ test_expect_success 'a detached session has a terminal of 24 lines, or as many a
 	test_holds agent/t:f "33 99"
 '
 
-test_expect_success 'stop sends SIGHUP, and what the command does then is captured' '
+test_that 'stop sends SIGHUP, and what the command does then is captured' '
 	repo stop &&
 	test_background s "
 		trap \"echo bye >g; exit 3\" HUP
@@ -128,7 +128,7 @@ test_expect_success 'stop sends SIGHUP, and what the command does then is captur
 	test_holds agent/s:g bye
 '
 
-test_expect_success 'stop sends SIGTERM when SIGHUP is ignored, and then SIGKILL' '
+test_that 'stop sends SIGTERM when SIGHUP is ignored, and then SIGKILL' '
 	cd stop &&
 	test_background term "
 		trap \"\" HUP
@@ -151,7 +151,7 @@ test_expect_success 'stop sends SIGTERM when SIGHUP is ignored, and then SIGKILL
 	done
 '
 
-test_expect_success 'stop ends several sessions, and names those that do not run' '
+test_that 'stop ends several sessions, and names those that do not run' '
 	cd stop &&
 	for n in 1 2 3; do
 		git agent start -qd -n m$n -- sh -c "touch f; $hold" || return 1
@@ -166,7 +166,7 @@ test_expect_success 'stop ends several sessions, and names those that do not run
 	test_expect_code 129 git agent stop
 '
 
-test_expect_success 'stop ends a session on a terminal, and one that reads a pipe' '
+test_that 'stop ends a session on a terminal, and one that reads a pipe' '
 	repo other &&
 	mkfifo ../go &&
 	{
@@ -194,7 +194,7 @@ test_expect_success 'stop ends a session on a terminal, and one that reads a pip
 	test_holds agent/tty:f x
 '
 
-test_expect_success 'stop --force ends a session whose supervisor is stopped' '
+test_that 'stop --force ends a session whose supervisor is stopped' '
 	cd other &&
 	mkfifo ../go2 &&
 	{
@@ -215,7 +215,7 @@ test_expect_success 'stop --force ends a session whose supervisor is stopped' '
 	test_holds agent/mute:f x
 '
 
-test_expect_success 'a supervisor that is killed ends its session, which can be resumed' '
+test_that 'a supervisor that is killed ends its session, which can be resumed' '
 	repo killed &&
 	test_background k "
 		echo x >f
@@ -238,7 +238,7 @@ test_expect_success 'a supervisor that is killed ends its session, which can be 
 	test ! -e "$(dir_of k)/control"
 '
 
-test_expect_success 'wait fails when the supervisor is killed' '
+test_that 'wait fails when the supervisor is killed' '
 	cd killed &&
 	test_background w "
 		touch f
@@ -258,7 +258,7 @@ test_expect_success 'wait fails when the supervisor is killed' '
 	test "$(cat ../status)" = 128
 '
 
-test_expect_success 'PS-07: sessions that ended in whatever way leave no process, no socket and no mount' '
+test_that 'PS-07: sessions that ended in whatever way leave no process, no socket and no mount' '
 	repo rounds &&
 	i=0 &&
 	while [ $i -lt 9 ]; do
@@ -282,7 +282,7 @@ test_expect_success 'PS-07: sessions that ended in whatever way leave no process
 	test "$(git agent list | grep -c captured)" = 9
 '
 
-test_expect_success 'the socket of a session is for its user alone, and not seen inside' '
+test_that 'the socket of a session is for its user alone, and not seen inside' '
 	repo inside &&
 	test_background s "$hold" &&
 	s="$(dir_of s)/control" &&
@@ -295,7 +295,7 @@ test_expect_success 'the socket of a session is for its user alone, and not seen
 	git agent stop -q s
 '
 
-test_expect_success 'notify runs a program of the user when a detached session has ended' '
+test_that 'notify runs a program of the user when a detached session has ended' '
 	test_settings "notify: ~/tell" &&
 	test_script tell <<-\EOF &&
 	env | grep ^GIT_AGENT_ | sort >"$HOME/told.new"
@@ -330,7 +330,7 @@ test_expect_success 'notify runs a program of the user when a detached session h
 	test_wait_for "grep -q notify.*failed \"$(dir_of v)/journal.jsonl\""
 '
 
-test_expect_success 'notify can show a message on the desktop, and no repository can set it' '
+test_that 'notify can show a message on the desktop, and no repository can set it' '
 	mkdir desk &&
 	test_script desk/notify-send <<-\EOF &&
 	printf "%s\n" "$@" >$HOME/said.new

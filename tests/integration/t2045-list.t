@@ -13,7 +13,7 @@ says() {
 	test_wait_for "git agent logs $1 | grep -q done"
 }
 
-test_expect_success 'a session asks after a bell or a notification, until it is typed to' '
+test_that 'a session asks after a bell or a notification, until it is typed to' '
 	make_repo asks &&
 	says bell "\\a" &&
 	says osc9 "\\033]9;look\\a" &&
@@ -30,7 +30,7 @@ test_expect_success 'a session asks after a bell or a notification, until it is 
 	git agent stop bell osc9 osc777 title progress
 '
 
-test_expect_success 'a landing that waits is shown, with what finishes it' '
+test_that 'a landing that waits is shown, with what finishes it' '
 	make_repo waits &&
 	session s "line f 2 agent" &&
 	line f 2 mine &&
@@ -42,7 +42,7 @@ test_expect_success 'a landing that waits is shown, with what finishes it' '
 	git agent list | grep "^s  *captured "
 '
 
-test_expect_success '--watch shows what changes, and needs a terminal' '
+test_that '--watch shows what changes, and needs a terminal' '
 	make_repo watched &&
 	says w x &&
 	test_fails 129 "shows the sessions on a terminal" git agent list --watch &&

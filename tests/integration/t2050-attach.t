@@ -23,7 +23,7 @@ no_shells() {
 }
 
 # looked at when the others are done
-test_expect_success 'start a session that says nothing, and one that talks' '
+test_that 'start a session that says nothing, and one that talks' '
 	repo quiet &&
 	test_background still "
 		echo once
@@ -34,7 +34,7 @@ test_expect_success 'start a session that says nothing, and one that talks' '
 	test_shows "^still .*detached" git agent list
 '
 
-test_expect_success 'what is typed arrives, and attaching again shows the screen' '
+test_that 'what is typed arrives, and attaching again shows the screen' '
 	repo r &&
 	start_shell s &&
 	$pty expect="in> " mode=raw send="echo one-\$((1+1))\r" expect=one-2 send="$detach" expect="still runs" \
@@ -44,7 +44,7 @@ test_expect_success 'what is typed arrives, and attaching again shows the screen
 		agent attach agent/s
 '
 
-test_expect_success 'a text that is sent is typed and entered, as a paste if the program knows of those' '
+test_that 'a text that is sent is typed and entered, as a paste if the program knows of those' '
 	cd r &&
 	start_shell sent &&
 	git agent send sent echo "two words-\$((3+3))" &&
@@ -78,7 +78,7 @@ b" &&
 	git agent stop sent
 '
 
-test_expect_success 'Ctrl-\ twice, or before another key, goes to the program' '
+test_that 'Ctrl-\ twice, or before another key, goes to the program' '
 	cd r &&
 	test_background keys "
 		stty raw -echo
@@ -89,7 +89,7 @@ test_expect_success 'Ctrl-\ twice, or before another key, goes to the program' '
 	git agent stop -qf keys
 '
 
-test_expect_success 'the size is that of the terminal and follows it' '
+test_that 'the size is that of the terminal and follows it' '
 	cd r &&
 	test_background size "
 		trap \"echo now \\\$(stty size)\" WINCH
@@ -101,7 +101,7 @@ test_expect_success 'the size is that of the terminal and follows it' '
 	git agent stop -q size
 '
 
-test_expect_success 'attach ends with the session, and with its status' '
+test_that 'attach ends with the session, and with its status' '
 	cd r &&
 	test_background ends "
 		echo x >f
@@ -114,7 +114,7 @@ test_expect_success 'attach ends with the session, and with its status' '
 	test_holds agent/ends:f x
 '
 
-test_expect_success 'without a name attach and logs take the only session that runs' '
+test_that 'without a name attach and logs take the only session that runs' '
 	repo only &&
 	git agent start -q -n over -- true &&
 	start_shell here &&
@@ -127,7 +127,7 @@ test_expect_success 'without a name attach and logs take the only session that r
 	test_expect_code 129 git agent logs 2>../err
 '
 
-test_expect_success 'a session goes on when the terminal attached to it is hung up or git-agent killed' '
+test_that 'a session goes on when the terminal attached to it is hung up or git-agent killed' '
 	cd r &&
 	$pty expect="in> " mode=raw close exit=129 -- git agent attach s &&
 	$pty expect="in> " mode=raw signal=TERM exit=143 mode=cooked -- git agent attach s &&
@@ -136,7 +136,7 @@ test_expect_success 'a session goes on when the terminal attached to it is hung 
 	test_wait_for "git agent list | grep \"^s .*detached\""
 '
 
-test_expect_success 'attaching a second terminal detaches the first' '
+test_that 'attaching a second terminal detaches the first' '
 	cd r &&
 	{
 		$pty expect="in> " expect="attached to another terminal" exit=0 mode=cooked -- git agent attach s \
@@ -148,7 +148,7 @@ test_expect_success 'attaching a second terminal detaches the first' '
 	wait $first
 '
 
-test_expect_success 'Ctrl-Z stops attach before its shell, and fg continues it' '
+test_that 'Ctrl-Z stops attach before its shell, and fg continues it' '
 	cd r &&
 	test_background z "
 		echo ready
@@ -162,7 +162,7 @@ test_expect_success 'Ctrl-Z stops attach before its shell, and fg continues it' 
 			bash --norc --noprofile -i
 '
 
-test_expect_success 'attach is refused without a terminal, and for a session that has its own' '
+test_that 'attach is refused without a terminal, and for a session that has its own' '
 	cd r &&
 	test_fails 129 "git agent logs -f s" git agent attach s </dev/null &&
 	{ test_session own "$hold" & } &&
@@ -178,7 +178,7 @@ test_expect_success 'attach is refused without a terminal, and for a session tha
 printf 'a\033]52;c;eHh4\007b\033[21tc\033P$qm\033\\d\n' >attack
 undone='\e[?1000l\e[?2004l\e[?25h\e[?1049l\e[m'
 
-test_expect_success 'TT-03: attach filters what goes to the terminal, and restores its modes' '
+test_that 'TT-03: attach filters what goes to the terminal, and restores its modes' '
 	cd r &&
 	cp ../attack . &&
 	git add attack &&
@@ -197,7 +197,7 @@ test_expect_success 'TT-03: attach filters what goes to the terminal, and restor
 		--terminal-filter=off modes
 '
 
-test_expect_success 'attach switches on the modes that the program has set, and shows no half sequence' '
+test_that 'attach switches on the modes that the program has set, and shows no half sequence' '
 	cd r &&
 	test_background late "
 		printf \"\033[?1049h\033[?2004h\033=\"
@@ -218,7 +218,7 @@ test_expect_success 'attach switches on the modes that the program has set, and 
 	git agent stop -qf late modes
 '
 
-test_expect_success 'logs prints as text what a session wrote' '
+test_that 'logs prints as text what a session wrote' '
 	cd r &&
 	test_background text "
 		printf \"one\033[31m two\033[m\r\n\033]0;title\007three\n50%%\r100%%\n\033]52;c;eHh4\007\"
@@ -237,7 +237,7 @@ test_expect_success 'logs prints as text what a session wrote' '
 	test_fails 1 "git agent show --text" git agent logs text
 '
 
-test_expect_success 'logs -f follows a session on a pipe, and may go away' '
+test_that 'logs -f follows a session on a pipe, and may go away' '
 	cd r &&
 	mkfifo ../in &&
 	{
@@ -262,7 +262,7 @@ test_expect_success 'logs -f follows a session on a pipe, and may go away' '
 	grep first ../head
 '
 
-test_expect_success 'logs of a session that ends first says that it does not run' '
+test_that 'logs of a session that ends first says that it does not run' '
 	cd r &&
 	test_background over "
 		echo first
@@ -282,7 +282,7 @@ test_expect_success 'logs of a session that ends first says that it does not run
 	test_state over captured
 '
 
-test_expect_success 'a terminal that was stopped over the end of its session gets the status of the agent' '
+test_that 'a terminal that was stopped over the end of its session gets the status of the agent' '
 	cd r &&
 	test_background halted "
 		read a
@@ -293,7 +293,7 @@ test_expect_success 'a terminal that was stopped over the end of its session get
 	test_state halted captured
 '
 
-test_expect_success UNSANITIZED 'TT-08: a terminal that does not read does not slow down the agent' '
+test_that UNSANITIZED 'TT-08: a terminal that does not read does not slow down the agent' '
 	cd r &&
 	test_background flood "
 		read a
@@ -401,7 +401,7 @@ for i in range(300):
 print("done")
 EOP
 
-test_expect_success 'a session that another version runs is named with its program' '
+test_that 'a session that another version runs is named with its program' '
 	repo other &&
 	git agent start -qd -n o -- sleep 1000 &&
 	cat >../older.py <<-EOP &&
@@ -428,7 +428,7 @@ test_expect_success 'a session that another version runs is named with its progr
 	git agent stop -q o
 '
 
-test_expect_success 'hostile clients change nothing in a session, and pass nothing into the sandbox' '
+test_that 'hostile clients change nothing in a session, and pass nothing into the sandbox' '
 	repo hostile &&
 	test_random 1 &&
 	echo "SEED=$first" &&
@@ -453,7 +453,7 @@ test_expect_success 'hostile clients change nothing in a session, and pass nothi
 '
 
 test_lazy_prereq OTHER_USER '[ "$(id -u)" = 0 ] && setpriv --reuid=65534 --clear-groups true'
-test_expect_success OTHER_USER 'another user is refused, even if he gets to the socket' '
+test_that OTHER_USER 'another user is refused, even if he gets to the socket' '
 	cd hostile &&
 	test_background u "$hold" &&
 	{ chmod -R o+x "$TRASH" || :; } &&
@@ -479,7 +479,7 @@ test_expect_success OTHER_USER 'another user is refused, even if he gets to the 
 	test_prints "True False" cat ../out
 '
 
-test_expect_success 'list and show say since when a session has been silent' '
+test_that 'list and show say since when a session has been silent' '
 	cd quiet &&
 	n=0 &&
 	until git agent list | command grep "^still  *silent [1-9][0-9]*[ms] "; do

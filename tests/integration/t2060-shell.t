@@ -15,7 +15,7 @@ repo() {
 }
 hold='while [ ! -e end ]; do sleep 0.05; done'
 
-test_expect_success 'a command runs beside the agent, with its files, processes and environment' '
+test_that 'a command runs beside the agent, with its files, processes and environment' '
 	repo r &&
 	KEY=value git agent start -qd -n s -- sh -c "
 		echo mine >f
@@ -35,7 +35,7 @@ test_expect_success 'a command runs beside the agent, with its files, processes 
 	test "$(running s "run[\"shells\"]")" = 0
 '
 
-test_expect_success 'directories can be renamed by a command where the session can' '
+test_that 'directories can be renamed by a command where the session can' '
 	cd r &&
 	test_background moves "$hold" &&
 	git agent shell moves -- sh -c "
@@ -61,7 +61,7 @@ test_expect_success 'directories can be renamed by a command where the session c
 	git agent stop -qf fixed
 '
 
-test_expect_success 'a command runs in the current directory, and what it does is captured' '
+test_that 'a command runs in the current directory, and what it does is captured' '
 	cd r/sub &&
 	git agent shell s -- sh -c "
 		pwd
@@ -71,7 +71,7 @@ test_expect_success 'a command runs in the current directory, and what it does i
 	test ! -e c
 '
 
-test_expect_success 'a shell has a terminal of its own, with job control and size' '
+test_that 'a shell has a terminal of its own, with job control and size' '
 	cd r &&
 	$pty resize=30x90 expect=" " send="PS1=out\"\"put\"> \" \r" expect="output> " send="tty; stty size\r" \
 		expect=/dev/pts/1 expect="30 90" resize=31x91 send="stty size\r" expect="31 91" \
@@ -80,7 +80,7 @@ test_expect_success 'a shell has a terminal of its own, with job control and siz
 		send="exit 3\r" exit=3 mode=cooked -- git agent shell s
 '
 
-test_expect_success 'Ctrl-Z stops git agent shell before the shell of the user' '
+test_that 'Ctrl-Z stops git agent shell before the shell of the user' '
 	cd r &&
 	$pty send="PS1=out\"\"put\"> \" \r" expect="output> " \
 		send="git agent shell s -- sh -c \"echo rea\\\"\\\"dy; read a; echo got-\\\\\\\$a; exit 4\"\r" \
@@ -89,13 +89,13 @@ test_expect_success 'Ctrl-Z stops git agent shell before the shell of the user' 
 			expect=status=4 send="exit 0\r" exit=0 -- bash --norc --noprofile -i
 '
 
-test_expect_success 'a shell on a terminal has the TERM of the user' '
+test_that 'a shell on a terminal has the TERM of the user' '
 	cd r &&
 	TERM=xterm-direct $pty expect=term-xterm-direct exit=0 -- git agent shell s -- sh -c "echo term-\$TERM" &&
 	test "$(git agent shell s -- sh -c "echo \$TERM")" = dumb
 '
 
-test_expect_success 'a hang-up ends the command and nothing else' '
+test_that 'a hang-up ends the command and nothing else' '
 	cd r &&
 	$pty expect=ready close exit=129 -- git agent shell s -- sh -c "
 		echo ready
@@ -115,7 +115,7 @@ test_expect_success 'a hang-up ends the command and nothing else' '
 	test_state s running
 '
 
-test_expect_success 'a command that ignores its hang-up is killed' '
+test_that 'a command that ignores its hang-up is killed' '
 	cd r &&
 	{
 		git agent shell s -- sh -c "
@@ -130,7 +130,7 @@ test_expect_success 'a command that ignores its hang-up is killed' '
 	test_wait_for "test \"\$(running s run[\\\"shells\\\"])\" = 0"
 '
 
-test_expect_success 'a command that does not exist is refused, and one that is too many' '
+test_that 'a command that does not exist is refused, and one that is too many' '
 	cd r &&
 	test_fails 125 "cannot run .no-such. in the sandbox" git agent shell s -- no-such &&
 	test_fails 125 "no session .nobody" git agent shell nobody -- true &&
@@ -142,7 +142,7 @@ test_expect_success 'a command that does not exist is refused, and one that is t
 	wait
 '
 
-test_expect_success 'the end of the session ends its shells' '
+test_that 'the end of the session ends its shells' '
 	cd r &&
 	test_background ends "$hold" &&
 	{
@@ -157,7 +157,7 @@ test_expect_success 'the end of the session ends its shells' '
 	test_wait_for "! ours"
 '
 
-test_expect_success 'a command in a session that has ended resumes it' '
+test_that 'a command in a session that has ended resumes it' '
 	cd r &&
 	test_session done "
 		echo x >f
@@ -175,7 +175,7 @@ test_expect_success 'a command in a session that has ended resumes it' '
 	$pty expect=" " send="cat g\r" expect=y send="exit\r" exit=0 -- git agent shell -q done
 '
 
-test_expect_success 'a command has no descriptor of its caller' '
+test_that 'a command has no descriptor of its caller' '
 	cd r &&
 	test_background fds "$hold" &&
 	git agent shell fds -- sh -c "ls /proc/self/fd" 7</etc/passwd >../out &&

@@ -44,7 +44,7 @@ fresh() {
 
 # ---- where an agent is installed
 
-test_expect_success 'an agent is run that npm installed in home for the node of the system' '
+test_that 'an agent is run that npm installed in home for the node of the system' '
 	fresh &&
 	installed "$HOME/packages/$pkg/cli.js" &&
 	link "$HOME/packages/bin/claude" ../$pkg/cli.js &&
@@ -62,7 +62,7 @@ test_expect_success 'an agent is run that npm installed in home for the node of 
 	test_fails 129 "cannot give .sh. a task" git agent start --task x sh
 '
 
-test_expect_success 'an agent is run with the node of nvm that its first line finds' '
+test_that 'an agent is run with the node of nvm that its first line finds' '
 	v=$HOME/.nvm/versions/node/v20.1.0 &&
 	fresh &&
 	installed "$v/bin/node" &&
@@ -70,7 +70,7 @@ test_expect_success 'an agent is run with the node of nvm that its first line fi
 	path=$v/bin:$system test_shows "^ran $v/bin/node .*/claude --dangerously" inside claude
 '
 
-test_expect_success 'an agent is run with a node of another place, by env -S or by path' '
+test_that 'an agent is run with a node of another place, by env -S or by path' '
 	fresh &&
 	installed "$HOME/nodes/v1/bin/node" &&
 	node_package "$HOME/apps" "/usr/bin/env -S node --x" &&
@@ -79,7 +79,7 @@ test_expect_success 'an agent is run with a node of another place, by env -S or 
 	path=$HOME/apps/bin:$system test_shows "^ran $HOME/nodes/v1/bin/node $HOME/apps/bin/codex" inside codex
 '
 
-test_expect_success 'an agent is run from ~/.claude/local, of which nothing else is shown' '
+test_that 'an agent is run from ~/.claude/local, of which nothing else is shown' '
 	fresh &&
 	installed "$HOME/.claude/local/node_modules/.bin/claude" &&
 	echo token >"$HOME/.claude/.credentials.json" &&
@@ -96,7 +96,7 @@ test_expect_success 'an agent is run from ~/.claude/local, of which nothing else
 	test_fails 125 "not found on PATH" inside clauded
 '
 
-test_expect_success 'an agent is run that a shim of mise starts, of whose configuration the tools are copied' '
+test_that 'an agent is run that a shim of mise starts, of whose configuration the tools are copied' '
 	fresh &&
 	installed "$HOME/.local/bin/mise" &&
 	link "$HOME/.local/share/mise/shims/claude" "$HOME/.local/bin/mise" &&
@@ -117,7 +117,7 @@ test_expect_success 'an agent is run that a shim of mise starts, of whose config
 		"$HOME/aihome/.config/mise/config.toml"
 '
 
-test_expect_success 'an agent is run that a shim of asdf starts, and its versions are copied once' '
+test_that 'an agent is run that a shim of asdf starts, and its versions are copied once' '
 	fresh &&
 	installed "$HOME/.asdf/bin/asdf" &&
 	mkdir -p "$HOME/.asdf/shims" &&
@@ -131,7 +131,7 @@ test_expect_success 'an agent is run that a shim of asdf starts, and its version
 	test "$(cat "$HOME/aihome/.tool-versions")" = "agent 1"
 '
 
-test_expect_success 'a directory of PATH that is a symlink is known inside by its target' '
+test_that 'a directory of PATH that is a symlink is known inside by its target' '
 	v=$HOME/.local/share/fnm/node-versions/v20/installation &&
 	fresh &&
 	installed "$v/bin/node" &&
@@ -143,7 +143,7 @@ test_expect_success 'a directory of PATH that is a symlink is known inside by it
 	grep -x "/usr/bin:$v/bin:/bin:$HOME/.local/agent/bin" out
 '
 
-test_expect_success 'an agent is run that volta, bun, pipx or uv installed' '
+test_that 'an agent is run that volta, bun, pipx or uv installed' '
 	fresh &&
 	installed "$HOME/.volta/bin/volta-shim" &&
 	link "$HOME/.volta/bin/claude" volta-shim &&
@@ -167,7 +167,7 @@ test_expect_success 'an agent is run that volta, bun, pipx or uv installed' '
 
 # others than root find that the system belongs to nobody in there
 test_lazy_prereq ROOT_USERNS 'test "$(id -u)" = 0 && unshare -Urm true'
-test_expect_success ROOT_USERNS 'agents are run from /home/linuxbrew and /opt' '
+test_that ROOT_USERNS 'agents are run from /home/linuxbrew and /opt' '
 	fresh &&
 	cat >in.sh <<-\EOF &&
 	set -e
@@ -194,7 +194,7 @@ test_expect_success ROOT_USERNS 'agents are run from /home/linuxbrew and /opt' '
 	test_prints "brew /home/linuxbrew/.linuxbrew/bin/claude\nopt /opt/codex/bin/codex" unshare -Urm sh in.sh
 '
 
-test_expect_success 'PATH keeps directories that are shown, and variables of toolchains that lead there are kept' '
+test_that 'PATH keeps directories that are shown, and variables of toolchains that lead there are kept' '
 	fresh &&
 	mkdir -p "$HOME/.cargo/bin" "$HOME/go/bin" "$HOME/.ssh" "$HOME/secret/bin" "$HOME/.pyenv/shims" &&
 	export NVM_DIR=$HOME/.nvm PYENV_ROOT=$HOME/.pyenv JAVA_HOME=$HOME/secret GOROOT=/usr &&
@@ -206,7 +206,7 @@ test_expect_success 'PATH keeps directories that are shown, and variables of too
 	! grep "NVM_DIR\|JAVA_HOME" out
 '
 
-test_expect_success 'PATH has no directory that git put in front' '
+test_that 'PATH has no directory that git put in front' '
 	fresh &&
 	(
 		cd "$HOME/p" &&
@@ -218,7 +218,7 @@ test_expect_success 'PATH has no directory that git put in front' '
 
 # ---- credentials
 
-test_expect_success 'SB-03: no file with credentials in a toolchain can be read, and what surrounds it can' '
+test_that 'SB-03: no file with credentials in a toolchain can be read, and what surrounds it can' '
 	fresh &&
 	cat >files <<-\EOF &&
 	.asdf/installs/nodejs/20/etc/npmrc
@@ -265,7 +265,7 @@ test_expect_success 'SB-03: no file with credentials in a toolchain can be read,
 	test_prints "./$maven\n17\n<a><!-- <password>SECRET</password> --></a>" cat out
 '
 
-test_expect_success 'SB-03, PS-03: credentials stay hidden when the host replaces their file' '
+test_that 'SB-03, PS-03: credentials stay hidden when the host replaces their file' '
 	fresh &&
 	mkdir -p "$HOME/.nvm/versions/node/v1/etc" &&
 	echo SECRET >"$HOME/.nvm/.npmrc" &&
@@ -290,7 +290,7 @@ test_expect_success 'SB-03, PS-03: credentials stay hidden when the host replace
 	is_hidden
 '
 
-test_expect_success ROOT_USERNS 'credentials beside a mount are hidden, and a warning says what may show later' '
+test_that ROOT_USERNS 'credentials beside a mount are hidden, and a warning says what may show later' '
 	fresh &&
 	mkdir -p "$HOME/.nvm/mnt" &&
 	echo SECRET >"$HOME/.nvm/.npmrc" &&
@@ -308,7 +308,7 @@ test_expect_success ROOT_USERNS 'credentials beside a mount are hidden, and a wa
 	! grep "something is mounted" ../err
 '
 
-test_expect_success 'credentials beside programs are not shown, nor is a program that would show them' '
+test_that 'credentials beside programs are not shown, nor is a program that would show them' '
 	fresh &&
 	for f in .cargo/credentials.toml .npmrc .pypirc .gem/credentials .m2/settings.xml .gradle/gradle.properties \
 		.config/pip/pip.conf .composer/auth.json .netrc .docker/config.json .config/gh/hosts.yml \
@@ -330,7 +330,7 @@ test_expect_success 'credentials beside programs are not shown, nor is a program
 	done
 '
 
-test_expect_success 'tools shows more directories read-only' '
+test_that 'tools shows more directories read-only' '
 	fresh &&
 	mkdir -p "$HOME/sdk/x/bin" "$HOME/.aws/bin" other &&
 	echo tool >"$HOME/sdk/x/f" &&
@@ -344,7 +344,7 @@ test_expect_success 'tools shows more directories read-only' '
 	test_prints "tool\no\n$HOME/sdk/x/bin:$system:$HOME/.local/agent/bin" cat out
 '
 
-test_expect_success 'tools is refused for directories that may hold credentials, for files, and in a repository' '
+test_that 'tools is refused for directories that may hold credentials, for files, and in a repository' '
 	fresh &&
 	mkdir -p "$HOME/.aws/bin" "$HOME/.cargo" "$HOME/sdk/x" &&
 	for bad in "~/.aws/bin" "~/.config" "~/.cargo" "$HOME"; do
@@ -365,7 +365,7 @@ test_expect_success 'tools is refused for directories that may hold credentials,
 
 # ---- caches
 
-test_expect_success 'variables lead from read-only toolchains to places of the agents' '
+test_that 'variables lead from read-only toolchains to places of the agents' '
 	fresh &&
 	mkdir -p "$HOME/go/bin" "$HOME/.cargo/bin" "$HOME/.local/share/pnpm" "$HOME/.local/bin" &&
 	inside env >out &&
@@ -380,7 +380,7 @@ test_expect_success 'variables lead from read-only toolchains to places of the a
 	! grep "GOBIN\|INSTALL_ROOT\|PIPX" out
 '
 
-test_expect_success 'caches are those of the agents, and not those of the user' '
+test_that 'caches are those of the agents, and not those of the user' '
 	fresh &&
 	mkdir -p "$HOME/go/pkg/mod" "$HOME/.gradle/caches" "$HOME/.npm/_cacache" "$HOME/.cache/pip" &&
 	inside sh -c "
@@ -413,7 +413,7 @@ test_lazy_prereq CARGO '
 	cd tried &&
 	CARGO_HOME=$TRASH/tried-home "$cargo" build --offline
 '
-test_expect_success CARGO 'cargo builds and installs to places of the agents' '
+test_that CARGO 'cargo builds and installs to places of the agents' '
 	fresh &&
 	link "$HOME/.cargo/bin" "${cargo%/*}" &&
 	{ test ! -d "$rustup" || link "$HOME/.rustup" "$rustup"; } &&
@@ -435,7 +435,7 @@ test_lazy_prereq GO '
 	PATH=/usr/local/bin:/usr/bin:/bin GOCACHE=$TRASH/go-cache go build g.go
 '
 
-test_expect_success GO 'go builds and installs to places of the agents' '
+test_that GO 'go builds and installs to places of the agents' '
 	fresh &&
 	mkdir -p "$HOME/go/bin" &&
 	inside sh -c "

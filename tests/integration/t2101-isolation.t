@@ -21,7 +21,7 @@ ids() {
 	awk -F'\t' -v w="$1" '$2 == w { print $1 }' out | sort
 }
 
-test_expect_success 'SB-01 SB-02 SB-03 SB-05 SB-06 SB-07 SB-08 SB-10 SB-11 SB-12 SB-13: the probe is held in sessions' '
+test_that 'SB-01 SB-02 SB-03 SB-05 SB-06 SB-07 SB-08 SB-10 SB-11 SB-12 SB-13: the probe is held in sessions' '
 	git agent doctor --deep --json >json &&
 	cat json &&
 	python3 - "$all SB-04 SB-20 PS-01 PS-02 PS-04 PS-06 PS-08 RS-01" <<-\END
@@ -36,7 +36,7 @@ test_expect_success 'SB-01 SB-02 SB-03 SB-05 SB-06 SB-07 SB-08 SB-10 SB-11 SB-12
 	END
 '
 
-test_expect_success 'SB-14 SB-15 SB-16 SB-17 SB-19 SB-20 SB-22 TT-01 TT-02 PS-02 PS-03 PS-04 PS-06 PS-08: so it is' '
+test_that 'SB-14 SB-15 SB-16 SB-17 SB-19 SB-20 SB-22 TT-01 TT-02 PS-02 PS-03 PS-04 PS-06 PS-08: so it is' '
 	python3 -c "
 import json
 got = {c[\"check\"]: c[\"ok\"] for c in json.load(open(\"json\"))}
@@ -45,7 +45,7 @@ assert all(got[i] for i in ids), got"
 '
 
 test_lazy_prereq LANDLOCK 'git agent doctor | grep "^ok   landlock .*scopes"'
-test_expect_success LANDLOCK 'SB-09 SB-18: where the kernel has it Landlock keeps sessions from abstract sockets' '
+test_that LANDLOCK 'SB-09 SB-18: where the kernel has it Landlock keeps sessions from abstract sockets' '
 	python3 -c "
 import json
 got = {c[\"check\"]: c for c in json.load(open(\"json\"))}
@@ -53,13 +53,13 @@ assert got[\"SB-09\"][\"ok\"], got
 assert got[\"SB-09\"][\"errno\"] == got[\"SB-18\"][\"errno\"] == \"EPERM\", got"
 '
 
-test_expect_success 'the probe leaves no session, no file and no variable' '
+test_that 'the probe leaves no session, no file and no variable' '
 	test -z "$(find "$HOME" ! -type d ! -name ".git*" ! -name json ! -path "$conf")" &&
 	test ! -e "$HOME/aihome" &&
 	test -z "$(ls -A "$HOME/.local/state/git-agent" | grep -v -x stage)"
 '
 
-test_expect_success 'SB-04: a session that does not start for another reason does not count as held' '
+test_that 'SB-04: a session that does not start for another reason does not count as held' '
 	mkdir -p bin &&
 	test_script bin/git <<-EOF &&
 	for a; do [ "\$a" != status ] || [ ! -e ../home2 ] || exit 1; done
@@ -74,7 +74,7 @@ assert got[\"SB-01\"][\"ok\"] and not got[\"SB-04\"][\"ok\"], got"
 
 # What is tried must be possible where nothing keeps it: outside a sandbox, and in a bare one. Not as
 # root, who could do harm by it.
-test_expect_success NOT_ROOT 'outside a sandbox the probe says that nothing held' '
+test_that NOT_ROOT 'outside a sandbox the probe says that nothing held' '
 	make_repo src &&
 	cd src &&
 	mkdir -p ../run &&
@@ -103,7 +103,7 @@ test_expect_success NOT_ROOT 'outside a sandbox the probe says that nothing held
 	test_cmp want got
 '
 
-test_expect_success ROOT 'as root an agent reads nothing that others cannot, and writes nothing of /proc' '
+test_that ROOT 'as root an agent reads nothing that others cannot, and writes nothing of /proc' '
 	make_repo root &&
 	cd root &&
 	test_inside "
@@ -127,7 +127,7 @@ test_lazy_prereq IDMAP '
 	printf "6.3\n%s\n" "$(uname -r)" | sort -CV && stat -f -c %T . | grep -xE "ext2/ext3|xfs|btrfs|tmpfs"
 '
 
-test_expect_success IDMAP 'as root an agent cannot read such files that are created or replaced while it runs' '
+test_that IDMAP 'as root an agent cannot read such files that are created or replaced while it runs' '
 	make_repo meanwhile &&
 	mkdir etc &&
 	test_when_finished "rm -rf etc" &&
@@ -163,7 +163,7 @@ test_expect_success IDMAP 'as root an agent cannot read such files that are crea
 	grep -c "Permission denied" err | grep -x 2
 '
 
-test_expect_success IDMAP 'as root nothing is mounted over files of the host, though its mounts are shared' '
+test_that IDMAP 'as root nothing is mounted over files of the host, though its mounts are shared' '
 	make_repo shared &&
 	cd shared &&
 	unshare -m sh -c "
@@ -187,7 +187,7 @@ test_expect_success IDMAP 'as root nothing is mounted over files of the host, th
 	test_prints "$size /etc/shadow\n$size /etc/shadow" cat ../out
 '
 
-test_expect_success IDMAP 'as root such files are covered where /etc is an overlay, and that is said' '
+test_that IDMAP 'as root such files are covered where /etc is an overlay, and that is said' '
 	make_repo held &&
 	cp -a /etc etc &&
 	mkdir none &&
@@ -210,7 +210,7 @@ test_expect_success IDMAP 'as root such files are covered where /etc is an overl
 	! grep nobody ../err
 '
 
-test_expect_success IDMAP 'as root they are covered where an overlay lies below /etc, and that is said' '
+test_that IDMAP 'as root they are covered where an overlay lies below /etc, and that is said' '
 	make_repo below &&
 	cp -a /etc etc &&
 	mkdir etc/over unused &&
@@ -230,7 +230,7 @@ test_expect_success IDMAP 'as root they are covered where an overlay lies below 
 test_lazy_prereq NESTS 'test "$(id -u)" != 0 && bwrap --unshare-user --ro-bind / / true'
 nested='-c sandbox.nested=true'
 
-test_expect_success NESTS 'SB-02: bwrap and unshare work inside with sandbox.nested, and not without' '
+test_that NESTS 'SB-02: bwrap and unshare work inside with sandbox.nested, and not without' '
 	make_repo nested &&
 	cd nested &&
 	for c in "bwrap --ro-bind / / true" "unshare -Ur true" "unshare -Urm mount -t tmpfs none /tmp"; do
@@ -247,7 +247,7 @@ test_expect_success NESTS 'SB-02: bwrap and unshare work inside with sandbox.nes
 	git agent show --journal unshare-1 --json | grep "\"nested\": *false"
 '
 
-test_expect_success NESTS 'a dry run and doctor say whether sandboxes work inside' '
+test_that NESTS 'a dry run and doctor say whether sandboxes work inside' '
 	cd nested &&
 	git agent $nested start --dry-run -- true | grep "sandboxes of their own" &&
 	git agent start --dry-run -- true >../out &&
@@ -257,7 +257,7 @@ test_expect_success NESTS 'a dry run and doctor say whether sandboxes work insid
 	! grep nested ../out
 '
 
-test_expect_success NESTS 'SB-01 SB-03: in a session with sandbox.nested all else is held' '
+test_that NESTS 'SB-01 SB-03: in a session with sandbox.nested all else is held' '
 	cd nested &&
 	{ git agent start -q -- ./probe token=x >../out || :; } &&
 	{ git agent $nested start -q -- ./probe token=x >../out2 || :; } &&
@@ -268,7 +268,7 @@ test_expect_success NESTS 'SB-01 SB-03: in a session with sandbox.nested all els
 	test_prints "SB-02\nSB-17" comm -13 closed open
 '
 
-test_expect_success NESTS 'SB-01 SB-03: in a sandbox inside nothing can be unmounted, remounted or uncovered' '
+test_that NESTS 'SB-01 SB-03: in a sandbox inside nothing can be unmounted, remounted or uncovered' '
 	cd nested &&
 	printf "TOKEN=ghp_%s\n" 0123456789abcdefghijABCDEFGHIJ012345 >.env &&
 	echo .env >.git/info/exclude &&
@@ -292,13 +292,13 @@ test_expect_success NESTS 'SB-01 SB-03: in a sandbox inside nothing can be unmou
 	test ! -e /usr/x
 '
 
-test_expect_success NESTS 'SB-07: a sandbox inside cannot mount /proc, which would show the keys of the user' '
+test_that NESTS 'SB-07: a sandbox inside cannot mount /proc, which would show the keys of the user' '
 	cd nested &&
 	test_says "mount proc" \
 		test_must_fail git agent $nested start -q -- bwrap --ro-bind / / --unshare-pid --proc /proc true
 '
 
-test_expect_success NOT_ROOT 'sandbox.nested in a file of the repository needs trust' '
+test_that NOT_ROOT 'sandbox.nested in a file of the repository needs trust' '
 	make_repo asks &&
 	cd asks &&
 	echo "sandbox: {nested: true}" >.agentdev.yaml &&
@@ -306,7 +306,7 @@ test_expect_success NOT_ROOT 'sandbox.nested in a file of the repository needs t
 	test_says "\.agentdev\.yaml:1" test_must_fail git agent start -q -- true
 '
 
-test_expect_success ROOT 'as root sandbox.nested is refused, with the reason' '
+test_that ROOT 'as root sandbox.nested is refused, with the reason' '
 	make_repo rootn &&
 	cd rootn &&
 	test_fails 125 "uid 0" git agent $nested start -q -- true &&
@@ -344,7 +344,7 @@ fails() {
 	done
 }
 
-test_expect_success STRACE 'a call that fails while a sandbox is made keeps it from starting, or nothing is missing' '
+test_that STRACE 'a call that fails while a sandbox is made keeps it from starting, or nothing is missing' '
 	make_repo faults &&
 	cd faults &&
 	test_script check <<-\END &&

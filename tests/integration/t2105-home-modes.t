@@ -29,7 +29,7 @@ run() {
 
 # ---- notes
 
-test_expect_success 'every command is told that it is in a sandbox, in which session, and where to read more' '
+test_that 'every command is told that it is in a sandbox, in which session, and where to read more' '
 	mode shared &&
 	project n &&
 	test_session one "
@@ -41,7 +41,7 @@ test_expect_success 'every command is told that it is in a sandbox, in which ses
 	test ! -e "$HOME/aihome/.claude"
 '
 
-test_expect_success 'notes are written once into the file that an agent reads, and never over another text' '
+test_that 'notes are written once into the file that an agent reads, and never over another text' '
 	mode shared &&
 	project n &&
 	git agent start -q -- claude &&
@@ -63,7 +63,7 @@ test_expect_success 'notes are written once into the file that an agent reads, a
 	test -s "$HOME/aihome/.codex/AGENTS.md"
 '
 
-test_expect_success 'PS-02: nothing in place of a note leads a write elsewhere, or blocks a start' '
+test_that 'PS-02: nothing in place of a note leads a write elsewhere, or blocks a start' '
 	mode shared &&
 	project n &&
 	mkdir victim &&
@@ -89,7 +89,7 @@ test_expect_success 'PS-02: nothing in place of a note leads a write elsewhere, 
 
 # ---- modes
 
-test_expect_success 'a shared home is that of all repositories' '
+test_that 'a shared home is that of all repositories' '
 	mode shared &&
 	project a1 &&
 	run "echo x >~/left" &&
@@ -99,7 +99,7 @@ test_expect_success 'a shared home is that of all repositories' '
 	test -e "$HOME/aihome/left"
 '
 
-test_expect_success 'the home of a project is that of a repository and its working trees' '
+test_that 'the home of a project is that of a repository and its working trees' '
 	mode project &&
 	project b1 &&
 	run "echo x >~/left; mkdir -p ~/b1" &&
@@ -118,7 +118,7 @@ test_expect_success 'the home of a project is that of a repository and its worki
 	test "$(stat -c %a "$home")" = 700
 '
 
-test_expect_success 'homes of projects share logins, the one written last, and nothing else' '
+test_that 'homes of projects share logins, the one written last, and nothing else' '
 	mode project &&
 	project c1 &&
 	run "mkdir -p ~/.claude ~/.codex && echo one >~/.claude/.credentials.json && echo c >~/.codex/auth.json
@@ -134,7 +134,7 @@ test_expect_success 'homes of projects share logins, the one written last, and n
 	test_prints "two\ns" run "cat ~/.claude/.credentials.json ~/.claude/settings.json"
 '
 
-test_expect_success 'PS-02: a login that is no plain file is not shared, and nothing is followed' '
+test_that 'PS-02: a login that is no plain file is not shared, and nothing is followed' '
 	mode project &&
 	project d1 &&
 	run "mkdir ~/.claude; echo good >~/.claude/.credentials.json" &&
@@ -158,7 +158,7 @@ test_expect_success 'PS-02: a login that is no plain file is not shared, and not
 	run "cat ~/.claude/.credentials.json" | grep -x good
 '
 
-test_expect_success 'an overlay keeps the home unchanged, is there when the session is resumed, and goes with it' '
+test_that 'an overlay keeps the home unchanged, is there when the session is resumed, and goes with it' '
 	mode shared &&
 	project e &&
 	run "echo below >~/f; echo gone >~/g; mkdir ~/d; echo 1 >~/d/1" &&
@@ -190,7 +190,7 @@ test_expect_success 'an overlay keeps the home unchanged, is there when the sess
 	test_expect_code 129 git agent home diff o
 '
 
-test_expect_success 'a repository can ask for less sharing, and not for more' '
+test_that 'a repository can ask for less sharing, and not for more' '
 	mode shared &&
 	project g &&
 	echo "home_mode: project" >.agentdev.yaml &&
@@ -209,7 +209,7 @@ test_expect_success 'a repository can ask for less sharing, and not for more' '
 
 # ---- git agent home
 
-test_expect_success 'home show says where the home is, whose, and how much is of which agent' '
+test_that 'home show says where the home is, whose, and how much is of which agent' '
 	mode shared &&
 	project h &&
 	test_shows "^home  $HOME/aihome (made by the first start)" git agent home &&
@@ -228,7 +228,7 @@ assert p[\"claude\"][\"files\"] == p[\"caches\"][\"files\"] == 1 and p[\"claude\
 	test_expect_code 129 git agent home show x
 '
 
-test_expect_success 'home diff shows what changed since a session began, though times were set back' '
+test_that 'home diff shows what changed since a session began, though times were set back' '
 	mode shared &&
 	project i &&
 	run "echo 1 >~/before" &&
@@ -249,7 +249,7 @@ test_expect_success 'home diff shows what changed since a session began, though 
 	test_expect_code 129 git agent home diff none
 '
 
-test_expect_success 'home reset moves the home away, or deletes it, whatever its modes' '
+test_that 'home reset moves the home away, or deletes it, whatever its modes' '
 	mode shared &&
 	project j &&
 	run "mkdir -p ~/x/y; echo 1 >~/x/y/z; chmod 0 ~/x/y ~/x" &&
@@ -271,7 +271,7 @@ test_expect_success 'home reset moves the home away, or deletes it, whatever its
 	rm -r "$HOME"/aihome.2*
 '
 
-test_expect_success 'home reset is refused while a session runs, of whatever repository' '
+test_that 'home reset is refused while a session runs, of whatever repository' '
 	mode shared &&
 	project k &&
 	test_when_finished "touch \"$HOME/aihome/stop\"; wait" &&
@@ -293,7 +293,7 @@ test_expect_success 'home reset is refused while a session runs, of whatever rep
 	test ! -e "$HOME/aihome"
 '
 
-test_expect_success 'a start waits for the lock of all homes' '
+test_that 'a start waits for the lock of all homes' '
 	mode shared &&
 	project m &&
 	run : &&
@@ -315,7 +315,7 @@ test_expect_success 'a start waits for the lock of all homes' '
 	git agent list | grep "^waits "
 '
 
-test_expect_success 'home reset of a project leaves the other homes, and the logins' '
+test_that 'home reset of a project leaves the other homes, and the logins' '
 	mode project &&
 	project l1 &&
 	run "mkdir ~/.claude; echo login >~/.claude/.credentials.json; echo x >~/x" &&

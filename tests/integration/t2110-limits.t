@@ -16,7 +16,7 @@ ended() {
 	grep "\"event\":\"limit\".*it was ended .*$2" "$HOME"/.local/state/git-agent/*/sessions/"$1"/journal.jsonl
 }
 
-test_expect_success 'RS-04: a session that runs too long gets SIGHUP, then SIGKILL, and its work is captured' '
+test_that 'RS-04: a session that runs too long gets SIGHUP, then SIGKILL, and its work is captured' '
 	repo time &&
 	test_fails 3 "agent/t: limits: time 1s watch" git agent -c limits.time=1s start --name t -- sh -c "
 		echo x >x
@@ -30,7 +30,7 @@ import json, sys
 assert {\"limit\": \"time\", \"value\": \"1s\", \"by\": \"watch\"} in json.load(sys.stdin)[\"limits\"]"
 '
 
-test_expect_success 'a resumed session has the limits of the settings at that time' '
+test_that 'a resumed session has the limits of the settings at that time' '
 	cd time &&
 	test_fails 129 "limits: time 2s watch" git agent -c limits.time=2s resume t sleep 100 &&
 	ended t "after 2s (limits.time)" &&
@@ -40,7 +40,7 @@ test_expect_success 'a resumed session has the limits of the settings at that ti
 	grep "\"incomplete\": null" ../json
 '
 
-test_expect_success 'RS-04: a session that prints more than limits.output is ended' '
+test_that 'RS-04: a session that prints more than limits.output is ended' '
 	repo output &&
 	test_expect_code 129 git agent -c limits.output=1MiB start -q --name o -- yes >../out &&
 	ended o "more than 1MiB (limits.output)" &&
@@ -49,7 +49,7 @@ test_expect_success 'RS-04: a session that prints more than limits.output is end
 	test -z "$(git agent show fits | grep incomplete)"
 '
 
-test_expect_success 'RS-04: a session that writes more than limits.upper is ended, wherever it writes' '
+test_that 'RS-04: a session that writes more than limits.upper is ended, wherever it writes' '
 	repo upper &&
 	mkdir shared &&
 	echo shared/ >.gitignore &&
@@ -68,7 +68,7 @@ test_expect_success 'RS-04: a session that writes more than limits.upper is ende
 '
 
 # It is measured each second.
-test_expect_success 'hard links and unreadable directories count for limits.upper what they take' '
+test_that 'hard links and unreadable directories count for limits.upper what they take' '
 	repo fits &&
 	git agent -c limits.upper=3MiB start -q --name fits -- sh -c "
 		head -c 2000000 /dev/urandom >a
@@ -101,7 +101,7 @@ stop_measuring() {
 	        except OSError: pass
 	END
 }
-test_expect_success 'RS-01: the process that measures the layers ends with the supervisor, and so does the sandbox' '
+test_that 'RS-01: the process that measures the layers ends with the supervisor, and so does the sandbox' '
 	repo measured &&
 	ulimit -S -n 500 &&
 	{
@@ -120,7 +120,7 @@ test_expect_success 'RS-01: the process that measures the layers ends with the s
 	test_wait_for "git agent list | grep captured"
 '
 
-test_expect_success 'RS-04: a session with directories too deep to be measured is ended' '
+test_that 'RS-04: a session with directories too deep to be measured is ended' '
 	repo deep &&
 	test_expect_code 129 git agent -c limits.upper=3MiB start -q --name d -- python3 -c "
 import os, time
@@ -130,7 +130,7 @@ time.sleep(100)" &&
 '
 
 hog='x = bytearray(50 << 20); print("small", flush=True); y = bytearray(300 << 20); print("large")'
-test_expect_success 'RS-04: a process gets no more memory than limits.memory' '
+test_that 'RS-04: a process gets no more memory than limits.memory' '
 	repo memory &&
 	{
 		git agent -c limits.memory=200MiB start --name m -- python3 -c "$hog" >../out 2>../err
@@ -151,7 +151,7 @@ rc = subprocess.run(sys.argv[1:]).returncode
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
 sys.exit(rc)
 EOF
-test_expect_success 'git that reads a device as alternates of the agent gets no more than limits.memory' '
+test_that 'git that reads a device as alternates of the agent gets no more than limits.memory' '
 	repo device &&
 	python3 ../most.py "$GIT_AGENT" -c limits.memory=200MiB -c limits.capture.git_time=20s \
 		start -q --name z -- sh -c "
@@ -168,7 +168,7 @@ test_expect_success 'git that reads a device as alternates of the agent gets no 
 '
 
 # Root is counted nowhere. Should ours not hold, that of the test does.
-test_expect_success NOT_ROOT 'RS-04: a fork bomb gets no more than limits.tasks, without the processes outside' '
+test_that NOT_ROOT 'RS-04: a fork bomb gets no more than limits.tasks, without the processes outside' '
 	repo tasks &&
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		sleep 1000 &
@@ -198,7 +198,7 @@ time.sleep(0.5)" &&
 	test "$m" -le 40
 '
 
-test_expect_success NOT_ROOT 'tasks are limited by default, and limits.tasks=0 ends that' '
+test_that NOT_ROOT 'tasks are limited by default, and limits.tasks=0 ends that' '
 	repo default &&
 	git agent start --name d -- sh -c "ulimit -a | grep process || prlimit --nproc" >../out 2>../err &&
 	grep 8192 ../out &&
@@ -226,7 +226,7 @@ held() {
 	test_when_finished "rm -f $(dirname "$PWD")/held; wait $holder" &&
 	test_wait_for "test -e ../held"
 }
-test_expect_success NOT_ROOT 'RS-04: a session works while a process outside holds many descriptors on sockets' '
+test_that NOT_ROOT 'RS-04: a session works while a process outside holds many descriptors on sockets' '
 	repo sockets &&
 	held &&
 	ulimit -S -n 300 &&
@@ -242,7 +242,7 @@ test_expect_success NOT_ROOT 'RS-04: a session works while a process outside hol
 low() {
 	(ulimit -n 300 && "$@")
 }
-test_expect_success NOT_ROOT 'RS-04: with a low hard limit of descriptors too, the reason is named' '
+test_that NOT_ROOT 'RS-04: with a low hard limit of descriptors too, the reason is named' '
 	cd sockets &&
 	low git agent start -qd --name low -- sh -c "while [ ! -e end ]; do sleep 0.05; done" &&
 	held &&
@@ -276,7 +276,7 @@ os.rename(sys.argv[1] + "~", sys.argv[1])
 while len(sys.argv) > 2 and not os.path.exists(sys.argv[2]):
     time.sleep(0.05)'
 test_lazy_prereq COUNTED 'python3 -c 0 && unshare -Ur sh -c "echo 9 >/proc/sys/user/max_inotify_instances"'
-test_expect_success COUNTED 'RS-04: all sessions together hold half of the inotify instances, wherever they begin' '
+test_that COUNTED 'RS-04: all sessions together hold half of the inotify instances, wherever they begin' '
 	repo watches &&
 	test_when_finished "touch \"$HOME/aihome/go\"; wait" &&
 	{ git agent start -q -- python3 -c "$grab" "$HOME/one" "$HOME/go" & } &&
@@ -294,7 +294,7 @@ test_expect_success COUNTED 'RS-04: all sessions together hold half of the inoti
 	test 0 -lt "$(cat "$HOME/own")"
 '
 
-test_expect_success 'limits.files limits the open files of each process, and nobody inside raises it' '
+test_that 'limits.files limits the open files of each process, and nobody inside raises it' '
 	repo files &&
 	git agent -c limits.files=200 start -q --name f -- sh -c "
 		ulimit -H -n && ! ulimit -n 201" >../out 2>/dev/null &&
@@ -306,7 +306,7 @@ test_expect_success 'limits.files limits the open files of each process, and nob
 manager=/run/user/$(id -u)
 [ ! -e "$manager/systemd/private" ] || export XDG_RUNTIME_DIR="$manager"
 test_lazy_prereq CGROUP 'git agent doctor | grep "^ok   limits .*cpu by"'
-test_expect_success 'where programs look for a control group they read the limits of the session' '
+test_that 'where programs look for a control group they read the limits of the session' '
 	repo told &&
 	git agent -c limits.memory=1g start -q --name t -- sh -c "
 		cd /sys/fs/cgroup && cat memory.max cpu.max && ls -A && ! touch x" >../out 2>/dev/null &&
@@ -315,12 +315,12 @@ test_expect_success 'where programs look for a control group they read the limit
 	test_prints max cat ../out
 '
 
-test_expect_success NOT_ROOT 'the limit of tasks is told as well' '
+test_that NOT_ROOT 'the limit of tasks is told as well' '
 	cd told &&
 	test_prints 99 git agent -c limits.tasks=99 start -q -- cat /sys/fs/cgroup/pids.max
 '
 
-test_expect_success 'a limit that this machine cannot keep is refused' '
+test_that 'a limit that this machine cannot keep is refused' '
 	repo cannot &&
 	if git agent doctor | grep "^ok   limits .*no cpu"; then
 		test_fails 125 "processor time (limits.cpu) cannot be limited here" \
@@ -333,7 +333,7 @@ test_expect_success 'a limit that this machine cannot keep is refused' '
 		git agent -c limits.cpu=50 start --name c -- true
 	fi
 '
-test_expect_success CGROUP 'RS-04: a control group ends what exceeds limits.memory altogether, and that is said' '
+test_that CGROUP 'RS-04: a control group ends what exceeds limits.memory altogether, and that is said' '
 	repo together &&
 	git agent -c limits.memory=200MiB -c limits.tasks=50 -c limits.cpu=50 start -q --name g -- python3 -c "
 import os, time
@@ -355,7 +355,7 @@ test_lazy_prereq SYSTEMD 'systemd-run $([ "$(id -u)" = 0 ] || echo --user) -q --
 test_lazy_prereq NO_CGROUP 'test_have_prereq NOT_ROOT && ! test_have_prereq CGROUP'
 if [ "$(id -u)" = 0 ]; then of=; else of=--user; fi
 export of
-test_expect_success SYSTEMD 'limits kept by systemd stay when it takes controllers from its own unit' '
+test_that SYSTEMD 'limits kept by systemd stay when it takes controllers from its own unit' '
 	repo unit &&
 	test_when_finished "systemctl $of stop ga-other-$$ ga-unit-$$" &&
 	systemd-run $of -q -p CPUWeight=50 --unit=ga-other-$$ sleep 1000 &&
@@ -403,7 +403,7 @@ managed() {
 	PATH=../evil:$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/run "$@"
 }
 
-test_expect_success NO_CGROUP 'a session that systemd refuses to limit does not start' '
+test_that NO_CGROUP 'a session that systemd refuses to limit does not start' '
 	repo scope &&
 	managed test_expect_code 125 git agent -c limits.memory=1GiB -c limits.cpu=150 start -- true 2>../err &&
 	grep "systemd did not limit the session: .Call failed: no thanks" ../err &&
@@ -416,7 +416,7 @@ test_expect_success NO_CGROUP 'a session that systemd refuses to limit does not 
 	test ! -e ../planted
 '
 
-test_expect_success NO_CGROUP 'an older systemd, without OOMPolicy, is asked again without it' '
+test_that NO_CGROUP 'an older systemd, without OOMPolicy, is asked again without it' '
 	cd scope &&
 	: >../old &&
 	managed test_expect_code 125 git agent -c limits.memory=1GiB start -- true 2>../err &&
@@ -426,7 +426,7 @@ test_expect_success NO_CGROUP 'an older systemd, without OOMPolicy, is asked aga
 		grep "scope fail 3 PIDs au 1 [0-9]* MemoryMax t 1073741824 MemorySwapMax t 0 0 $"
 '
 
-test_expect_success NO_CGROUP 'without a bus to ask systemd on, memory is limited by rlimit, and that is said' '
+test_that NO_CGROUP 'without a bus to ask systemd on, memory is limited by rlimit, and that is said' '
 	repo nobus &&
 	rm ../run/bus &&
 	unset DBUS_SESSION_BUS_ADDRESS &&

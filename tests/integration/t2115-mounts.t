@@ -89,7 +89,7 @@ refused_link() {
 	}
 }
 
-test_expect_success 'SB-04: a link in the home in place of a mount point, or above one, is refused' '
+test_that 'SB-04: a link in the home in place of a mount point, or above one, is refused' '
 	home_of shared &&
 	right_or_refused &&
 	test $rc = 0 &&
@@ -102,7 +102,7 @@ test_expect_success 'SB-04: a link in the home in place of a mount point, or abo
 '
 
 for mode in project overlay; do
-	test_expect_success "SB-04: such a link is refused with home_mode $mode" '
+	test_that "SB-04: such a link is refused with home_mode $mode" '
 		home_of '$mode' &&
 		right_or_refused &&
 		test $rc = 0 &&
@@ -116,7 +116,7 @@ for mode in project overlay; do
 	'
 done
 
-test_expect_success 'SB-04: a fifo, file or socket in place of a mount point is refused' '
+test_that 'SB-04: a fifo, file or socket in place of a mount point is refused' '
 	home_of shared &&
 	cat >../bind.py <<-\END &&
 	import os, socket, sys
@@ -141,7 +141,7 @@ test_expect_success 'SB-04: a fifo, file or socket in place of a mount point is 
 '
 
 # An earlier session's layer, as nothing inside could make it: mount points are busy there.
-test_expect_success 'SB-04: a link in a session'\''s layer in place of a mount point or of .git is refused' '
+test_that 'SB-04: a link in a session'\''s layer in place of a mount point or of .git is refused' '
 	cd "$HOME/w/p" &&
 	no_home &&
 	test_session u "echo 1 >x" &&
@@ -175,7 +175,7 @@ test_expect_success 'SB-04: a link in a session'\''s layer in place of a mount p
 '
 
 # In the home of a session that looks on, what others mount on is a directory like any other.
-test_expect_success 'SB-04 PS-02: links swapped in a loop while sessions start lead no mount elsewhere' '
+test_that 'SB-04 PS-02: links swapped in a loop while sessions start lead no mount elsewhere' '
 	test_settings &&
 	cd "$HOME/w/p" &&
 	no_home &&
@@ -229,7 +229,7 @@ test_expect_success 'SB-04 PS-02: links swapped in a loop while sessions start l
 	! (cd "$canary" && ls new p/new)
 '
 
-test_expect_success 'mount points in the home are marked, and no other session or command removes them' '
+test_that 'mount points in the home are marked, and no other session or command removes them' '
 	test_settings &&
 	cd "$HOME/w/p" &&
 	no_home &&
@@ -270,7 +270,7 @@ no_marks() {
 	! find "$HOME/aihome" -name .git-agent-mount-point -o -perm 555 | grep .
 }
 
-test_expect_success 'between sessions no mount point is in a home, and a tool makes its directory there' '
+test_that 'between sessions no mount point is in a home, and a tool makes its directory there' '
 	cd "$HOME/w/p" &&
 	no_home &&
 	test_inside "test -e ~/.nvm/id && mkdir -p ~/.local/own" &&
@@ -288,7 +288,7 @@ test_expect_success 'between sessions no mount point is in a home, and a tool ma
 	rm -r "$HOME/aihome/.nvm"
 '
 
-test_expect_success 'a start removes the mount points that a killed session left' '
+test_that 'a start removes the mount points that a killed session left' '
 	cd "$HOME/w/p" &&
 	no_home &&
 	{ "$GIT_AGENT" start -q -- sh -c "touch ~/up; sleep 1000" & } &&
@@ -303,7 +303,7 @@ test_expect_success 'a start removes the mount points that a killed session left
 	no_marks
 '
 
-test_expect_success 'a shared directory can be emptied and filled' '
+test_that 'a shared directory can be emptied and filled' '
 	cd "$HOME/w/p" &&
 	git agent start --name e -- sh -c "
 		find pkg/node_modules -mindepth 1 -delete &&
@@ -324,7 +324,7 @@ for device in /dev/net/tun /dev/fuse /dev/kvm /dev/hwrng /dev/tty0 ''; do
 done
 test_lazy_prereq DEVICE 'test -n "$device"'
 
-test_expect_success DEVICE 'a device is there if it is listed, with the directory it is in' '
+test_that DEVICE 'a device is there if it is listed, with the directory it is in' '
 	cd "$HOME/w/p" &&
 	test_expect_code 1 git agent start -q -- test -e "$device" &&
 	for listed in "$device" "${device%/*}"; do
@@ -337,7 +337,7 @@ test_expect_success DEVICE 'a device is there if it is listed, with the director
 	done
 '
 
-test_expect_success 'no disk is shown, and what is no device is no value' '
+test_that 'no disk is shown, and what is no device is no value' '
 	cd "$HOME/w/p" &&
 	for word in "/dev/../etc" /dev/pts/0 "/dev/nvme*" usb /etc; do
 		test_expect_code 129 git agent -c "devices=$word" start -- true || exit 1

@@ -45,7 +45,7 @@ removes() {
 		cat dist/depth/new"
 }
 
-test_expect_success 'rm, rmdir, git clean, mv and find remove it' '
+test_that 'rm, rmdir, git clean, mv and find remove it' '
 	repo r &&
 	host >../before &&
 	test_prints new removes "rm -rf dist" &&
@@ -58,31 +58,31 @@ test_expect_success 'rm, rmdir, git clean, mv and find remove it' '
 	host | cmp ../before -
 '
 
-test_expect_success PYTHON 'Python removes it' '
+test_that PYTHON 'Python removes it' '
 	cd r &&
 	test_prints new removes "python3 -c \"import shutil; shutil.rmtree(\\\"dist\\\")\"" &&
 	test_prints new removes "python3 -c \"import shutil; shutil.move(\\\"dist\\\", \\\"old\\\")\""
 '
 
-test_expect_success NODE 'Node removes it' '
+test_that NODE 'Node removes it' '
 	cd r &&
 	test_prints new removes "node -e '\''fs.rmSync(\"dist\", { recursive: true })'\''" &&
 	test_prints new removes "node -e '\''fs.promises.rm(\"dist\", { recursive: true, force: true })'\''"
 '
 
-test_expect_success CMAKE 'CMake removes it' '
+test_that CMAKE 'CMake removes it' '
 	cd r &&
 	test_prints new removes "cmake -E rm -r dist"
 '
 
-test_expect_success 'one that lies in a directory is removed with that' '
+test_that 'one that lies in a directory is removed with that' '
 	cd r &&
 	git agent start -q -- sh -ec "rm -r sub && mkdir -p sub/cache && ls -A sub/cache" >../out &&
 	test ! -s ../out &&
 	host | cmp ../before -
 '
 
-test_expect_success 'one that is not empty is not removed, and nothing in it is' '
+test_that 'one that is not empty is not removed, and nothing in it is' '
 	cd r &&
 	test_inside "
 		rmdir dist
@@ -94,7 +94,7 @@ test_expect_success 'one that is not empty is not removed, and nothing in it is'
 	printf "dist:\n1\ndeep\n\nmods:\npkg\n" | cmp - ../out
 '
 
-test_expect_success 'what was removed is not shown again, and what was made there stays' '
+test_that 'what was removed is not shown again, and what was made there stays' '
 	cd r &&
 	git agent start -q -n s -- sh -ec "
 		rm -r dist mods sub
@@ -114,7 +114,7 @@ test_expect_success 'what was removed is not shown again, and what was made ther
 	host | cmp ../before -
 '
 
-test_expect_success 'a refresh leaves alone what was removed' '
+test_that 'a refresh leaves alone what was removed' '
 	repo fresh &&
 	git agent start -qd -n s -- sleep 1000 &&
 	git agent shell s -- sh -ec "rm -r dist && mkdir dist && echo mine >dist/mine" &&
@@ -129,7 +129,7 @@ test_expect_success 'a refresh leaves alone what was removed' '
 	git agent stop -q s
 '
 
-test_expect_success 'one of a submodule is removed, too' '
+test_that 'one of a submodule is removed, too' '
 	repo lib &&
 	repo ../super &&
 	test_submodule ../lib lib &&
@@ -148,7 +148,7 @@ test_expect_success 'one of a submodule is removed, too' '
 	test "$(ls lib/dist)" = l
 '
 
-test_expect_success 'a live session does not show what is beneath it' '
+test_that 'a live session does not show what is beneath it' '
 	repo live &&
 	host >../before &&
 	git agent start -q -n s --live -- sh -ec "
@@ -160,7 +160,7 @@ test_expect_success 'a live session does not show what is beneath it' '
 	host | cmp ../before -
 '
 
-test_expect_success 'a supervisor that is killed half way leaves none of it, or all' '
+test_that 'a supervisor that is killed half way leaves none of it, or all' '
 	repo half &&
 	test_expect_code 137 env GIT_AGENT_FAULT=shared:noted:kill git-agent start -q -n s -- sh -c "
 		rm -r dist" 2>/dev/null &&
@@ -187,7 +187,7 @@ attack() {
 	git agent start -q -- python3 -B attack.py
 }
 
-test_expect_success PYTHON 'SB-25: no other mount is taken down' '
+test_that PYTHON 'SB-25: no other mount is taken down' '
 	repo hostile &&
 	git init -q ../part &&
 	git -C ../part commit -q --allow-empty -m p &&
@@ -206,7 +206,7 @@ test_expect_success PYTHON 'SB-25: no other mount is taken down' '
 	END
 '
 
-test_expect_success PYTHON 'SB-25: links, parents and other roots lead to nothing else' '
+test_that PYTHON 'SB-25: links, parents and other roots lead to nothing else' '
 	cd hostile &&
 	attack <<-\END
 	for p in ("dist", "mods", "sub/cache"): subprocess.run(["find", p, "-mindepth", "1", "-delete"])
@@ -231,7 +231,7 @@ test_expect_success PYTHON 'SB-25: links, parents and other roots lead to nothin
 	END
 '
 
-test_expect_success PYTHON 'SB-25: whoever changes the path meanwhile removes only what it may' '
+test_that PYTHON 'SB-25: whoever changes the path meanwhile removes only what it may' '
 	cd hostile &&
 	attack <<-\END
 	subprocess.run(["find", "dist", "-mindepth", "1", "-delete"])
@@ -254,7 +254,7 @@ test_expect_success PYTHON 'SB-25: whoever changes the path meanwhile removes on
 	END
 '
 
-test_expect_success PYTHON 'SB-25: nothing is lost that is written while it is removed' '
+test_that PYTHON 'SB-25: nothing is lost that is written while it is removed' '
 	cd hostile &&
 	attack <<-\END
 	subprocess.run(["find", "dist", "-mindepth", "1", "-delete"])
@@ -284,7 +284,7 @@ test_expect_success PYTHON 'SB-25: nothing is lost that is written while it is r
 	END
 '
 
-test_expect_success PYTHON 'SB-25: a program that confined itself removes nothing with the rights of others' '
+test_that PYTHON 'SB-25: a program that confined itself removes nothing with the rights of others' '
 	cd hostile &&
 	attack <<-\END
 	subprocess.run(["find", "dist", "-mindepth", "1", "-delete"])
@@ -299,7 +299,7 @@ test_expect_success PYTHON 'SB-25: a program that confined itself removes nothin
 	END
 '
 
-test_expect_success PYTHON 'by a descriptor it is refused where each lies at the top' '
+test_that PYTHON 'by a descriptor it is refused where each lies at the top' '
 	cd r &&
 	rm -r sub/cache &&
 	git agent start -q -- python3 -c "
@@ -312,7 +312,7 @@ os.rmdir(\"dist\")" >../out &&
 	echo "Device or resource busy" | cmp - ../out
 '
 
-test_expect_success 'without the service the kernel refuses it' '
+test_that 'without the service the kernel refuses it' '
 	cd r &&
 	git agent -c sandbox.rename=false start -q -- sh -c "
 		find dist -mindepth 1 -delete

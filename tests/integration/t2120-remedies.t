@@ -30,14 +30,14 @@ says() {
 	END
 }
 
-test_expect_success 'a seccomp filter that refuses namespaces or mounts is named as the cause' '
+test_that 'a seccomp filter that refuses namespaces or mounts is named as the cause' '
 	says "cannot create a user namespace: .*seccomp" . $deny unshare=EPERM -- &&
 	says "cannot create a user namespace: .*seccomp" . $deny clone:USER=EPERM -- &&
 	says "cannot mount in a user namespace: .*seccomp" . $deny mount=EPERM -- &&
 	says "cannot mount .root/usr.: .*seccomp" . $deny open_tree=EPERM --
 '
 
-test_expect_success 'a kernel without a needed system call is named as the cause' '
+test_that 'a kernel without a needed system call is named as the cause' '
 	says "no user namespaces" . $deny unshare=ENOSYS -- &&
 	for call in close_range mount_setattr; do
 		says "system call that sandboxes need is not there" . $deny $call=ENOSYS -- ||
@@ -45,12 +45,12 @@ test_expect_success 'a kernel without a needed system call is named as the cause
 	done
 '
 
-test_expect_success 'in a sandbox without further namespaces, starting outside of it is suggested' '
+test_that 'in a sandbox without further namespaces, starting outside of it is suggested' '
 	says "cannot create a user namespace: No space left" "start git agent outside of it" $deny unshare=ENOSPC --
 '
 
 test_lazy_prereq UNAME26 'setarch --uname-2.6 uname -r | grep "^2.6"'
-test_expect_success UNAME26 'a kernel that is too old is named with the version needed' '
+test_that UNAME26 'a kernel that is too old is named with the version needed' '
 	for fails in mount_setattr=ENOSYS unshare=EPERM; do
 		says "this kernel (2.6.*) is too old: Linux 5.12 or newer is needed" \
 			"install a newer kernel|wsl --update" \
@@ -70,7 +70,7 @@ exec bwrap --unshare-user --tmpfs / --ro-bind /usr /usr --ro-bind /etc /etc --pr
 	--chdir "$PWD" "$@"
 END
 
-test_expect_success USERNS 'with user.max_user_namespaces=0 the sysctl that helps is named' '
+test_that USERNS 'with user.max_user_namespaces=0 the sysctl that helps is named' '
 	cat >none <<-\END &&
 	echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"
 	END
@@ -85,12 +85,12 @@ echo "$2" >"/proc/sys/kernel/$1" &&
 shift 2 &&
 exec "$deny" unshare=EPERM -- "$@"
 END
-test_expect_success USERNS 'with kernel.unprivileged_userns_clone=0 the sysctl that helps is named' '
+test_that USERNS 'with kernel.unprivileged_userns_clone=0 the sysctl that helps is named' '
 	says "ordinary users may not create user namespaces here" "sudo sysctl -w kernel.unprivileged_userns_clone=1" \
 		sh "$PWD/in_place" -- unshare -Urm sh "$PWD/faked" unprivileged_userns_clone 0
 '
 
-test_expect_success USERNS 'where AppArmor restricts user namespaces the profile is suggested' '
+test_that USERNS 'where AppArmor restricts user namespaces the profile is suggested' '
 	says "AppArmor keeps git-agent-stage from using a user namespace" \
 		"sudo make install .*/etc/apparmor.d|sudo apparmor_parser -r /etc/apparmor.d/git-agent" \
 		sh "$PWD/in_place" -- unshare -Urm sh "$PWD/faked" apparmor_restrict_unprivileged_userns 1
@@ -102,7 +102,7 @@ place() {
 	says "cannot create a user namespace: .*seccomp" "this looks like $place_name: .*$place_hint" \
 		sh "$PWD/in_place" "$@" -- $deny unshare=EPERM --
 }
-test_expect_success USERNS 'in each kind of container the options to start it with are named' '
+test_that USERNS 'in each kind of container the options to start it with are named' '
 	opt="--security-opt" &&
 	place Docker "docker run $opt seccomp=unconfined $opt apparmor=unconfined $opt systempaths=unconfined" \
 		--dir /.dockerenv &&
@@ -122,7 +122,7 @@ test_lazy_prereq POKE '
 	cd / &&
 	strace -qq -o /dev/null -e trace=uname -e inject="$(uname_says 4.4.0-x-Microsoft)" uname -r |
 		grep "^4.4.0-x-Microsoft"'
-test_expect_success POKE 'in WSL the command that helps is named' '
+test_that POKE 'in WSL the command that helps is named' '
 	while IFS=: read -r name release hint; do
 		says "this kernel ($release) is too old" "this looks like $name: .*$hint" \
 			sh "$PWD/in_place" -- $deny unshare=EPERM -- strace -f -qq -o /dev/null -e trace=uname \
@@ -133,7 +133,7 @@ test_expect_success POKE 'in WSL the command that helps is named' '
 	END
 '
 
-test_expect_success STRACE 'a state directory on a file system that cannot hold layers is named with its kind' '
+test_that STRACE 'a state directory on a file system that cannot hold layers is named with its kind' '
 	for t in 6969:NFS 444d:FAT; do
 		magic=$(printf "%-16s" "${t%:*}" | tr " " 0)
 		says "is on a file system (${t#*:}) that cannot hold the writable layer" \
@@ -143,7 +143,7 @@ test_expect_success STRACE 'a state directory on a file system that cannot hold 
 	done
 '
 
-test_expect_success USERNS 'a state directory on an overlay is refused, with what helps in a container' '
+test_that USERNS 'a state directory on an overlay is refused, with what helps in a container' '
 	mkdir -p l u w ov &&
 	cat >on_overlay <<-\END &&
 	(cd "$HOME" && mount -t overlay none -o userxattr,lowerdir=l,upperdir=u,workdir=w ov) &&
@@ -155,7 +155,7 @@ test_expect_success USERNS 'a state directory on an overlay is refused, with wha
 		sh "$PWD/in_place" -- unshare -Urm sh "$PWD/on_overlay"
 '
 
-test_expect_success 'make uninstall removes all programs, pages and completions that make install installs' '
+test_that 'make uninstall removes all programs, pages and completions that make install installs' '
 	make -s -C "$TEST_BUILDDIR" DESTDIR="$PWD/all" install >log 2>&1 &&
 	cd all &&
 	find . -type f >../files &&
@@ -175,7 +175,7 @@ test_expect_success 'make uninstall removes all programs, pages and completions 
 	test "$(find all -type f -o -type l -o -name git-agent)" = ""
 '
 
-test_expect_success 'the AppArmor profile names the directories, and bwrap only if no other profile does' '
+test_that 'the AppArmor profile names the directories, and bwrap only if no other profile does' '
 	mkdir -p aa &&
 	profile() {
 		sh "$TEST_SRCDIR/docs/apparmor/install.sh" "$TEST_SRCDIR/docs/apparmor/git-agent" aa "$@"

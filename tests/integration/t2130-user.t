@@ -44,7 +44,7 @@ EOF
 git -C r add -A &&
 git -C r commit -qm one
 
-test_expect_success EXTRAUSERS 'whoami, id, ~NAME and ssh-keygen inside agree with the host' '
+test_that EXTRAUSERS 'whoami, id, ~NAME and ssh-keygen inside agree with the host' '
 	user some.one@corp "$HOME" /bin/sh &&
 	sh r/names >want 2>&1 &&
 	head -n 1 want | grep -x some.one@corp &&
@@ -56,7 +56,7 @@ test_expect_success EXTRAUSERS 'whoami, id, ~NAME and ssh-keygen inside agree wi
 	test_cmp want out
 '
 
-test_expect_success EXTRAUSERS 'passwd and group have a line more inside, and what the service uses is not there' '
+test_that EXTRAUSERS 'passwd and group have a line more inside, and what the service uses is not there' '
 	user other not-a-path bad/shell &&
 	git -C r agent start -q -- sh -c "
 		cat /etc/passwd
@@ -71,7 +71,7 @@ test_expect_success EXTRAUSERS 'passwd and group have a line more inside, and wh
 	test_cmp want out
 '
 
-test_expect_success EXTRAUSERS 'what is no name is not written into a file' '
+test_that EXTRAUSERS 'what is no name is not written into a file' '
 	user +everybody / /bin/sh &&
 	git -C r agent start -q -- cat /etc/passwd >out &&
 	test_cmp /etc/passwd out

@@ -36,7 +36,7 @@ on() {
 # all that an agent can read but the system's files
 canary='cd / && env && ls | grep -vx "usr\|proc\|sys\|opt\|lib.*\|s*bin\|etc" | xargs grep -rs CANARY-x7; :'
 
-test_expect_success 'SB-03: a directory of PATH is shown, and nothing around it, also where a link leads to it' '
+test_that 'SB-03: a directory of PATH is shown, and nothing around it, also where a link leads to it' '
 	program ~/dev/tools/bin/one ~/.config/x/bin/two ~/real/v1/bin/three &&
 	ln -s ~/real/v1 ~/current &&
 	on "$HOME/dev/tools/bin:$HOME/.config/x/bin/:$HOME/current/bin" sh -c "one; two; three; $canary" >out &&
@@ -46,7 +46,7 @@ test_expect_success 'SB-03: a directory of PATH is shown, and nothing around it,
 	! grep "of PATH" err
 '
 
-test_expect_success 'SB-03: what of PATH is not shown is named, with the setting that shows it' '
+test_that 'SB-03: what of PATH is not shown is named, with the setting that shows it' '
 	program ~/bin/four ~/.ssh/bin/five ~/repo.git/x ~/x/.git/hooks/six &&
 	git init -q ~/bin &&
 	mkdir -p ~/.config ~/.local/share ~/holds/.aws &&
@@ -64,7 +64,7 @@ test_expect_success 'SB-03: what of PATH is not shown is named, with the setting
 	rm "$conf"
 '
 
-test_expect_success 'SB-03: an environment is shown whole where the mark of its tool stands, without its credentials' '
+test_that 'SB-03: an environment is shown whole where the mark of its tool stands, without its credentials' '
 	for d in ~/.cache/pypoetry/virtualenvs/a "$TRASH/venv" ~/.config/nvm ~/.conda/envs/e ~/mixed ~/plain; do
 		mkdir -p "$d/bin" "$d/lib" "$d/versions/node/v1/etc" "$d/conda-meta" &&
 		echo "seen $d" >"$d/lib/seen" || return 1
@@ -90,12 +90,12 @@ test_expect_success 'SB-03: an environment is shown whole where the mark of its 
 '
 
 test_lazy_prereq VENV 'PATH=$system python3 -m venv "$TRASH/v" && rm -r "$TRASH/v"'
-test_expect_success VENV 'python runs in an activated virtual environment of another place' '
+test_that VENV 'python runs in an activated virtual environment of another place' '
 	PATH=$system python3 -m venv --without-pip ~/envs/v &&
 	test_prints "$HOME/envs/v" on ~/envs/v/bin python3 -c "import sys; print(sys.prefix)"
 '
 
-test_expect_success 'a proxy is known inside with the network of the host, without the password for it' '
+test_that 'a proxy is known inside with the network of the host, without the password for it' '
 	secret_url=http://me:CANARY-x7@127.0.0.1:9/ &&
 	export http_proxy=$secret_url HTTPS_PROXY=me:CANARY-x7@[::1]:9 no_proxy=localhost,.example.org &&
 	inside_proxy() { (cd p && git agent "$@" sh -c "env | grep -i _proxy | sort") >out 2>err; } &&
@@ -110,7 +110,7 @@ test_expect_success 'a proxy is known inside with the network of the host, witho
 '
 
 test_lazy_prereq OPENSSL 'openssl version'
-test_expect_success OPENSSL 'SB-03: of a file of certificates that a variable names, they are shown and nothing else' '
+test_that OPENSSL 'SB-03: of a file of certificates that a variable names, they are shown and nothing else' '
 	openssl req -x509 -newkey rsa:2048 -nodes -keyout ~/key.pem -out ~/crt.pem -subj /CN=desk -days 2 2>/dev/null &&
 	{ echo CANARY-x7; cat ~/crt.pem; echo password = CANARY-x7; } >~/ca.pem &&
 	{ cat ~/crt.pem ~/key.pem; echo CANARY-x7; } >~/both.pem &&
@@ -132,7 +132,7 @@ test_expect_success OPENSSL 'SB-03: of a file of certificates that a variable na
 '
 
 test_lazy_prereq TIC 'infocmp xterm | sed "s/^xterm[^,]*/desk|a terminal/" | tic -o "$TRASH/ti" -'
-test_expect_success TIC 'SB-03: the entry of the terminal is shown, and nothing around it; an unknown one has another' '
+test_that TIC 'SB-03: the entry of the terminal is shown, and nothing around it; an unknown one has another' '
 	cp -r "$TRASH/ti" ~/.terminfo &&
 	secret ~/.terminfo/d/token ~/.terminfo/c/cert ~/.aws/d/desk &&
 	t="tput -T \$TERM cub1 >/dev/null && echo known; $canary" &&
@@ -147,7 +147,7 @@ test_expect_success TIC 'SB-03: the entry of the terminal is shown, and nothing 
 	TERM=../.aws/x on "" true
 '
 
-test_expect_success 'package managers keep what they fetch in the agents home, and say nothing new' '
+test_that 'package managers keep what they fetch in the agents home, and say nothing new' '
 	cat >tools <<-\EOF &&
 	bundle config get --parseable path
 	composer config --global cache-dir
@@ -170,7 +170,7 @@ attributes() {
 	python3 -c 'import os, sys; [os.setxattr(f, "user.x", b"y") for f in sys.argv[1:]]' "$@"
 }
 test_lazy_prereq XATTR 'echo >"$TRASH/xattr" && attributes "$TRASH/xattr"'
-test_expect_success XATTR 'what git does not keep of a file is said by the start that checks it out, once' '
+test_that XATTR 'what git does not keep of a file is said by the start that checks it out, once' '
 	cd ~/p &&
 	echo b >b &&
 	test_commit b &&

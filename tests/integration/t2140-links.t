@@ -30,7 +30,7 @@ names() {
 says="$HOME/code/p $real/data/p
 $HOME"
 
-test_expect_success 'HOME and PWD are what the user calls them: in a session, resumed, in a shell and in setup' '
+test_that 'HOME and PWD are what the user calls them: in a session, resumed, in a shell and in setup' '
 	cd "$HOME/code/p" &&
 	test_prints "$HOME $says" names &&
 	cd sub &&
@@ -44,7 +44,7 @@ test_expect_success 'HOME and PWD are what the user calls them: in a session, re
 $TRASH/project/sub" git agent shell two -- sh -c "cat ../where && printenv PWD"
 '
 
-test_expect_success 'a link shows itself, and nothing of what else is where it leads' '
+test_that 'a link shows itself, and nothing of what else is where it leads' '
 	cd "$TRASH/project" &&
 	test_inside "
 		readlink $TRASH/h $TRASH/project ~/code
@@ -53,7 +53,7 @@ test_expect_success 'a link shows itself, and nothing of what else is where it l
 	test_cmp want out
 '
 
-test_expect_success 'where something else has the name inside, or a link leads about, it is the real path' '
+test_that 'where something else has the name inside, or a link leads about, it is the real path' '
 	cd "$HOME/code/p" &&
 	rm "$real/aihome/code" &&
 	mkdir "$real/aihome/code" &&
@@ -72,7 +72,7 @@ $HOME" names &&
 $real" names
 '
 
-test_expect_success 'SB-04: links that an agent left are neither followed nor replaced' '
+test_that 'SB-04: links that an agent left are neither followed nor replaced' '
 	mkdir -p "$TRASH/outside" "$real/way" &&
 	ln -s ../data "$real/way/code" &&
 	rm -rf "$real/aihome/code" &&
@@ -88,7 +88,7 @@ $HOME" names || exit 1
 	rm "$real/aihome/code" "$real/aihome/way"
 '
 
-test_expect_success VENV 'a virtual environment that was made by such a path works' '
+test_that VENV 'a virtual environment that was made by such a path works' '
 	cd "$HOME/code/p" &&
 	/usr/bin/python3 -m venv --without-pip "$PWD/.venv" &&
 	printf "#!%s\nimport sys\nprint(sys.prefix)\n" "$PWD/.venv/bin/python" >.venv/bin/tool &&
@@ -103,7 +103,7 @@ test_expect_success VENV 'a virtual environment that was made by such a path wor
 	test_cmp want out
 '
 
-test_expect_success CMAKE 'a build directory that CMake made by such a path is configured again' '
+test_that CMAKE 'a build directory that CMake made by such a path is configured again' '
 	cd "$HOME/code/p" &&
 	cmake -S "$PWD" -B "$PWD/build" &&
 	git agent start -q -- sh -ec "

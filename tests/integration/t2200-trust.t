@@ -28,7 +28,7 @@ pins() {
 }
 loose="secrets:\n  allow: [test/]\n"
 
-test_expect_success 'a setting that loosens is shown in words, and counts while it is trusted' '
+test_that 'a setting that loosens is shown in words, and counts while it is trusted' '
 	repo words "$loose" &&
 	test "$(value secrets.allow)" = "" &&
 	test_shows "^    show files that match test/, though they look like secrets (line 2)\$" \
@@ -47,7 +47,7 @@ test_expect_success 'a setting that loosens is shown in words, and counts while 
 	test -z "$(git agent trust --list)"
 '
 
-test_expect_success 'a file that only tightens, or none, needs no trust' '
+test_that 'a file that only tightens, or none, needs no trust' '
 	repo strict "dirty: refuse\n" &&
 	git agent trust </dev/null >../out &&
 	grep "needs no trust" ../out &&
@@ -59,7 +59,7 @@ test_expect_success 'a file that only tightens, or none, needs no trust' '
 	test_says "no commit" test_must_fail git agent trust
 '
 
-test_expect_success 'without a terminal nothing is trusted unless -y says so' '
+test_that 'without a terminal nothing is trusted unless -y says so' '
 	repo blind "$loose" &&
 	test_must_fail git agent trust </dev/null >../out 2>../err &&
 	grep "show files" ../out &&
@@ -70,7 +70,7 @@ test_expect_success 'without a terminal nothing is trusted unless -y says so' '
 	done
 '
 
-test_expect_success TTY 'on a terminal it asks, and only yes trusts' '
+test_that TTY 'on a terminal it asks, and only yes trusts' '
 	repo ask "$loose" &&
 	for answer in n x; do
 		"$pty" expect="show files that" expect="trust it" send="$answer\r" expect="not trusted" exit=1 -- \
@@ -83,7 +83,7 @@ test_expect_success TTY 'on a terminal it asks, and only yes trusts' '
 	test "$(value secrets.allow)" = test/
 '
 
-test_expect_success 'a changed file needs trust again, and shows what is new and what is gone' '
+test_that 'a changed file needs trust again, and shows what is new and what is gone' '
 	repo changed "secrets:\n  allow: [one, two]\n" &&
 	git agent trust -y &&
 	file "secrets:\n  allow: [one, three]\nlimits:\n  tasks: 0\n" &&
@@ -105,7 +105,7 @@ test_expect_success 'a changed file needs trust again, and shows what is new and
 	! grep "^  [+-]" ../out
 '
 
-test_expect_success TTY 'a setting that is gone is named once where it asks' '
+test_that TTY 'a setting that is gone is named once where it asks' '
 	repo once "secrets:\n  allow: [one, two]\n" &&
 	git agent trust -y &&
 	file "secrets:\n  allow: [one]\nlimits:\n  tasks: 0\n" &&
@@ -113,7 +113,7 @@ test_expect_success TTY 'a setting that is gone is named once where it asks' '
 	test "$(grep -c "  - show files that match two," ../out)" = 1
 '
 
-test_expect_success 'a named commit is trusted, an edit of the working tree is not' '
+test_that 'a named commit is trusted, an edit of the working tree is not' '
 	repo named "$loose" &&
 	git tag first &&
 	file "dirty: refuse\n" &&
@@ -128,7 +128,7 @@ test_expect_success 'a named commit is trusted, an edit of the working tree is n
 	test_must_fail git agent trust --show none
 '
 
-test_expect_success 'the trusted content counts only unchanged, in a file that only its owner can read' '
+test_that 'the trusted content counts only unchanged, in a file that only its owner can read' '
 	repo kept "$loose" &&
 	git agent trust -y &&
 	p=$(pins) &&
@@ -152,7 +152,7 @@ test_expect_success 'the trusted content counts only unchanged, in a file that o
 	test "$(value secrets.allow)" = test/
 '
 
-test_expect_success 'a value that loosens more because own settings became stricter needs trust again' '
+test_that 'a value that loosens more because own settings became stricter needs trust again' '
 	repo shown "${loose}limits:\n  tasks: 0\n" &&
 	test_settings "limits: {tasks: 0}\n" &&
 	git agent trust -y >../out &&
@@ -168,7 +168,7 @@ test_expect_success 'a value that loosens more because own settings became stric
 	test "$(value secrets.allow)" = test/
 '
 
-test_expect_success 'trust counts in one repository and its worktrees, not in clones or copies' '
+test_that 'trust counts in one repository and its worktrees, not in clones or copies' '
 	repo mine "$loose" &&
 	git agent trust -y &&
 	git clone -q . ../theirs &&
@@ -188,7 +188,7 @@ test_expect_success 'trust counts in one repository and its worktrees, not in cl
 
 require_sandbox
 
-test_expect_success 'PS-01: with untrusted settings no session starts, unless --untrusted leaves them out' '
+test_that 'PS-01: with untrusted settings no session starts, unless --untrusted leaves them out' '
 	repo start "# x\nsecrets:\n  mode: warn\n  allow: [.env]\n" &&
 	test_expect_code 125 git agent start -- touch x </dev/null 2>../err &&
 	test "$(wc -l <../err)" = 2 &&
@@ -202,7 +202,7 @@ test_expect_success 'PS-01: with untrusted settings no session starts, unless --
 	git agent start -q -- touch y
 '
 
-test_expect_success TTY 'on a terminal a start asks for trust once' '
+test_that TTY 'on a terminal a start asks for trust once' '
 	repo tty "$loose" &&
 	"$pty" within=30 expect="trust it" send="\r" expect="needs trust" exit=125 -- \
 		git agent start -q -- true >/dev/null &&
@@ -214,7 +214,7 @@ test_expect_success TTY 'on a terminal a start asks for trust once' '
 	! grep "trust it" ../out
 '
 
-test_expect_success 'PS-01: settings that an agent writes are held, and widen neither resume nor start' '
+test_that 'PS-01: settings that an agent writes are held, and widen neither resume nor start' '
 	repo agent "dirty: carry\n" &&
 	agent="printf \"secrets:\\n  mode: off\\n\" >.agentdev.yaml; git commit -qam wide" &&
 	test_session w "
@@ -239,7 +239,7 @@ test_expect_success 'PS-01: settings that an agent writes are held, and widen ne
 	test_fails 125 "secrets.mode. needs trust" git agent start -- true </dev/null
 '
 
-test_expect_success 'network.allow that has no effect is named with its place, unless the network is restricted' '
+test_that 'network.allow that has no effect is named with its place, unless the network is restricted' '
 	repo noeffect "dirty: carry\n" &&
 	mkdir -p "${conf%/*}" &&
 	test_settings "network:\n  allow: [a.example:1]\n" &&
@@ -249,7 +249,7 @@ test_expect_success 'network.allow that has no effect is named with its place, u
 	! grep "no effect" ../err
 '
 
-test_expect_success 'PS-01: trusted contents and their place are not visible in a session' '
+test_that 'PS-01: trusted contents and their place are not visible in a session' '
 	repo inside "$loose" &&
 	git agent trust -y &&
 	pins >../before &&
@@ -269,7 +269,7 @@ test_expect_success 'PS-01: trusted contents and their place are not visible in 
 	test_cmp ../before ../after
 '
 
-test_expect_success 'after its trust is revoked a session can be looked at, and resumed with --untrusted' '
+test_that 'after its trust is revoked a session can be looked at, and resumed with --untrusted' '
 	repo go "$loose" &&
 	git agent trust -y &&
 	test_session g "echo 1 >one" &&

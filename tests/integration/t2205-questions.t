@@ -38,7 +38,7 @@ asks() {
 	grep "claude asks before it runs commands from $1" ../err
 }
 
-test_expect_success 'a project that has an agent run nothing is trusted by what the agent is told' '
+test_that 'a project that has an agent run nothing is trusted by what the agent is told' '
 	test_enter none &&
 	has a &&
 	has .claude/settings.json "{\"permissions\": {\"allow\": [\"Bash\"]}, \"model\": \"x\"}" &&
@@ -54,7 +54,7 @@ test_expect_success 'a project that has an agent run nothing is trusted by what 
 	rm "$conf"
 '
 
-test_expect_success 'what is asked once is answered by a file, where there is none: also which key may be used' '
+test_that 'what is asked once is answered by a file, where there is none: also which key may be used' '
 	cd none &&
 	grep "{\"hasCompletedOnboarding\":true,.*\[\"is-the-key-of-nobody\"\]" "$HOME/aihome/.claude.json" &&
 	echo other >"$HOME/aihome/.claude.json" &&
@@ -66,7 +66,7 @@ test_expect_success 'what is asked once is answered by a file, where there is no
 	rm "$HOME/aihome/.claude.json"
 '
 
-test_expect_success 'where anything may run commands, nothing is answered, and the start names it' '
+test_that 'where anything may run commands, nothing is answered, and the start names it' '
 	test_enter some &&
 	has a &&
 	for f in .mcp.json .claude/commands/a.md .claude/skills/a/SKILL.md .claude/agents/a.md .claude/hooks/x \
@@ -97,7 +97,7 @@ hostile() {
 	asks .claude &&
 	git reset -q --hard HEAD~
 }
-test_expect_success 'settings that are hostile are not harmless' '
+test_that 'settings that are hostile are not harmless' '
 	cd some &&
 	mkdir -p .claude victim &&
 	f=.claude/settings.json &&
@@ -129,7 +129,7 @@ test_expect_success 'settings that are hostile are not harmless' '
 	asks .claude/settings.json
 '
 
-test_expect_success 'what the user trusts is answered, as long as it is the same' '
+test_that 'what the user trusts is answered, as long as it is the same' '
 	test_enter pins &&
 	has .claude/settings.json "{\"hooks\": {}}" &&
 	has .mcp.json &&
@@ -155,7 +155,7 @@ test_expect_success 'what the user trusts is answered, as long as it is the same
 	asks .claude/settings.json
 '
 
-test_expect_success 'a symlink cannot be trusted, nor what is ignored, unless it is harmless' '
+test_that 'a symlink cannot be trusted, nor what is ignored, unless it is harmless' '
 	test_enter odd &&
 	has real/settings.json "{}" &&
 	ln -s real .claude &&
@@ -177,7 +177,7 @@ test_expect_success 'a symlink cannot be trusted, nor what is ignored, unless it
 	answered
 '
 
-test_expect_success 'the answers of a resume depend on what its session made' '
+test_that 'the answers of a resume depend on what its session made' '
 	test_enter again &&
 	has a &&
 	git agent start -q -n s claude >../out &&
@@ -188,7 +188,7 @@ test_expect_success 'the answers of a resume depend on what its session made' '
 	grep "claude asks .*from .mcp.json" ../err
 '
 
-test_expect_success 'without a terminal, what would certainly ask is refused, and what may is said' '
+test_that 'without a terminal, what would certainly ask is refused, and what may is said' '
 	test_enter detached &&
 	has a &&
 	has .mcp.json &&
@@ -220,7 +220,7 @@ test_expect_success 'without a terminal, what would certainly ask is refused, an
 	git agent wait p c t u v
 '
 
-test_expect_success 'of an unknown version nothing is answered or refused, and the start says what is not known' '
+test_that 'of an unknown version nothing is answered or refused, and the start says what is not known' '
 	cd detached &&
 	pretend claude 3.0.0 &&
 	test_says "claude 3.0.0: what it asks before it begins is unknown" git agent start -n w -d claude &&
@@ -231,7 +231,7 @@ test_expect_success 'of an unknown version nothing is answered or refused, and t
 	pretend claude 2.1.0
 '
 
-test_expect_success 'the setting turns all of it off, and a repository cannot turn it on' '
+test_that 'the setting turns all of it off, and a repository cannot turn it on' '
 	cd detached &&
 	test_shows "permissions sandboxed=\$" git agent -c questions=ask start -q claude &&
 	git agent trust --revoke &&

@@ -24,7 +24,7 @@ echo a >a &&
 git add -A &&
 git commit -qm base || exit 1
 
-test_expect_success 'names and values that are none are refused with their place' '
+test_that 'names and values that are none are refused with their place' '
 	for line in "pass: [HOME]" "pass: [GIT_DIR]" "pass: [GIT_AGENT_NOTES]" "pass: [\"*\"]" "pass: [A=b]" \
 		"set: {HOME: x}" "set: {a-b: x}" "set: {GIT_INDEX_FILE: x}"; do
 		test_settings "env:\n  $line\n" &&
@@ -42,7 +42,7 @@ test_expect_success 'names and values that are none are refused with their place
 
 require_sandbox
 
-test_expect_success 'env.pass and env.set give what they name; set wins over passed' '
+test_that 'env.pass and env.set give what they name; set wins over passed' '
 	test_settings "env:\n  pass: [ONE, PRE_*]\n  set: {TWO: two, PRE_B: set, IFS: \"\"}\n" &&
 	ONE=1 PRE_A=a PRE_B=b OTHER=o TWO=outside start "env" >../out &&
 	grep "^ONE=1\$" ../out &&
@@ -55,7 +55,7 @@ test_expect_success 'env.pass and env.set give what they name; set wins over pas
 	grep "^TWO=3\$" ../out
 '
 
-test_expect_success 'a directory of mounts.ro is shown at its place and cannot be written' '
+test_that 'a directory of mounts.ro is shown at its place and cannot be written' '
 	test_settings "mounts: {ro: [~/data, ~/none]}\n" &&
 	git agent start -- sh -c "
 		cat $HOME/data/in/f
@@ -69,7 +69,7 @@ test_expect_success 'a directory of mounts.ro is shown at its place and cannot b
 	test "$(start "ls $HOME/data 2>/dev/null; true")" = ""
 '
 
-test_expect_success 'what is written to a directory of mounts.rw is there, in no commit, and announced' '
+test_that 'what is written to a directory of mounts.rw is there, in no commit, and announced' '
 	test_settings "mounts: {rw: [~/shared], ro: [~/data, ~/shared]}\n" &&
 	git agent start --name w -- sh -c "
 		echo mine >$HOME/shared/f
@@ -82,7 +82,7 @@ test_expect_success 'what is written to a directory of mounts.rw is there, in no
 	test_says "WRITABLE.*$HOME/shared" git agent resume v -- true
 '
 
-test_expect_success 'SB-20 SB-08: credentials, the system, repositories and sockets are not shown' '
+test_that 'SB-20 SB-08: credentials, the system, repositories and sockets are not shown' '
 	(
 		cd .. &&
 		mkdir -p .ssh/x .aws .config/x .cache/c holds/.ssh repo/sub bin sock deep aihome/x p/sub
@@ -120,7 +120,7 @@ test_expect_success 'SB-20 SB-08: credentials, the system, repositories and sock
 	start true
 '
 
-test_expect_success 'PS-01: mounts and variables of a repository need trust, and are shown in words' '
+test_that 'PS-01: mounts and variables of a repository need trust, and are shown in words' '
 	rm -f "$conf" &&
 	printf "mounts:\n  ro: [~/data]\n  rw: [~/shared]\nenv:\n  pass: [AWS_*]\n  set: {A: b}\n" >.agentdev.yaml &&
 	test_commit mounts &&
@@ -145,7 +145,7 @@ test_expect_success 'PS-01: mounts and variables of a repository need trust, and
 	grep data ../got
 '
 
-test_expect_success 'tree: live shows the working tree itself, and is not for repositories to set' '
+test_that 'tree: live shows the working tree itself, and is not for repositories to set' '
 	cd .. &&
 	test_enter live a &&
 	test_settings "tree: live\n" &&

@@ -16,7 +16,7 @@ tree() {
 	git commit -qm base --allow-empty
 }
 
-test_expect_success 'init writes a file that sets nothing and needs no trust' '
+test_that 'init writes a file that sets nothing and needs no trust' '
 	tree empty &&
 	git agent config >../before &&
 	test_says "edit it, and commit it" git agent init &&
@@ -26,7 +26,7 @@ test_expect_success 'init writes a file that sets nothing and needs no trust' '
 	git agent trust </dev/null | grep "needs no trust"
 '
 
-test_expect_success 'all suggestions of the file are valid settings' '
+test_that 'all suggestions of the file are valid settings' '
 	tree all &&
 	git agent init --print >../printed &&
 	uncomment ../printed .agentdev.yaml &&
@@ -39,7 +39,7 @@ test_expect_success 'all suggestions of the file are valid settings' '
 	git agent config | grep "^    file_size: 50MiB"
 '
 
-test_expect_success 'init replaces an existing file, or a link, only with --force' '
+test_that 'init replaces an existing file, or a link, only with --force' '
 	tree there ".agentdev.yaml=dirty: ignore\n" &&
 	test_fails 128 "is there already" git agent init &&
 	test "$(cat .agentdev.yaml)" = "dirty: ignore" &&
@@ -54,7 +54,7 @@ test_expect_success 'init replaces an existing file, or a link, only with --forc
 	test ! -L .agentdev.yaml
 '
 
-test_expect_success 'init suggests settings by the files of the repository, and names these' '
+test_that 'init suggests settings by the files of the repository, and names these' '
 	tree found package-lock.json= "package.json={\"scripts\": {\"test\": \"x\"}}" Cargo.toml= \
 		"Makefile=all:\ncheck:\n\ttrue\n" "compose.yaml=services:\n  db:\n    image: postgres:16\n" &&
 	test_shows "^# Suggested by: package-lock.json, package.json, Cargo.toml, Makefile, compose.yaml\$" \
@@ -74,7 +74,7 @@ test_expect_success 'init suggests settings by the files of the repository, and 
 suggested() {
 	git agent init --print | sed -n 's/^#    - \(.*:.*\)/\1/p'
 }
-test_expect_success 'ports of compose files are suggested at the address where they are published' '
+test_that 'ports of compose files are suggested at the address where they are published' '
 	tree ports compose.yaml= &&
 	while read -r port want; do
 		cat >compose.yaml <<-END &&
@@ -106,7 +106,7 @@ test_expect_success 'ports of compose files are suggested at the address where t
 schema_python=$(command -v python3)
 "$schema_python" -c "import jsonschema, yaml" 2>/dev/null || schema_python=/usr/bin/python3
 test_lazy_prereq JSONSCHEMA '"$schema_python" -c "import jsonschema, yaml"'
-test_expect_success JSONSCHEMA 'the schema accepts valid settings, refuses wrong ones, and has all keys' '
+test_that JSONSCHEMA 'the schema accepts valid settings, refuses wrong ones, and has all keys' '
 	tree editors &&
 	git agent config --schema >../schema.json &&
 	git agent config >../values &&
@@ -156,7 +156,7 @@ import json, sys
 assert json.load(open(\"../keys\")) == sorted(k[\"key\"] for k in json.load(sys.stdin))"
 '
 
-test_expect_success 'the manual says of each key what a repository may set' '
+test_that 'the manual says of each key what a repository may set' '
 	test_enter man &&
 	git agent config --json >../json &&
 	python3 - "$TEST_SRCDIR" <<-\EOF

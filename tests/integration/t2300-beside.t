@@ -24,7 +24,7 @@ wait_for() {
 	echo "while [ ! -e $1 ]; do sleep 0.05; done"
 }
 
-test_expect_success 'setup runs before the agent, in the session and at its root' '
+test_that 'setup runs before the agent, in the session and at its root' '
 	repo r &&
 	mkdir sub ignored &&
 	echo host >ignored/f &&
@@ -41,7 +41,7 @@ test_expect_success 'setup runs before the agent, in the session and at its root
 	test "$(events s setup | grep -c "\"end\":\"exited\"")" = 2
 '
 
-test_expect_success 'setup writes to standard error and to the recording, and reads none of the agent'\''s input' '
+test_that 'setup writes to standard error and to the recording, and reads none of the agent'\''s input' '
 	cd r &&
 	settings "setup: [\"cat; echo out; echo err >&2\"]" &&
 	echo input | git agent start -n io -- cat >../out 2>../err &&
@@ -56,7 +56,7 @@ test_expect_success 'setup writes to standard error and to the recording, and re
 	test ! -s ../err
 '
 
-test_expect_success 'a setup command that fails stops the start and leaves no session' '
+test_that 'a setup command that fails stops the start and leaves no session' '
 	cd r &&
 	settings "setup: [\"touch first\", \"echo why >&2; false; touch never\", \"touch last\"]" &&
 	test_fails 125 "setup: .echo why >&2; false; touch never. ended with status 1$" \
@@ -71,7 +71,7 @@ test_expect_success 'a setup command that fails stops the start and leaves no se
 	git show agent/bad:agent
 '
 
-test_expect_success 'a setup that takes too long, or is interrupted, stops the start' '
+test_that 'a setup that takes too long, or is interrupted, stops the start' '
 	cd r &&
 	settings "setup: [\"sleep 1000\"]" "limits: {setup: 1s}" &&
 	test_fails 125 "took longer than 1s (limits.setup)" git agent start -n slow -- touch agent &&
@@ -82,7 +82,7 @@ test_expect_success 'a setup that takes too long, or is interrupted, stops the s
 	test_wait_for "! ours"
 '
 
-test_expect_success 'a service is ready before the agent runs, runs beside it, and ends after it' '
+test_that 'a service is ready before the agent runs, runs beside it, and ends after it' '
 	cd r &&
 	settings "services:" "  web:" "    ready: test -e up" "    command: |" \
 		"      echo listens; echo up >up" \
@@ -101,7 +101,7 @@ test_expect_success 'a service is ready before the agent runs, runs beside it, a
 	test_wait_for "! ours"
 '
 
-test_expect_success 'a service that ends early or is never ready stops the start, with what it wrote last' '
+test_that 'a service that ends early or is never ready stops the start, with what it wrote last' '
 	cd r &&
 	settings "services:" "  web: {command: \"echo first; echo no such port >&2; exit 3\", ready: \"false\"}" &&
 	test_fails 125 "service .web. ended with status 3 before it was ready" git agent start -n down -- touch agent &&
@@ -116,7 +116,7 @@ test_expect_success 'a service that ends early or is never ready stops the start
 	test_wait_for "! ours"
 '
 
-test_expect_success 'a service that fails while the agent runs is reported, one that goes into the background is not' '
+test_that 'a service that fails while the agent runs is reported, one that goes into the background is not' '
 	cd r &&
 	settings "services: [\"$(wait_for go); echo last words; exit 7\", \"sleep 1000 & exit 0\"]" &&
 	git agent start -n early -- sh -c "
@@ -128,7 +128,7 @@ test_expect_success 'a service that fails while the agent runs is reported, one 
 	git agent show early | grep "service while ended with status 7"
 '
 
-test_expect_success 'how each finish command ended is in the commit, in reviews and in the state' '
+test_that 'how each finish command ended is in the commit, in reviews and in the state' '
 	cd r &&
 	settings "finish: [\"test -e made\", \"echo broken; exit 2\", \"test -e made\"]" &&
 	test_says "check: test -e made → 0" git agent start -n fin -- touch made &&
@@ -150,7 +150,7 @@ assert c[1] == {\"command\": \"echo broken; exit 2\", \"end\": \"exited\", \"sta
 	test "$(git log -1 --format=%B | grep -c "^Agent-Check")" = 3
 '
 
-test_expect_success 'finish runs after an agent that committed everything, or did nothing' '
+test_that 'finish runs after an agent that committed everything, or did nothing' '
 	cd r &&
 	settings "finish: [\"true\"]" &&
 	test_session all "
@@ -166,7 +166,7 @@ test_expect_success 'finish runs after an agent that committed everything, or di
 	git agent show --json none | grep "\"checks\": \[$"
 '
 
-test_expect_success 'a finish command that takes too long or is interrupted leaves the agent'\''s exit status' '
+test_that 'a finish command that takes too long or is interrupted leaves the agent'\''s exit status' '
 	cd r &&
 	settings "finish: [\"sleep 1000\", \"true\"]" "limits: {finish: 1s}" &&
 	test_fails 3 "check: sleep 1000 → timed out" git agent start -n long -- sh -c "
@@ -179,7 +179,7 @@ test_expect_success 'a finish command that takes too long or is interrupted leav
 	git log -1 --format=%B agent/ctrl | grep "→ interrupted"
 '
 
-test_expect_success 'finish changes are captured; it does not run after an agent that was ended, or with --no-finish' '
+test_that 'finish changes are captured; it does not run after an agent that was ended, or with --no-finish' '
 	cd r &&
 	settings "finish: [\"touch after\"]" &&
 	test_background ended "
@@ -195,7 +195,7 @@ test_expect_success 'finish changes are captured; it does not run after an agent
 '
 
 # the kernel, the shell and the end of the shell: each sends one
-test_expect_success 'RS-02: a terminal that goes away during finish interrupts it once, and the work is captured' '
+test_that 'RS-02: a terminal that goes away during finish interrupts it once, and the work is captured' '
 	cd r &&
 	settings "services:" "  web:" "    ready: test -e up" "    command: |" \
 		"      trap \"sleep 0.5; echo in peace; exit 0\" TERM" \
@@ -214,7 +214,7 @@ test_expect_success 'RS-02: a terminal that goes away during finish interrupts i
 '
 
 # what a shell's command does may end the session, and the command with it
-test_expect_success 'a shell that runs when the agent ends is hung up before finish is through' '
+test_that 'a shell that runs when the agent ends is hung up before finish is through' '
 	cd r &&
 	settings "finish: [\"touch finishes; $(wait_for go)\"]" &&
 	test_background shells "$(wait_for end)" &&
@@ -235,7 +235,7 @@ test_expect_success 'a shell that runs when the agent ends is hung up before fin
 	git log -1 --format=%B agent/shells | grep "Agent-Check:.*→ 0"
 '
 
-test_expect_success 'resume runs services and finish again, but no setup; shell runs no finish' '
+test_that 'resume runs services and finish again, but no setup; shell runs no finish' '
 	cd r &&
 	settings "setup: [\"echo s >>setups\"]" "services: {up: \"touch up; sleep 1000\"}" "finish: [\"cat setups\"]" &&
 	git agent start -q -n again -- touch one &&
@@ -249,7 +249,7 @@ test_expect_success 'resume runs services and finish again, but no setup; shell 
 	! git agent review again | grep "check "
 '
 
-test_expect_success 'attach says that setup or finish is running' '
+test_that 'attach says that setup or finish is running' '
 	cd r &&
 	settings "setup: [\"$(wait_for go)\"]" "finish: [\"$(wait_for over)\"]" &&
 	{ git agent start -qd -n att -- sh -c "$(wait_for end)" & } &&
@@ -269,7 +269,7 @@ test_expect_success 'attach says that setup or finish is running' '
 '
 
 # the supervisor sees both ends at once, that of setup first
-test_expect_success 'shell returns its command'\''s status when that ends together with setup' '
+test_that 'shell returns its command'\''s status when that ends together with setup' '
 	cd r &&
 	settings "setup: [\"$(wait_for "~/go"); touch ~/ended\"]" &&
 	for how in -q -qd; do
@@ -300,7 +300,7 @@ test_expect_success 'shell returns its command'\''s status when that ends togeth
 	wait
 '
 
-test_expect_success 'a dry run and the configuration show the commands' '
+test_that 'a dry run and the configuration show the commands' '
 	cd r &&
 	settings "setup: [npm ci]" "finish: [make check]" "services:" \
 		"  db: {command: redis-server, ready: redis-cli ping}" &&
@@ -313,7 +313,7 @@ test_expect_success 'a dry run and the configuration show the commands' '
 	git show agent/once:once
 '
 
-test_expect_success 'what a finish command prints adds no check to the commit' '
+test_that 'what a finish command prints adds no check to the commit' '
 	cd r &&
 	settings "finish: [\"printf \\\"evil\\\\nAgent-Check: x\\\\033[31m\\\"; exit 1\"]" &&
 	git agent start -n host -- touch h 2>../err &&

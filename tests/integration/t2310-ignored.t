@@ -25,7 +25,7 @@ seen() {
 	git agent start -q "$@" -- sh -c "ls -d $untracked 2>/dev/null | tr '\n' ' '; touch x"
 }
 
-test_expect_success 'ignored files are shown, unless --ignored or the settings hide them' '
+test_that 'ignored files are shown, unless --ignored or the settings hide them' '
 	repo r &&
 	test "$(seen)" = "$untracked " &&
 	test "$(seen --ignored hide)" = "untracked " &&
@@ -37,7 +37,7 @@ test_expect_success 'ignored files are shown, unless --ignored or the settings h
 	test_expect_code 129 git agent start --ignored some -- true
 '
 
-test_expect_success 'an ignored symlink is shown, and leads where it leads inside' '
+test_that 'an ignored symlink is shown, and leads where it leads inside' '
 	repo links &&
 	echo env >>.gitignore &&
 	git commit -qam env &&
@@ -57,7 +57,7 @@ test_expect_success 'an ignored symlink is shown, and leads where it leads insid
 	test "$(git agent start -q --ignored hide -- sh -c "ls -d env sub/c.log" 2>/dev/null)" = ""
 '
 
-test_expect_success '.worktreeinclude lists what is shown, with patterns as in .gitignore' '
+test_that '.worktreeinclude lists what is shown, with patterns as in .gitignore' '
 	cd r &&
 	printf "%s\n" "# these" /deps/ "*.log" "!sub/*.log" >.worktreeinclude &&
 	test "$(seen)" = "a.log deps/d untracked " &&
@@ -74,7 +74,7 @@ test_expect_success '.worktreeinclude lists what is shown, with patterns as in .
 	git agent start --dry-run -- true | grep "4 ignored paths: not in .worktreeinclude$"
 '
 
-test_expect_success 'parents of shown files have the user'\''s modes and times, and may be read-only' '
+test_that 'parents of shown files have the user'\''s modes and times, and may be read-only' '
 	repo dirs &&
 	mkdir -p sub/in/deps &&
 	echo i >sub/in/t &&
@@ -94,7 +94,7 @@ test_expect_success 'parents of shown files have the user'\''s modes and times, 
 	test_cmp ../want ../got
 '
 
-test_expect_success 'a part of a directory that is shared as a whole is left out and named' '
+test_that 'a part of a directory that is shared as a whole is left out and named' '
 	cd r &&
 	printf "%s\n" "/cache/c" "sub/deps/x*" "deps/" "!sub/deps" >.worktreeinclude &&
 	git agent start -n parts -- sh -c "
@@ -106,7 +106,7 @@ test_expect_success 'a part of a directory that is shared as a whole is left out
 	! grep "left out: deps:" ../err
 '
 
-test_expect_success 'a .worktreeinclude that cannot be read stops the start' '
+test_that 'a .worktreeinclude that cannot be read stops the start' '
 	cd r &&
 	rm .worktreeinclude &&
 	ln -s t .worktreeinclude &&
@@ -119,7 +119,7 @@ test_expect_success 'a .worktreeinclude that cannot be read stops the start' '
 	rm .worktreeinclude
 '
 
-test_expect_success '--live shows all ignored files and says so' '
+test_that '--live shows all ignored files and says so' '
 	cd r &&
 	echo deps >.worktreeinclude &&
 	git agent start --live -n live -- cat cache/c >../out 2>../err &&
@@ -129,7 +129,7 @@ test_expect_success '--live shows all ignored files and says so' '
 	test_fails 125 "^hint: start without --live" git agent start --live --ignored hide -- true
 '
 
-test_expect_success 'a file that is not shown is not touched by one of the agent at its place' '
+test_that 'a file that is not shown is not touched by one of the agent at its place' '
 	cd r &&
 	git agent start -q -n own --ignored hide -- sh -c "
 		mkdir deps &&
@@ -151,7 +151,7 @@ made() {
 	make" >../out &&
 	sed -n "s/^cc .*-o \([^ ]*\) .*/\1/p" ../out | tr "\n" " "
 }
-test_expect_success MAKE 'make in a session builds again only what changed' '
+test_that MAKE 'make in a session builds again only what changed' '
 	test_enter c &&
 	mkdir src &&
 	echo /build/ >.gitignore &&
@@ -174,7 +174,7 @@ test_expect_success MAKE 'make in a session builds again only what changed' '
 	test "$(made true)" = ""
 '
 
-test_expect_success 'each submodule has a .worktreeinclude of its own' '
+test_that 'each submodule has a .worktreeinclude of its own' '
 	git init -q subm &&
 	(cd subm && echo "*.log" >.gitignore && git add . && git commit -qm s) &&
 	test_enter super &&

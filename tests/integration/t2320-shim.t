@@ -18,7 +18,7 @@ cp "$HOME/.local/bin/claude" "$HOME/.local/bin/codex"
 PATH=$HOME/.local/bin:$PATH
 real=$PATH
 
-test_expect_success 'shim install writes shims of agents, prints a line for the profile, and changes nothing else' '
+test_that 'shim install writes shims of agents, prints a line for the profile, and changes nothing else' '
 	git init -q r &&
 	git -C r commit -q --allow-empty -m 1 &&
 	touch .profile .bashrc &&
@@ -39,7 +39,7 @@ test_expect_success 'shim install writes shims of agents, prints a line for the 
 '
 
 PATH=$shims:$PATH
-test_expect_success 'a shim starts a session with its arguments, and the shim is not in its PATH' '
+test_that 'a shim starts a session with its arguments, and the shim is not in its PATH' '
 	git agent shim install claude >none &&
 	! grep . none &&
 	git agent shim | grep "^claude  *in use" &&
@@ -53,7 +53,7 @@ test_expect_success 'a shim starts a session with its arguments, and the shim is
 	test "$(git agent start -q -- sh -c "echo \$PATH" | grep -c "$shims")" = 0
 '
 
-test_expect_success 'outside of repositories, in sessions, for --version and when off a shim runs the agent' '
+test_that 'outside of repositories, in sessions, for --version and when off a shim runs the agent' '
 	(cd plain && test "$(claude x)" = "host <x>") &&
 	cd r &&
 	test "$(claude --version)" = "host <--version>" &&
@@ -63,7 +63,7 @@ test_expect_success 'outside of repositories, in sessions, for --version and whe
 	! git agent list | grep claude-2
 '
 
-test_expect_success 'a shim finds no other shim, by whatever name' '
+test_that 'a shim finds no other shim, by whatever name' '
 	ln -s "$shims" link &&
 	mkdir -p copy &&
 	cp "$shims/claude" copy/ &&
@@ -81,7 +81,7 @@ test_expect_success 'a shim finds no other shim, by whatever name' '
 	)
 '
 
-test_expect_success 'GT-20: a shim uses no directory of PATH that is relative' '
+test_that 'GT-20: a shim uses no directory of PATH that is relative' '
 	mkdir -p r/bin &&
 	printf "#!/bin/sh\necho planted\n" >r/claude &&
 	cp r/claude r/bin/claude &&
@@ -102,7 +102,7 @@ test_expect_success 'GT-20: a shim uses no directory of PATH that is relative' '
 	done
 '
 
-test_expect_success 'a shim that cannot start a session does not run the agent' '
+test_that 'a shim that cannot start a session does not run the agent' '
 	test_enter busy &&
 	test_empty 1 &&
 	touch .git/MERGE_HEAD &&
@@ -110,7 +110,7 @@ test_expect_success 'a shim that cannot start a session does not run the agent' 
 	! grep host ../err
 '
 
-test_expect_success 'shims are made for agents only, and other files are neither replaced nor removed' '
+test_that 'shims are made for agents only, and other files are neither replaced nor removed' '
 	test_expect_code 129 git agent shim install bash &&
 	test_expect_code 129 git agent shim install ../x &&
 	test_expect_code 129 git agent shim some &&

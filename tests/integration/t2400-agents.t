@@ -71,7 +71,7 @@ hint_for() {
 	grep "command .$1. was not found on PATH" err &&
 	sed -n "s/^hint: //p" err >hint
 }
-test_expect_success 'a start of an agent that is not there says how to install it and to log in' '
+test_that 'a start of an agent that is not there says how to install it and to log in' '
 	hint_for claude &&
 	grep "git agent agents install claude. puts it into the agents. home; to log in, type /login inside" hint &&
 	mkdir -p "$HOME/.claude" &&
@@ -87,7 +87,7 @@ test_expect_success 'a start of an agent that is not there says how to install i
 	grep "^install it, or give its path\$" hint
 '
 
-test_expect_success 'an installed version runs with the flags of its preset, whatever else is on PATH' '
+test_that 'an installed version runs with the flags of its preset, whatever else is on PATH' '
 	brings 1.2.3 &&
 	PATH=$PATH:$HOME/host &&
 	test_says "^claude: 1.2.3$" git agent agents install claude@1.2.3 &&
@@ -100,7 +100,7 @@ test_expect_success 'an installed version runs with the flags of its preset, wha
 	test_shows "own .* --continue --dangerously-skip-permissions$" git agent resume -q again
 '
 
-test_expect_success 'the list has the place of each agent, its version and whether it is logged in' '
+test_that 'the list has the place of each agent, its version and whether it is logged in' '
 	mkdir -p "$HOME/aihome/.claude" &&
 	echo x >"$HOME/aihome/.claude/.credentials.json" &&
 	OPENAI_API_KEY=k git agent agents --json >json &&
@@ -116,7 +116,7 @@ has(\"aider\", login=None, package=None)" &&
 	grep "^claude  *1.2.3  *login  *$HOME/.local/agent/npm/claude/1.2.3/bin/claude$" list
 '
 
-test_expect_success 'npm runs in a sandbox without keys, without files of agents, and can write none of the user'\''s' '
+test_that 'npm runs in a sandbox without keys, without files of agents, and can write none of the user'\''s' '
 	echo secret >"$HOME/.ssh-key" &&
 	echo "registry=http://example.org" >"$HOME/aihome/.npmrc" &&
 	test_when_finished "rm -f $HOME/.ssh-key $bin/runs $HOME/aihome/.npmrc" &&
@@ -141,7 +141,7 @@ test_expect_success 'npm runs in a sandbox without keys, without files of agents
 	test -z "$(ls -A "$notes" | grep run)"
 '
 
-test_expect_success 'a failed install says why in one line, and the version installed before stays' '
+test_that 'a failed install says why in one line, and the version installed before stays' '
 	log="npm error A complete log of this run can be found in: x" &&
 	printf "npm error 404\n\033[31mnot \033]0;x\007there\n%s\n\n" "$log" >"$bin/fails" &&
 	test_expect_code 128 git agent agents install claude@9.9.9 2>err &&
@@ -164,7 +164,7 @@ test_expect_success 'a failed install says why in one line, and the version inst
 	starts 1.2.3
 '
 
-test_expect_success 'a version that npm would take for something else is refused' '
+test_that 'a version that npm would take for something else is refused' '
 	: >"$log" &&
 	for v in "" -g --registry=x ../x x.tgz npm:y@1.0.0 git+ssh://x "1.0.0 2" "^1.0.0" 1.x "latest;id" @x; do
 		test_fails 129 "is no version of .claude." git agent agents install "claude@$v" ||
@@ -177,7 +177,7 @@ test_expect_success 'a version that npm would take for something else is refused
 	test_fails 129 "npm does not distribute .aider." git agent agents install aider
 '
 
-test_expect_success 'update installs what npm has now, and removes older versions that no session uses' '
+test_that 'update installs what npm has now, and removes older versions that no session uses' '
 	brings 3.0.0 &&
 	git agent agents update 2>out &&
 	grep "^claude: 3.0.0, was 2.0.0$" out &&
@@ -196,7 +196,7 @@ test_expect_success 'update installs what npm has now, and removes older version
 	test_fails 129 "is not installed in the agents. home" git agent agents update codex
 '
 
-test_expect_success 'an older version replaces a newer one only when it is named' '
+test_that 'an older version replaces a newer one only when it is named' '
 	brings 3.9.9 &&
 	test_says "^claude: 4.0.0 stays: npm chose the older 3.9.9, .*agents install claude@3.9.9. goes back to it)" \
 		git agent agents update &&
@@ -214,7 +214,7 @@ test_expect_success 'an older version replaces a newer one only when it is named
 	starts 3.9.9
 '
 
-test_expect_success 'PS-02: a program that an agent plants runs before none of the user'\''s, links lead nowhere' '
+test_that 'PS-02: a program that an agent plants runs before none of the user'\''s, links lead nowhere' '
 	PATH=$PATH:$HOME/host &&
 	brings 1.0.0 &&
 	in_home=$HOME/aihome/.local/agent &&
@@ -241,7 +241,7 @@ test_expect_success 'PS-02: a program that an agent plants runs before none of t
 	starts 1.0.0
 '
 
-test_expect_success 'an agent that installed itself in the agents'\'' home is started if there is no other' '
+test_that 'an agent that installed itself in the agents'\'' home is started if there is no other' '
 	cp "$HOME/aihome/planted" "$HOME/aihome/.local/agent/bin/codex" &&
 	git agent agents | grep "^codex  *?.*$HOME/.local/agent/bin/codex$" &&
 	test_shows planted git agent start -q -- codex &&
@@ -249,7 +249,7 @@ test_expect_success 'an agent that installed itself in the agents'\'' home is st
 	test_shows planted git agent start -q -- tool
 '
 
-test_expect_success 'installs at the same time wait for each other' '
+test_that 'installs at the same time wait for each other' '
 	brings 6.0.0 &&
 	mkdir -p "$notes/.run-old/upper" &&
 	pids= &&
@@ -263,7 +263,7 @@ test_expect_success 'installs at the same time wait for each other' '
 	test "$(ls -A "$HOME/aihome/.local/agent/npm/claude")" = 6.0.0
 '
 
-test_expect_success 'an install that is killed changes nothing, and the next one clears up after it' '
+test_that 'an install that is killed changes nothing, and the next one clears up after it' '
 	echo "sleep 1000" >"$bin/runs" &&
 	brings 7.0.0 &&
 	: >"$log" &&
@@ -280,7 +280,7 @@ test_expect_success 'an install that is killed changes nothing, and the next one
 	test -z "$(ls -A "$notes" | grep run)"
 '
 
-test_expect_success 'an install that waited compares with the version that is there when its turn comes' '
+test_that 'an install that waited compares with the version that is there when its turn comes' '
 	brings 7.2.0 &&
 	mkfifo "$HOME/aihome/go" &&
 	echo "read -r _ <~/go" >"$bin/runs" &&
@@ -302,7 +302,7 @@ test_expect_success 'an install that waited compares with the version that is th
 	starts 7.2.0
 '
 
-test_expect_success 'an install that waits for a removal is not undone by it' '
+test_that 'an install that waits for a removal is not undone by it' '
 	{ GIT_AGENT_FAULT=agents:forget:stop "$GIT_AGENT" agents remove claude 2>err & } &&
 	first=$! &&
 	test_wait_for "grep \"^State:.T\" /proc/$first/status" &&
@@ -316,7 +316,7 @@ test_expect_success 'an install that waits for a removal is not undone by it' '
 	starts 7.1.0
 '
 
-test_expect_success 'remove keeps the login' '
+test_that 'remove keeps the login' '
 	test_says "its login stays" git agent agents remove claude &&
 	test ! -e "$HOME/aihome/.local/agent/npm/claude" &&
 	test ! -e "$HOME/aihome/.local/agent/bin/claude" &&
@@ -330,7 +330,7 @@ test_expect_success 'remove keeps the login' '
 	test ! -e "$notes/claude"
 '
 
-test_expect_success 'without npm both install and start tell to install Node.js' '
+test_that 'without npm both install and start tell to install Node.js' '
 	mv "$bin/npm" "$bin/other" &&
 	test_when_finished "mv $bin/other $bin/npm" &&
 	mkdir "$HOME/git" &&
@@ -345,7 +345,7 @@ test_expect_success 'without npm both install and start tell to install Node.js'
 	grep "^hint: install it, or Node.js for .git agent agents install gemini.; to log in, choose one inside" err2
 '
 
-test_expect_success 'an older version that cannot be removed does not fail an update' '
+test_that 'an older version that cannot be removed does not fail an update' '
 	brings 7.0.0 &&
 	git agent agents install -q claude &&
 	brings 7.0.1 &&
@@ -354,7 +354,7 @@ test_expect_success 'an older version that cannot be removed does not fail an up
 	starts 7.0.1
 '
 
-test_expect_success 'a home with a colon in its name is searched as one directory' '
+test_that 'a home with a colon in its name is searched as one directory' '
 	h=$HOME/a:$HOME/b &&
 	mkdir -p "$h/.claude/local" "$HOME/b/.claude/local" &&
 	cp "$HOME/host/claude" "$HOME/b/.claude/local/claude" &&
@@ -385,7 +385,7 @@ own_agents() {
 	EOT
 }
 
-test_expect_success 'an agent of the settings starts and resumes by its name, with its flags and keys' '
+test_that 'an agent of the settings starts and resumes by its name, with its flags and keys' '
 	own_agents &&
 	export OTHER_KEY=o &&
 	MY_KEY=k git agent start -q -- mine do >out &&
@@ -398,7 +398,7 @@ test_expect_success 'an agent of the settings starts and resumes by its name, wi
 	test_fails 125 "command .plain. was not found" git agent start plain
 '
 
-test_expect_success 'agents of the settings are listed and completed, and their logins imported' '
+test_that 'agents of the settings are listed and completed, and their logins imported' '
 	own_agents &&
 	git agent agents >list &&
 	grep "^mine  *?  *none  *$HOME/host/prog$" list &&

@@ -34,7 +34,7 @@ brought() {
 	test_prints "{\n  \"claudeAiOauth\": \"$1\"\n}" cat "$theirs"
 }
 
-test_expect_success 'the first start creates the agents'\'' home and says so' '
+test_that 'the first start creates the agents'\'' home and says so' '
 	git agent start -- claude : 2>err &&
 	grep "made .$HOME/aihome., the agents. home: they see it in place of yours" err &&
 	grep "claude is not logged in: type /login inside, or set ANTHROPIC_API_KEY" err &&
@@ -49,7 +49,7 @@ hints() {
 	git agent start -- claude : 2>err &&
 	grep "not logged in" err
 }
-test_expect_success 'how to log in is said until somebody is, to agents only' '
+test_that 'how to log in is said until somebody is, to agents only' '
 	hints &&
 	! (export ANTHROPIC_API_KEY=k && hints) &&
 	git agent start -- sh -c : 2>err &&
@@ -62,7 +62,7 @@ test_expect_success 'how to log in is said until somebody is, to agents only' '
 	! grep "logged in" err
 '
 
-test_expect_success 'a login of the user is offered, and not copied without being asked for' '
+test_that 'a login of the user is offered, and not copied without being asked for' '
 	own one &&
 	test_says "your own login stays outside: .git agent home import claude. brings it" \
 		git agent start -- claude : &&
@@ -74,7 +74,7 @@ test_expect_success 'a login of the user is offered, and not copied without bein
 	test ! -e "$theirs"
 '
 
-test_expect_success TTY 'on a terminal home import asks, and copies only after y' '
+test_that TTY 'on a terminal home import asks, and copies only after y' '
 	for answer in n y; do
 		"$pty" expect="copy $HOME/$login to $theirs? " send="$answer\n" exit=0 -- \
 			git agent home import claude &&
@@ -85,7 +85,7 @@ test_expect_success TTY 'on a terminal home import asks, and copies only after y
 	done
 '
 
-test_expect_success 'home import copies the login alone, closed to others' '
+test_that 'home import copies the login alone, closed to others' '
 	before=$(ls -A "$HOME/aihome" "$HOME/aihome/.claude") &&
 	test_says "^copied $HOME/$login to $theirs$" git agent home import -y claude &&
 	brought one &&
@@ -101,7 +101,7 @@ test_expect_success 'home import copies the login alone, closed to others' '
 	test_says "is the same: nothing to do" git agent home import -y claude
 '
 
-test_expect_success TTY 'another login is replaced only if told so, and a link of the user is followed' '
+test_that TTY 'another login is replaced only if told so, and a link of the user is followed' '
 	own two &&
 	mv "$HOME/$login" "$HOME/elsewhere" &&
 	ln -s ../elsewhere "$HOME/$login" &&
@@ -115,7 +115,7 @@ test_expect_success TTY 'another login is replaced only if told so, and a link o
 	rm "$HOME/$login"
 '
 
-test_expect_success 'home import brings what is listed of an agent, without hooks, values of variables and secrets' '
+test_that 'home import brings what is listed of an agent, without hooks, values of variables and secrets' '
 	rm -rf "$HOME/.claude" "$HOME/aihome" &&
 	c=$HOME/.claude &&
 	mkdir -p "$c/commands/sub" "$c/skills/s" "$c/projects" &&
@@ -166,7 +166,7 @@ assert m[\"one\"][\"env\"] == {\"KEY_ONE\": \"\${KEY_ONE}\"} and m[\"own\"][\"co
 	git agent home import claude </dev/null
 '
 
-test_expect_success 'PS-02: home import follows no link that an agent made, nor reads its fifo' '
+test_that 'PS-02: home import follows no link that an agent made, nor reads its fifo' '
 	rm -rf "$HOME/aihome/.claude" "$HOME/aihome/.claude.json" &&
 	mkdir -p "$TRASH/victim" "$HOME/aihome/.claude" &&
 	ln -s "$TRASH/victim/new" "$HOME/aihome/.claude.json" &&
@@ -178,7 +178,7 @@ test_expect_success 'PS-02: home import follows no link that an agent made, nor 
 	mkdir "$HOME/.claude"
 '
 
-test_expect_success 'what is no login is not imported' '
+test_that 'what is no login is not imported' '
 	test_expect_code 1 git agent home import codex 2>err &&
 	grep "your home has no login of .codex." err &&
 	grep "^hint: in a session of .codex.: run .codex login" err &&
@@ -194,7 +194,7 @@ test_expect_success 'what is no login is not imported' '
 	done
 '
 
-test_expect_success 'PS-02: nothing that an agent puts in its place leads an imported login elsewhere' '
+test_that 'PS-02: nothing that an agent puts in its place leads an imported login elsewhere' '
 	own three &&
 	mkdir "$HOME/victim" &&
 	echo mine >"$HOME/victim/f" &&
@@ -221,7 +221,7 @@ test_expect_success 'PS-02: nothing that an agent puts in its place leads an imp
 	grep three "$theirs"
 '
 
-test_expect_success 'the user'\''s name and habits for git are known in a session, commands and keys are not' '
+test_that 'the user'\''s name and habits for git are known in a session, commands and keys are not' '
 	chmod -R u+w "$HOME/aihome" &&
 	rm -rf "$HOME/aihome" &&
 	while read -r key value; do
@@ -250,7 +250,7 @@ test_expect_success 'the user'\''s name and habits for git are known in a sessio
 	test "$(cat "$HOME/aihome/.gitconfig")" = "[user] name = Other"
 '
 
-test_expect_success 'locale, time zone and terminal are those outside' '
+test_that 'locale, time zone and terminal are those outside' '
 	LANG=C.UTF-8 LC_TIME=C LC_ALL= TZ=Asia/Tokyo TERM=xterm git agent start -q -- sh -c "
 		echo \$LANG \$LC_TIME \$TZ \$TERM
 		date +%Z" >out &&

@@ -167,7 +167,7 @@ port=$(cat port4) other=$(cat other4)
 sockets=$(test_directory_in /tmp)
 serve unix word "$sockets/s" "from a socket"
 
-test_expect_success 'with --network none there is only lo, and each refused connection is named' '
+test_that 'with --network none there is only lo, and each refused connection is named' '
 	cd r &&
 	git agent start --name none --network none -- sh -c "
 		sed -n \"s/^ *\([a-z0-9]*\):.*/interface \1/p\" /proc/net/dev
@@ -192,7 +192,7 @@ test_expect_success 'with --network none there is only lo, and each refused conn
 	done
 '
 
-test_expect_success 'the first 50 refused connections are named, and others counted' '
+test_that 'the first 50 refused connections are named, and others counted' '
 	cd r &&
 	all=$(seq -f "192.0.2.%.0f:80" 1 57) &&
 	test_says "refused more than 50 connections: 192.0.2.1:80, .* and 52 more; allow with" \
@@ -203,7 +203,7 @@ n = json.load(sys.stdin)[\"network\"]
 assert len(n[\"refused\"]) == 50 and n[\"unlisted\"] == 7, n"
 '
 
-test_expect_success 'UDP is refused at once and named, without a hint to allow it' '
+test_that 'UDP is refused at once and named, without a hint to allow it' '
 	cd r &&
 	git agent start --name udp --network allow -- sh -c "
 		python3 datagrams.py 8.8.8.8:53 [2001:db8::1]:123 refused.example:443 127.0.0.1:$port
@@ -228,7 +228,7 @@ test_expect_success 'UDP is refused at once and named, without a hint to allow i
 	grep "refused 1 connection: .*; only TCP can be allowed\$" ../err
 '
 
-test_expect_success 'refused connections are named at the end, in the state and in the log' '
+test_that 'refused connections are named at the end, in the state and in the log' '
 	cd r &&
 	git agent start --name named --allow localhost:$port -- python3 try.py localhost:$port \
 		192.0.2.1:80 192.0.2.1:80 refused.example:443 2>../err &&
@@ -257,7 +257,7 @@ test_expect_success 'refused connections are named at the end, in the state and 
 	EOT
 '
 
-test_expect_success 'a service that is told to end has its network until it has ended' '
+test_that 'a service that is told to end has its network until it has ended' '
 	cd r &&
 	test_when_finished test_settings &&
 	test_settings <<-EOT &&
@@ -273,7 +273,7 @@ test_expect_success 'a service that is told to end has its network until it has 
 	test_prints "localhost:$port ping" git show agent/service:after
 '
 
-test_expect_success 'a local port where nobody listens is no refused connection, one of the host is one' '
+test_that 'a local port where nobody listens is no refused connection, one of the host is one' '
 	cd r &&
 	free=$(python3 unused.py) &&
 	git agent start --name probes --allow name.example:1 -- \
@@ -282,7 +282,7 @@ test_expect_success 'a local port where nobody listens is no refused connection,
 	grep "refused 2 connections: name.example:2, localhost:$port; allow with" ../err
 '
 
-test_expect_success 'an allowed connection that nobody answers is reset, and is no refused connection' '
+test_that 'an allowed connection that nobody answers is reset, and is no refused connection' '
 	cd r &&
 	nobody=$(python3 unused.py) &&
 	test_prints "localhost:$nobody reset" \
@@ -291,7 +291,7 @@ test_expect_success 'an allowed connection that nobody answers is reset, and is 
 	git agent show --json nobody | grep "\"refused\": \[\]"
 '
 
-test_expect_success 'a server that does not read yet makes the client wait' '
+test_that 'a server that does not read yet makes the client wait' '
 	cd r &&
 	test_prints "True True" git agent start -q --allow localhost:$port -- python3 slow.py $port
 '
@@ -317,7 +317,7 @@ for name, port in ports.items():
 	assert got == name, (got, name)
 PY
 
-test_expect_success 'sessions listen on the same port, and each is published at a port of its own' '
+test_that 'sessions listen on the same port, and each is published at a port of its own' '
 	cd r &&
 	for n in one two; do
 		git agent -c network.publish=auto:3000 start -q -d --name $n --network allow -- python3 web.py || exit 1
@@ -330,7 +330,7 @@ test_expect_success 'sessions listen on the same port, and each is published at 
 	git agent wait two
 '
 
-test_expect_success 'a published port takes more connections at once than it keeps sockets for' '
+test_that 'a published port takes more connections at once than it keeps sockets for' '
 	cd r &&
 	git agent -c network.publish=auto:3000 start -q -d --name many --network allow -- python3 many.py &&
 	at=$(git agent list --json | sed -n "s/.*\"127.0.0.1:\([0-9]*\):3000\".*/\1/p") &&
@@ -348,14 +348,14 @@ assert [int(c.recv(100)) for c in conns] == list(range(100))" &&
 	git agent stop -q many
 '
 
-test_expect_success 'a port that inside leads to the host cannot be published' '
+test_that 'a port that inside leads to the host cannot be published' '
 	cd r &&
 	test_fails 129 "cannot publish port $port: inside, localhost:$port is the host" \
 		git agent -c network.publish=$port start -q --allow localhost:$port -- true &&
 	git agent -c network.publish=auto:$port start -q --allow localhost:$other -- true
 '
 
-test_expect_success 'a session that did not start, or was killed, publishes nothing' '
+test_that 'a session that did not start, or was killed, publishes nothing' '
 	cd r &&
 	git agent start -q --name pub --network allow -- sh -c "echo 1 >pub" &&
 	for how in fail:128 kill:137; do
@@ -366,7 +366,7 @@ test_expect_success 'a session that did not start, or was killed, publishes noth
 	done
 '
 
-test_expect_success 'a start that cannot publish a port names it and leaves no session' '
+test_that 'a start that cannot publish a port names it and leaves no session' '
 	cd r &&
 	git agent list --json >../before &&
 	test_fails 125 "cannot publish port 3000 at .127.0.0.1:$port.: Address already in use" \
@@ -376,7 +376,7 @@ test_expect_success 'a start that cannot publish a port names it and leaves no s
 	test_cmp ../before ../after
 '
 
-test_expect_success 'a unix socket of the host is reached at its path, unless there is no network' '
+test_that 'a unix socket of the host is reached at its path, unless there is no network' '
 	cd r &&
 	for mode in host allow; do
 		git agent -c network.sockets=$sockets/s start -q --network $mode -- \
@@ -386,7 +386,7 @@ test_expect_success 'a unix socket of the host is reached at its path, unless th
 	test_must_fail git agent -c network.sockets=$sockets/s start -q --network none -- python3 unix.py $sockets/s
 '
 
-test_expect_success 'resume keeps the network of the session, or takes the one it is given' '
+test_that 'resume keeps the network of the session, or takes the one it is given' '
 	cd r &&
 	git agent start -q --name again --no-network -- sh -c "echo 1 >f" &&
 	git agent resume -q again -- python3 try.py localhost:$port >../out &&
@@ -399,7 +399,7 @@ test_expect_success 'resume keeps the network of the session, or takes the one i
 	done
 '
 
-test_expect_success 'PS-01: a repository can take the network away, but needs trust to allow anything' '
+test_that 'PS-01: a repository can take the network away, but needs trust to allow anything' '
 	cp -r r strict &&
 	cd strict &&
 	printf "network: {mode: none}\n" >.agentdev.yaml &&
@@ -418,7 +418,7 @@ test_expect_success 'PS-01: a repository can take the network away, but needs tr
 	! ls "$HOME"/.local/state/git-agent/*/network
 '
 
-test_expect_success 'an agent reaches the hosts that it needs without a list, and other commands do not' '
+test_that 'an agent reaches the hosts that it needs without a list, and other commands do not' '
 	cd r &&
 	mkdir -p "$HOME/.local/bin" &&
 	test_when_finished "rm -r $HOME/.local/bin $conf" &&
@@ -438,7 +438,7 @@ test_expect_success 'an agent reaches the hosts that it needs without a list, an
 	! grep anthropic ../out
 '
 
-test_expect_success 'options that contradict each other are refused' '
+test_that 'options that contradict each other are refused' '
 	cd r &&
 	test_expect_code 129 git agent start --no-network --network host -- true &&
 	test_expect_code 129 git agent start --no-network --allow localhost:1 -- true &&

@@ -28,7 +28,7 @@ allowed() {
 	(cd "$HOME/p" && timeout 120 git agent start -q $allow -- "$@")
 }
 
-test_expect_success POSTGRES 'psql copies tables between PostgreSQL on localhost and on a named host' '
+test_that POSTGRES 'psql copies tables between PostgreSQL on localhost and on a named host' '
 	postgres_start &&
 	test_when_finished postgres_stop &&
 	login="port=5432 user=agent password=secret dbname=postgres" &&
@@ -45,7 +45,7 @@ test_expect_success POSTGRES 'psql copies tables between PostgreSQL on localhost
 	test_cmp sum-t sum-u
 '
 
-test_expect_success SSHD 'ssh works to a named host, and git over it' '
+test_that SSHD 'ssh works to a named host, and git over it' '
 	mkdir -p ssh &&
 	ssh-keygen -q -t ed25519 -N "" -f ssh/host &&
 	mkdir -p "$HOME/aihome/keys" &&
@@ -85,7 +85,7 @@ test_expect_success SSHD 'ssh works to a named host, and git over it' '
 	grep -i "refused" err
 '
 
-test_expect_success CURL 'https to a named host has its certificate checked from end to end' '
+test_that CURL 'https to a named host has its certificate checked from end to end' '
 	certificates &&
 	web_start 192.0.2.10 443 tls &&
 	curl="curl -sS --cacert $HOME/ca.pem" &&
@@ -104,7 +104,7 @@ test_expect_success CURL 'https to a named host has its certificate checked from
 		allowed web.example.org:443 $curl --data-binary "@$HOME/big" https://web.example.org/up
 '
 
-test_expect_success CURL 'names under a wildcard are reached through the proxy: CONNECT, SOCKS, and http://' '
+test_that CURL 'names under a wildcard are reached through the proxy: CONNECT, SOCKS, and http://' '
 	certificates &&
 	web_start 192.0.2.10 443 tls &&
 	web_start 192.0.2.10 80 &&
@@ -147,7 +147,7 @@ EOF_CLIENT
 git -C "$HOME/p" add client.py &&
 git -C "$HOME/p" commit -qm client
 
-test_expect_success 'each side of a connection is closed on its own, 500 at once arrive whole' '
+test_that 'each side of a connection is closed on its own, 500 at once arrive whole' '
 	echo_start 192.0.2.10 7000 &&
 	to="python3 client.py web.example.org 7000" &&
 	test_prints "ok 1" allowed web.example.org:7000 $to 1 5000000 &&
@@ -155,7 +155,7 @@ test_expect_success 'each side of a connection is closed on its own, 500 at once
 	test_prints "ok 3" allowed 192.0.2.10:7000 python3 client.py 192.0.2.10 7000 3 4
 '
 
-test_expect_success 'IPv6 is reached by name and literal, and localhost whichever family its server has' '
+test_that 'IPv6 is reached by name and literal, and localhost whichever family its server has' '
 	echo_start 2001:db8::10 7000 &&
 	echo_start ::1 7001 &&
 	echo_start 127.0.0.1 7002 &&
@@ -211,12 +211,12 @@ looks() {
 	grep '^192.0.2.77: 192.0.2.77$' out
 }
 
-test_expect_success 'glibc resolves listed names, and gets an answer for others' '
+test_that 'glibc resolves listed names, and gets an answer for others' '
 	cc -o look look.c &&
 	looks ./look
 '
 
-test_expect_success MUSL 'musl, linked statically, resolves the same' '
+test_that MUSL 'musl, linked statically, resolves the same' '
 	musl-gcc -static -o look-musl look.c &&
 	looks ./look-musl
 '
@@ -254,7 +254,7 @@ proxy_start() {
 	test_when_finished "kill $proxy_pid"
 	test_wait_for 'test -e proxy.ready'
 }
-test_expect_success CURL 'what is listed is reached through the proxy of the host, which is not reached itself' '
+test_that CURL 'what is listed is reached through the proxy of the host, which is not reached itself' '
 	web_start 192.0.2.10 8080 &&
 	proxy_start 10.1.2.3 3128 &&
 	export https_proxy=http://me:p%40ss@10.1.2.3:3128/ no_proxy=.wild.example.net,192.0.2.0/25 &&

@@ -220,7 +220,7 @@ only_heard() {
 	printf '%s\n' "$@" | sort | test_cmp - got
 }
 
-test_expect_success 'with the network of the host the attack reaches all that it tries' '
+test_that 'with the network of the host the attack reaches all that it tries' '
 	attack --network host &&
 	for what in "tcp 127.0.0.1 5432" "tcp ::1 22" "tcp 169.254.169.254 80" "tcp 10.1.2.3 7001" \
 		"tcp ::ffff:127.0.0.1 631" "tcp 2001:db8::10 9229" "tcp 0.0.0.0 80"; do
@@ -230,19 +230,19 @@ test_expect_success 'with the network of the host the attack reaches all that it
 	grep "^tcp 100.100.100.200 443" heard
 '
 
-test_expect_success 'NW-01: without a network nothing is reached' '
+test_that 'NW-01: without a network nothing is reached' '
 	attack --no-network &&
 	test ! -s out &&
 	test ! -s heard
 '
 
-test_expect_success 'NW-04: an empty list allows nothing' '
+test_that 'NW-04: an empty list allows nothing' '
 	attack --network allow &&
 	test ! -s out &&
 	test ! -s heard
 '
 
-test_expect_success 'NW-02 NW-03 NW-04 NW-05: only what is listed is reached, by any spelling, protocol or name' '
+test_that 'NW-02 NW-03 NW-04 NW-05: only what is listed is reached, by any spelling, protocol or name' '
 	attack --allow web.example.org:443 --allow "*.wild.example.net:443" --allow localhost:7001 &&
 	! not_looked_up heard | grep -vx -e "tcp 192.0.2.10 443" -e "tcp 127.0.0.1 7001" -e "tcp ::1 7001" &&
 	grep -qx "tcp 192.0.2.10 443" heard &&
@@ -256,24 +256,24 @@ test_expect_success 'NW-02 NW-03 NW-04 NW-05: only what is listed is reached, by
 			-e "^tcp 127.64.0.2 443" -e "^tcp fd67:6974:6167::2 443"
 '
 
-test_expect_success 'NW-02 NW-03 NW-04: a listed name leads to no address of this machine or of its link' '
+test_that 'NW-02 NW-03 NW-04: a listed name leads to no address of this machine or of its link' '
 	attack --allow rebound.example.org:80 --allow meta.example.org:80 --allow "*.wild.example.net:80" \
 		--allow own.example.org:80 --allow own6.example.org:80 &&
 	only_heard "tcp 192.0.2.10 80"
 '
 
-test_expect_success 'NW-02 NW-03: a name may lead into a private network where it is listed, a wildcard may not' '
+test_that 'NW-02 NW-03: a name may lead into a private network where it is listed, a wildcard may not' '
 	attack --allow private.example.org:80 --allow "*.wild.example.net:443" &&
 	only_heard "tcp 10.1.2.3 80" "tcp 192.0.2.10 443"
 '
 
-test_expect_success 'NW-03: an address that is listed as such is reached, also by a listed name' '
+test_that 'NW-03: an address that is listed as such is reached, also by a listed name' '
 	attack --allow 169.254.169.254:80 --allow "[::1]:22" --allow own.example.org:80 --allow 198.51.100.5:80 &&
 	only_heard "tcp 169.254.169.254 80" "tcp ::1 22" "tcp 198.51.100.5 80" &&
 	grep -aq "^proxy0 own.example.org 80" out
 '
 
-test_expect_success 'NW-03: a connection that is refused for its address is shown with the option that allows it' '
+test_that 'NW-03: a connection that is refused for its address is shown with the option that allows it' '
 	in_session --name own --allow own.example.org:80 -- python3 -c "
 import socket
 try:
@@ -316,7 +316,7 @@ for tcp in False, True:
 print("all answered")
 EOF_ASK
 
-test_expect_success 'NW-05: no query for a name that is not listed leaves the sandbox' '
+test_that 'NW-05: no query for a name that is not listed leaves the sandbox' '
 	in_session --allow web.example.org:443 --allow "*.wild.example.net:443" -- python3 "$HOME/ask.py" >out &&
 	grep "all answered" out &&
 	all_heard >heard &&
@@ -345,7 +345,7 @@ open("forge.ready", "w").close()
 s.serve_forever()
 EOF_FORGE
 
-test_expect_success 'NW-06: a host that is listed is asked without the keys of the user, and that is logged' '
+test_that 'NW-06: a host that is listed is asked without the keys of the user, and that is logged' '
 	{ python3 forge.py & } &&
 	forge=$! &&
 	test_when_finished "kill $forge; rm -f \"$HOME/.git-credentials\" \"$HOME/.netrc\"" &&
@@ -407,7 +407,7 @@ served() {
 	git -C "$HOME/p" agent drop --force web >&2
 }
 
-test_expect_success 'NW-07: what listens inside cannot be reached from the host' '
+test_that 'NW-07: what listens inside cannot be reached from the host' '
 	for options in "--network none" "--network allow"; do
 		served $options 9999 >out &&
 		test ! -s out ||
@@ -418,7 +418,7 @@ test_expect_success 'NW-07: what listens inside cannot be reached from the host'
 	test "$(grep -c inside out)" = 4
 '
 
-test_expect_success 'NW-07: a published port is reached on 127.0.0.1 only' '
+test_that 'NW-07: a published port is reached on 127.0.0.1 only' '
 	test_settings "network:\n  mode: allow\n  publish: [\"9998:9999\"]\n" &&
 	test_when_finished "rm -f \"$conf\"" &&
 	served 9998 >out &&
@@ -464,7 +464,7 @@ assert s.recv(9) == b"owned\n"
 print("still there")
 EOF_FLOOD
 
-test_expect_success 'NW-08: junk, floods and clients that wait do not stop the proxy or the name server' '
+test_that 'NW-08: junk, floods and clients that wait do not stop the proxy or the name server' '
 	in_session --allow "*.wild.example.net:443" --allow web.example.org:443 -- python3 "$HOME/flood.py" >out &&
 	grep "still there" out &&
 	all_heard >/dev/null

@@ -70,7 +70,7 @@ assert n["mode"] == "allow" and n["refused"] == [] and n["learnt"] == [], n' &&
 	git -C "$HOME/p" reset -q --hard HEAD~1
 }
 
-test_expect_success CURL 'what curl reaches by names, IPv6 and both proxies is learnt' '
+test_that CURL 'what curl reaches by names, IPv6 and both proxies is learnt' '
 	certificates &&
 	web_start 192.0.2.10 443 tls &&
 	web_start 192.0.2.10 80 &&
@@ -109,7 +109,7 @@ EOF_SAY
 git -C "$HOME/p" add say.py &&
 git -C "$HOME/p" commit -qm say
 
-test_expect_success 'names that lead to this machine or its link are learnt with their addresses' '
+test_that 'names that lead to this machine or its link are learnt with their addresses' '
 	echo_start 127.0.0.1 7100 &&
 	echo_start 169.254.169.254 7101 &&
 	echo_start 198.51.100.5 7102 &&
@@ -122,7 +122,7 @@ test_expect_success 'names that lead to this machine or its link are learnt with
 	suffices "$@"
 '
 
-test_expect_success 'what cannot be reached is not in the list' '
+test_that 'what cannot be reached is not in the list' '
 	echo_start 127.0.0.1 7200 &&
 	learn python3 say.py localhost:7200 localhost:7201 127.0.0.9:7201 web.example.org:7202 192.0.2.10:7203 \
 		nobody.example.com:7204 &&
@@ -162,7 +162,7 @@ EOF_OWN
 git -C "$HOME/p" add own.py &&
 git -C "$HOME/p" commit -qm own
 
-test_expect_success 'a port of the session is free before it listens there, and its own then' '
+test_that 'a port of the session is free before it listens there, and its own then' '
 	printf "%s\n" "free free" mine mine mine >want &&
 	for where in 127.0.0.1 0.0.0.0; do
 		learn python3 own.py $where 7300 &&
@@ -190,7 +190,7 @@ EOF_MANY
 git -C "$HOME/p" add many.py &&
 git -C "$HOME/p" commit -qm many
 
-test_expect_success 'many connections at once, of sockets that do not block, succeed and are learnt' '
+test_that 'many connections at once, of sockets that do not block, succeed and are learnt' '
 	for port in 7400 7401; do
 		echo_start 192.0.2.10 $port &&
 		echo_start 127.0.0.1 $port || exit 1
@@ -202,13 +202,13 @@ test_expect_success 'many connections at once, of sockets that do not block, suc
 	suffices "$@"
 '
 
-test_expect_success 'a port that the session publishes is not learnt as one of the host' '
+test_that 'a port that the session publishes is not learnt as one of the host' '
 	cd "$HOME/p" &&
 	test_prints "localhost:7600 ConnectionRefusedError" \
 		git agent -c network.publish=7600:7600 start -q --learn -- python3 say.py localhost:7600
 '
 
-test_expect_success 'setup and finish are learnt from as well, and renames still work' '
+test_that 'setup and finish are learnt from as well, and renames still work' '
 	echo_start 192.0.2.10 7700 &&
 	test_settings <<-EOT &&
 	setup: ["python3 say.py web.example.org:7700"]
@@ -229,7 +229,7 @@ test_expect_success 'setup and finish are learnt from as well, and renames still
 	learnt db.example.org:7700 git.example.org:7700 web.example.org:7700
 '
 
-test_expect_success 'only --learn learns, no setting and no file of a repository' '
+test_that 'only --learn learns, no setting and no file of a repository' '
 	cd "$HOME/p" &&
 	test_expect_code 129 git agent -c network.mode=learn start -- true &&
 	for other in --no-network "--network host" "--allow a:1"; do
@@ -242,7 +242,7 @@ test_expect_success 'only --learn learns, no setting and no file of a repository
 	test_expect_code 125 git agent start -q -- true
 '
 
-test_expect_success 'a session that learnt resumes with the network of the settings' '
+test_that 'a session that learnt resumes with the network of the settings' '
 	cd "$HOME/p" &&
 	printf "network: {mode: none}\n" >.agentdev.yaml &&
 	git commit -qam none &&
@@ -253,7 +253,7 @@ test_expect_success 'a session that learnt resumes with the network of the setti
 	git agent start --dry-run --learn -- true | grep "network: NOT restricted"
 '
 
-test_expect_success 'only a session that learns has its connections announced' '
+test_that 'only a session that learns has its connections announced' '
 	cat >"$HOME/aihome/filters" <<-\EOT &&
 	awk "/^Seccomp/" /proc/self/status
 	EOT

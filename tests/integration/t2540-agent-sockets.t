@@ -66,7 +66,7 @@ signs() {
 	test_prints "600 socket\n700 directory" tail -n 2 err
 }
 
-test_expect_success GPG 'gpg and git sign by a socket in a directory of the system' '
+test_that GPG 'gpg and git sign by a socket in a directory of the system' '
 	gpgconf --launch gpg-agent &&
 	extra=$(gpgconf --list-dirs agent-extra-socket) &&
 	printf "network:\n  mode: allow\n  sockets: [\"%s:/run/user/$uid/gnupg/S.gpg-agent\"]\n" "$extra" |
@@ -78,7 +78,7 @@ test_expect_success GPG 'gpg and git sign by a socket in a directory of the syst
 	git -C r log -1 --format=%GS agent/commits | grep "C O Mitter"
 '
 
-test_expect_success SSH 'ssh-add in a session lists the keys of the agent outside, if its socket and name are given' '
+test_that SSH 'ssh-add in a session lists the keys of the agent outside, if its socket and name are given' '
 	. ./agent &&
 	ssh-add -l >want &&
 	test_settings "network:\n  sockets: [~/.ssh/agent.sock]\nenv:\n  pass: [SSH_AUTH_SOCK]\n" &&
@@ -93,7 +93,7 @@ test_expect_success SSH 'ssh-add in a session lists the keys of the agent outsid
 	test_must_fail git -C r agent -c env.pass=SSH_AUTH_SOCK start -q -- ssh-add -l
 '
 
-test_expect_success 'parents of a socket have the host'\''s modes, or 0700 where they are new' '
+test_that 'parents of a socket have the host'\''s modes, or 0700 where they are new' '
 	test_settings "network: {sockets: [~/open/s, ~/open/s:~/none/deep/s, ~/open/s:/run/none/s, ~/open/s:~/top]}" &&
 	git -C r agent start -q -- sh -ec "
 		python3 ask.py ~/open/s ~/none/deep/s /run/none/s ~/top
@@ -105,7 +105,7 @@ test_expect_success 'parents of a socket have the host'\''s modes, or 0700 where
 	test_says FileNotFoundError test_must_fail git -C r agent start -q -- python3 ask.py "~/open/s"
 '
 
-test_expect_success 'a link that an agent leaves in place of a socket is refused' '
+test_that 'a link that an agent leaves in place of a socket is refused' '
 	git -C r agent start -q -- sh -c "
 		rm -r ~/open
 		ln -s /etc ~/open
@@ -118,7 +118,7 @@ test_expect_success 'a link that an agent leaves in place of a socket is refused
 	rm "$HOME/aihome/open"
 '
 
-test_expect_success 'a socket is neither taken from where agents write, nor put into the project' '
+test_that 'a socket is neither taken from where agents write, nor put into the project' '
 	test_expect_code 125 git -C r agent -c "network.sockets=~/aihome/s" start -q -- true 2>err &&
 	grep "the socket .*aihome/s. cannot be shown inside" err &&
 	grep "^hint: agents can write where it is" err &&
@@ -134,7 +134,7 @@ kept() {
 	grep "^hint: agents can write where it is, or on the way there" kept
 }
 
-test_expect_success 'SB-08: links of the user that lead where agents write are refused' '
+test_that 'SB-08: links of the user that lead where agents write are refused' '
 	w=$(mktemp -d "$TRASH/s-XXXXXX") &&
 	test_when_finished "rm -r $w" &&
 	ln -s "$HOME/open/s" "$w/s" &&
@@ -162,7 +162,7 @@ test_expect_success 'SB-08: links of the user that lead where agents write are r
 	kept -c "network.sockets=$state/x/s"
 '
 
-test_expect_success 'SB-08: a link that is made while the session runs is not followed where agents write' '
+test_that 'SB-08: a link that is made while the session runs is not followed where agents write' '
 	rm -f "$HOME/way" &&
 	test_when_finished "rm -f $HOME/way $HOME/aihome/up; : >$HOME/aihome/go" &&
 	{
@@ -180,7 +180,7 @@ test_expect_success 'SB-08: a link that is made while the session runs is not fo
 	test_shows "home/way/s, how forbidden" git -C r agent log later
 '
 
-test_expect_success 'links of the user that lead elsewhere are followed to sockets only' '
+test_that 'links of the user that lead elsewhere are followed to sockets only' '
 	ln -s open/s "$HOME/one" &&
 	ln -s "$HOME/open/../open" "$HOME/dir" &&
 	ln -s loop "$HOME/loop" &&
@@ -194,13 +194,13 @@ test_expect_success 'links of the user that lead elsewhere are followed to socke
 	: >"$conf"
 '
 
-test_expect_success 'a socket that does not exist is named at the start, once' '
+test_that 'a socket that does not exist is named at the start, once' '
 	git -C r agent -c "network.sockets=~/later/s" -c "network.sockets=~/open/s" start -- true 2>err &&
 	test "$(grep -c "network.sockets: there is no .$HOME/later/s. now" err)" = 1 &&
 	! grep "open/s" err
 '
 
-test_expect_success 'PS-01: a socket named by a repository needs trust, which says what it allows' '
+test_that 'PS-01: a socket named by a repository needs trust, which says what it allows' '
 	git clone -q r untrusted &&
 	printf "network:\n  sockets: [\"~/open/s\"]\n" >untrusted/.agentdev.yaml &&
 	git -C untrusted add -A &&

@@ -92,7 +92,7 @@ trap end_server EXIT
 
 push="git ls-remote -q named && git push -q aliased HEAD:refs/heads"
 
-test_expect_success SSH 'ssh takes what the system has for it, as outside' '
+test_that SSH 'ssh takes what the system has for it, as outside' '
 	"$ssh" -G host.example.org >want &&
 	for network in host none; do
 		git -C r agent start -q --network $network -- sh -c "ssh -G host.example.org" >out &&
@@ -100,7 +100,7 @@ test_expect_success SSH 'ssh takes what the system has for it, as outside' '
 	done
 '
 
-test_expect_success INCLUDED 'the files of the system are copies, which others cannot read if they cannot outside' '
+test_that INCLUDED 'the files of the system are copies, which others cannot read if they cannot outside' '
 	git -C r agent start -q -- sh -c "
 		stat -L -c %U /etc/ssh/ssh_config.d/*.conf
 		! cat /etc/crypto/closed/*" >out 2>&1 &&
@@ -108,7 +108,7 @@ test_expect_success INCLUDED 'the files of the system are copies, which others c
 	! grep "not for all" out
 '
 
-test_expect_success SSHSERVER 'git fetches and pushes by host name and by an alias, with an ssh-agent that is passed' '
+test_that SSHSERVER 'git fetches and pushes by host name and by an alias, with an ssh-agent that is passed' '
 	. ./agent &&
 	git -C r agent -c network.sockets=$SSH_AUTH_SOCK -c env.pass=SSH_AUTH_SOCK start -n once -- sh -c "
 		git commit -q --allow-empty -m more
@@ -124,7 +124,7 @@ test_expect_success SSHSERVER 'git fetches and pushes by host name and by an ali
 	test ! -e r/ran
 '
 
-test_expect_success SSHSERVER 'SB-12: known hosts of the remotes are there, and nothing else of ~/.ssh' '
+test_that SSHSERVER 'SB-12: known hosts of the remotes are there, and nothing else of ~/.ssh' '
 	port=$(sed -n "s/^ListenAddress.*://p" sshd_config) &&
 	key=$(cut -d" " -f1,2 host.pub) &&
 	git -C r agent start -q -- sh -c "
@@ -152,7 +152,7 @@ test_expect_success SSHSERVER 'SB-12: known hosts of the remotes are there, and 
 	test_cmp want out
 '
 
-test_expect_success SSHSERVER 'without the socket of an agent nothing of the user is asked' '
+test_that SSHSERVER 'without the socket of an agent nothing of the user is asked' '
 	: >"$conf" &&
 	printf "#!/bin/sh\n: >\"$HOME/asked\"\n" >.ssh/bin/ssh &&
 	git -C r agent start -q -- sh -c "! ls /run/git-agent-ssh; ! grep forge /etc/ssh/ssh_config" &&

@@ -37,7 +37,7 @@ holds() {
 	test "$word" = up
 }
 
-test_expect_success 'sessions that run at once have ranges of 16 ports of their own' '
+test_that 'sessions that run at once have ranges of 16 ports of their own' '
 	for i in 1 2 3; do
 		git -C r agent start -q -d -n at$i -- sh -c "
 			echo \$GIT_AGENT_PORT_BASE >base
@@ -60,7 +60,7 @@ test_expect_success 'sessions that run at once have ranges of 16 ports of their 
 	git -C r agent stop at3
 '
 
-test_expect_success 'a session that is resumed keeps its ports' '
+test_that 'a session that is resumed keeps its ports' '
 	git -C r agent start -q -n w -- sh -c "$say" >first &&
 	git -C r agent start -q -- sh -c "$say" >other &&
 	git -C r agent resume -q w -- sh -c "$say" >again &&
@@ -71,7 +71,7 @@ test_expect_success 'a session that is resumed keeps its ports' '
 '
 
 for at in 127.0.0.1 ::1; do
-	test_expect_success "ports in use at $at of the host are replaced by others, which the session keeps" '
+	test_that "ports in use at $at of the host are replaced by others, which the session keeps" '
 		git -C r agent resume -q --network host w -- sh -c "$say" >first &&
 		holds listen.py '$at' $(($(cat first) + 7)) &&
 		git -C r agent resume -q --no-network w -- sh -c "$say" >same &&
@@ -85,7 +85,7 @@ for at in 127.0.0.1 ::1; do
 	'
 done
 
-test_expect_success 'ports that another running session has are replaced by others' '
+test_that 'ports that another running session has are replaced by others' '
 	git -C r agent resume -q w -- sh -c "$say" >first &&
 	holds lock.py "$HOME/.local/state/git-agent/ports" "$(cat first)" &&
 	git -C r agent resume w -- sh -c "$say" >other 2>err &&
@@ -94,7 +94,7 @@ test_expect_success 'ports that another running session has are replaced by othe
 	grep "GIT_AGENT_PORT_BASE is $(cat other)" err
 '
 
-test_expect_success 'without a free range no ports are given, and the former ones come back later' '
+test_that 'without a free range no ports are given, and the former ones come back later' '
 	ports=$HOME/.local/state/git-agent/ports &&
 	git -C r agent resume -q w -- sh -c "$say" >first &&
 	test -s first &&
@@ -113,7 +113,7 @@ test_expect_success 'without a free range no ports are given, and the former one
 	! grep PORT_BASE err
 '
 
-test_expect_success 'GIT_AGENT_SESSION_ID is unique, and a resumed session keeps it' '
+test_that 'GIT_AGENT_SESSION_ID is unique, and a resumed session keeps it' '
 	id="echo 1 >>g; echo \$GIT_AGENT_SESSION_ID" &&
 	git init -q o &&
 	git -C o commit -q --allow-empty -m one &&

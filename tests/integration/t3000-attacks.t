@@ -7,7 +7,7 @@ require_sandbox
 
 commit='echo c >c && git add c && git commit -qm c && C=$(git rev-parse HEAD)'
 
-test_expect_success 'GT-03 GT-06: refs that exclude each other, or with bad names, do not stop a capture' '
+test_that 'GT-03 GT-06: refs that exclude each other, or with bad names, do not stop a capture' '
 	make_repo refs &&
 	cd refs &&
 	attack df "
@@ -38,7 +38,7 @@ test_expect_success 'GT-03 GT-06: refs that exclude each other, or with bad name
 	clean_store
 '
 
-test_expect_success 'GT-06: an agent changes no branch, tag, note or replacement of the user' '
+test_that 'GT-06: an agent changes no branch, tag, note or replacement of the user' '
 	make_repo names &&
 	cd names &&
 	git branch keep &&
@@ -61,7 +61,7 @@ test_expect_success 'GT-06: an agent changes no branch, tag, note or replacement
 	git agent review n | grep "^agent/n\|branch "
 '
 
-test_expect_success 'GT-03 OV-06: a fifo in the session'\''s git directory blocks nothing' '
+test_that 'GT-03 OV-06: a fifo in the session'\''s git directory blocks nothing' '
 	make_repo fifo &&
 	cd fifo &&
 	for f in config packed-refs refs/heads/z objects/info/alternates info/attributes; do
@@ -77,7 +77,7 @@ test_expect_success 'GT-03 OV-06: a fifo in the session'\''s git directory block
 	clean_store
 '
 
-test_expect_success 'GT-03: a git directory that is removed, or made of links, costs the history, not the work' '
+test_that 'GT-03: a git directory that is removed, or made of links, costs the history, not the work' '
 	make_repo gone &&
 	cd gone &&
 	while read -r how; do
@@ -102,7 +102,7 @@ test_expect_success 'GT-03: a git directory that is removed, or made of links, c
 	clean_store
 '
 
-test_expect_success 'GT-16: a missing object makes git run no command of a remote' '
+test_that 'GT-16: a missing object makes git run no command of a remote' '
 	make_repo lazy &&
 	cd lazy &&
 	attack lz "
@@ -121,7 +121,7 @@ test_expect_success 'GT-16: a missing object makes git run no command of a remot
 	git agent show lz | grep "not taken"
 '
 
-test_expect_success 'OV-06 GT-09: a fifo named .gitattributes blocks nothing' '
+test_that 'OV-06 GT-09: a fifo named .gitattributes blocks nothing' '
 	make_repo trap "echo \"*.txt text\" >.gitattributes" &&
 	cd trap &&
 	attack t1 "
@@ -140,7 +140,7 @@ test_expect_success 'OV-06 GT-09: a fifo named .gitattributes blocks nothing' '
 '
 
 # Those of the repository and of the user's configuration count, as they were before the session.
-test_expect_success 'GT-03 GT-09: attributes and settings of the session'\''s git directory convert no content' '
+test_that 'GT-03 GT-09: attributes and settings of the session'\''s git directory convert no content' '
 	make_repo mine "printf \"*.txt text\n\" >.gitattributes" &&
 	cd mine &&
 	attack m "
@@ -165,7 +165,7 @@ test_expect_success 'GT-03 GT-09: attributes and settings of the session'\''s gi
 	test_cmp ../want ../got
 '
 
-test_expect_success 'OV-05 OV-06 OV-08 OV-11 GT-02: links, fifos, closed files and repositories are not followed' '
+test_that 'OV-05 OV-06 OV-08 OV-11 GT-02: links, fifos, closed files and repositories are not followed' '
 	make_repo swap &&
 	cd swap &&
 	attack s "
@@ -207,7 +207,7 @@ for n in (b"nl\nx", b"\x1b[31mred", b"\xff\xfe", b"-x", b"x\xc2\x9by", b"\xe2\x8
     open(n, "wb").write(b"\x1b]0;t\a \r \xc2\x9b31m \xe2\x80\xae \x7f\n")
 END
 
-test_expect_success 'TT-04 OV-10 GT-12: no output has control characters of names, messages or content' '
+test_that 'TT-04 OV-10 GT-12: no output has control characters of names, messages or content' '
 	make_repo esc &&
 	cd esc &&
 	cp ../names.py ../aihome/ &&
@@ -228,7 +228,7 @@ test_expect_success 'TT-04 OV-10 GT-12: no output has control characters of name
 	! grep "$(printf "\033")" ../log
 '
 
-test_expect_success 'RV-03 GT-13: a file that comes and goes in the agent'\''s commits is in none of the branch' '
+test_that 'RV-03 GT-13: a file that comes and goes in the agent'\''s commits is in none of the branch' '
 	make_repo flags &&
 	cd flags &&
 	attack f3 "
@@ -260,7 +260,7 @@ drivers() {
 	git config merge.foo.driver "$1"
 }
 
-test_expect_success 'GT-01 GT-08 PS-02 PS-05: no hook, driver or configuration of the agent runs outside' '
+test_that 'GT-01 GT-08 PS-02 PS-05: no hook, driver or configuration of the agent runs outside' '
 	make_repo runs "
 		mkdir .githooks &&
 		printf \"#!/bin/sh\n\" >.githooks/post-merge &&
@@ -293,7 +293,7 @@ test_expect_success 'GT-01 GT-08 PS-02 PS-05: no hook, driver or configuration o
 	test ! -e "$TRASH/ran"
 '
 
-test_expect_success 'GT-08: a preview of a landing runs no driver of the user, whatever was accepted' '
+test_that 'GT-08: a preview of a landing runs no driver of the user, whatever was accepted' '
 	make_repo preview "seq 20 >a" &&
 	cd preview &&
 	t="touch $TRASH/driven" &&
@@ -316,7 +316,7 @@ test_expect_success 'GT-08: a preview of a landing runs no driver of the user, w
 	}
 '
 
-test_expect_success 'PS-02 SB-04: a planted link or a closed home stops the next session, not this one or the host' '
+test_that 'PS-02 SB-04: a planted link or a closed home stops the next session, not this one or the host' '
 	chmod -R u+rwx "$HOME/aihome" &&
 	rm -rf "$HOME/aihome" &&
 	mkdir -p "$HOME/v" "$HOME/w" victim &&

@@ -24,7 +24,7 @@ changed() {
 	test_cmp ../want ../got
 }
 
-test_expect_success 'OV-03: no layer can be written or found from inside a session' '
+test_that 'OV-03: no layer can be written or found from inside a session' '
 	make_repo side "echo mods/ >.gitignore" &&
 	cd side &&
 	mkdir mods &&
@@ -93,7 +93,7 @@ if daemon(4):
     os.kill(os.getpid(), signal.SIGSTOP)
 END
 
-test_expect_success 'OV-07: processes that the agent leaves running are dead before its work is read' '
+test_that 'OV-07: processes that the agent leaves running are dead before its work is read' '
 	make_repo race &&
 	cd race &&
 	h=$HOME/aihome &&
@@ -158,7 +158,7 @@ open(home + "/turns." + path, "w").write(str(turns))
 if pid: os.waitpid(pid, 0)
 END
 
-test_expect_success 'OV-05 OV-06: diff shows nothing from outside while links, fifos and directories change places' '
+test_that 'OV-05 OV-06: diff shows nothing from outside while links, fifos and directories change places' '
 	make_repo looked &&
 	mkdir secret &&
 	echo OUTSIDE >secret/f &&
@@ -190,7 +190,7 @@ with open("log", "wb") as f:
     while not os.path.exists(home + "/stop"): f.write(b"more\n" * 10); f.flush(); time.sleep(0.0002)
 END
 
-test_expect_success 'diff shows a file that grows while it is read' '
+test_that 'diff shows a file that grows while it is read' '
 	make_repo grown &&
 	cp grow.py "$HOME/aihome/grow.py" &&
 	cd grown &&
@@ -211,7 +211,7 @@ test_expect_success 'diff shows a file that grows while it is read' '
 	clean_store
 '
 
-test_expect_success 'OV-14: set-uid bits, access lists and attributes get into no tree, sessions are for their owner' '
+test_that 'OV-14: set-uid bits, access lists and attributes get into no tree, sessions are for their owner' '
 	make_repo suid &&
 	cd suid &&
 	attack u "
@@ -229,7 +229,7 @@ test_expect_success 'OV-14: set-uid bits, access lists and attributes get into n
 '
 
 # What is fixed makes four times as many take less than four times the calls, unless they grow faster.
-test_expect_success STRACE 'OV-15: only executable bits count of modes, and the cost of a capture is linear' '
+test_that STRACE 'OV-15: only executable bits count of modes, and the cost of a capture is linear' '
 	for n in 400 1600; do
 		make_repo meta$n "mkdir m && seq $n | split -l 1 -a 4 - m/" &&
 		cd meta$n &&
@@ -249,7 +249,7 @@ test_expect_success STRACE 'OV-15: only executable bits count of modes, and the 
 	test "$many" -lt $((4 * few))
 '
 
-test_expect_success 'OV-16: a change that keeps size and time is captured, whatever the index is told' '
+test_that 'OV-16: a change that keeps size and time is captured, whatever the index is told' '
 	make_repo forge &&
 	cd forge &&
 	attack f "
@@ -264,7 +264,7 @@ test_expect_success 'OV-16: a change that keeps size and time is captured, whate
 	changed f "M\ta\nM\td/x\n"
 '
 
-test_expect_success 'OV-17: rules that the agent hides in its git directory ignore nothing' '
+test_that 'OV-17: rules that the agent hides in its git directory ignore nothing' '
 	make_repo ign "echo \"*.log\" >.gitignore" &&
 	cd ign &&
 	echo l >x.log &&
@@ -279,7 +279,7 @@ test_expect_success 'OV-17: rules that the agent hides in its git directory igno
 	changed i "M\ta\nA\tn\nA\tnode_modules/.bin/p\n"
 '
 
-test_expect_success 'OV-20: overlays are mounted with userxattr, nosuid and nodev, without redirects or an index' '
+test_that 'OV-20: overlays are mounted with userxattr, nosuid and nodev, without redirects or an index' '
 	make_repo opts "echo mods/ >.gitignore" &&
 	cd opts &&
 	mkdir mods &&
@@ -315,7 +315,7 @@ if libc.syscall(430, b"overlay", 0) >= 0 or libc.syscall(428, -100, b"d", 1) >= 
 if os.path.exists("/dev/fuse"): print("fuse")
 END
 
-test_expect_success 'OV-22: what the known holes of overlayfs need cannot be had in a session' '
+test_that 'OV-22: what the known holes of overlayfs need cannot be had in a session' '
 	make_repo kernel "cp /bin/true t" &&
 	cd kernel &&
 	cp ../holes.py ../aihome/ &&
@@ -333,7 +333,7 @@ test_expect_success 'OV-22: what the known holes of overlayfs need cannot be had
 '
 
 # Where an overlay holds the state is in t1300-faults.t: only root can make one there.
-test_expect_success 'OV-23: a state directory in memory works, or is refused with a hint' '
+test_that 'OV-23: a state directory in memory works, or is refused with a hint' '
 	make_repo fs &&
 	cd fs &&
 	d=$(test_directory_in /dev/shm) &&

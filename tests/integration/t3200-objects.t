@@ -31,7 +31,7 @@ lib='raw() { git hash-object -w --stdin --literally -t $1; }
 entry() { printf "%s %s\\0" "$1" "$2"; printf %s $3 | perl -ne "print pack(q(H*), \$_)"; }
 b=$(echo blob | git hash-object -w --stdin)'
 
-test_expect_success 'GT-02: a repository that lies in the tree as files is flagged critical, and git never uses it' '
+test_that 'GT-02: a repository that lies in the tree as files is flagged critical, and git never uses it' '
 	make_repo bare &&
 	cd bare &&
 	attack b "
@@ -53,7 +53,7 @@ assert any(x[\"severity\"] == \"critical\" and x[\"path\"].startswith(\"v/x/\") 
 	test ! -e "$TRASH/ran"
 '
 
-test_expect_success 'GT-04: a session cannot change the user'\''s repository' '
+test_that 'GT-04: a session cannot change the user'\''s repository' '
 	make_repo store "echo more >more" &&
 	cd store &&
 	git tag v1 &&
@@ -90,7 +90,7 @@ test_expect_success 'GT-04: a session cannot change the user'\''s repository' '
 	clean_store
 '
 
-test_expect_success 'GT-11: a session cannot reach the git directories of submodules' '
+test_that 'GT-11: a session cannot reach the git directories of submodules' '
 	make_repo subsrc &&
 	make_repo super &&
 	cd super &&
@@ -121,7 +121,7 @@ two_commits='for n in 1 2; do
 	git commit -qm $n -m $GIT_AGENT_SESSION
 done'
 
-test_expect_success 'GT-03 GT-16: replacements, grafts, shallow marks and alternates change no history' '
+test_that 'GT-03 GT-16: replacements, grafts, shallow marks and alternates change no history' '
 	make_repo marks &&
 	cd marks &&
 	while IFS="|" read -r s how; do
@@ -157,7 +157,7 @@ test_expect_success 'GT-03 GT-16: replacements, grafts, shallow marks and altern
 '
 
 # What was never fetched is on the user's remote, and here that is a command.
-test_expect_success 'GT-16: in a partial clone no command fetches what is missing' '
+test_that 'GT-16: in a partial clone no command fetches what is missing' '
 	make_repo owes &&
 	(
 		cd owes &&
@@ -212,7 +212,7 @@ git config for-each-ref.format x
 git config alias.rev-parse "!touch $HOME/ran"
 END
 
-test_expect_success 'GT-03: a damaged or misleading git directory yields the history as committed, or none of it' '
+test_that 'GT-03: a damaged or misleading git directory yields the history as committed, or none of it' '
 	make_repo lies &&
 	cd lies &&
 	n=0 &&
@@ -272,7 +272,7 @@ assert left == [sys.argv[2]], left" "$2" "$3" &&
 	! git rev-list --objects --all | cut -d " " -f 2- | grep -Fx "$2"
 }
 
-test_expect_success 'GT-05: a file that git refuses stays in the session, and the rest is kept' '
+test_that 'GT-05: a file that git refuses stays in the session, and the rest is kept' '
 	make_repo both &&
 	cd both &&
 	n=0 &&
@@ -303,7 +303,7 @@ test_expect_success 'GT-05: a file that git refuses stays in the session, and th
 	clean_store
 '
 
-test_expect_success 'GT-05: content that is fine under one name is refused under another' '
+test_that 'GT-05: content that is fine under one name is refused under another' '
 	cd both &&
 	attack twice "
 		printf \"[submodule \\\"x\\\"]\n\tpath = -x\n\" >/tmp/m
@@ -322,7 +322,7 @@ test_expect_success 'GT-05: content that is fine under one name is refused under
 	clean_store
 '
 
-test_expect_success 'GT-05: a name that git refuses is kept neither from a commit nor from the working tree' '
+test_that 'GT-05: a name that git refuses is kept neither from a commit nor from the working tree' '
 	make_repo aliases &&
 	cd aliases &&
 	n=0 &&
@@ -355,7 +355,7 @@ test_expect_success 'GT-05: a name that git refuses is kept neither from a commi
 	END
 '
 
-test_expect_success 'GT-05: a file that cannot be captured keeps the content that the agent committed last' '
+test_that 'GT-05: a file that cannot be captured keeps the content that the agent committed last' '
 	make_repo last "echo old >.gitmodules; echo old >big; echo old >gone" &&
 	cd last &&
 	attack l "
@@ -396,7 +396,7 @@ $t = put("tree", "40000 d\0$t") for 1 .. 1500;
 print unpack("H*", $t);
 END
 
-test_expect_success 'GT-05: trees that expand to billions of paths, or nest too deep, are refused' '
+test_that 'GT-05: trees that expand to billions of paths, or nest too deep, are refused' '
 	make_repo bombs &&
 	cd bombs &&
 	bomb="
@@ -447,7 +447,7 @@ pack = b"PACK" + struct.pack(">II", 2, len(objects)) + b"".join(objects)
 open(sys.argv[1], "wb").write(pack + hashlib.sha1(pack).digest())
 END
 
-test_expect_success 'GT-05: delta chains are no longer than git'\''s own' '
+test_that 'GT-05: delta chains are no longer than git'\''s own' '
 	make_repo chains &&
 	cd chains &&
 	python3 ../chain.py ../aihome/pack >../aihome/names &&

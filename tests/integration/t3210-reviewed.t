@@ -8,7 +8,7 @@ require_sandbox
 mkdir -p "$HOME/aihome"
 chmod 700 "$HOME/aihome"
 
-test_expect_success 'GT-12: the author, date and signature that a commit claims are shown, not believed' '
+test_that 'GT-12: the author, date and signature that a commit claims are shown, not believed' '
 	make_repo claims &&
 	cd claims &&
 	printf "#!/bin/sh\ntouch %s/signed\nexit 1\n" "$TRASH" >../sign &&
@@ -39,7 +39,7 @@ test_expect_success 'GT-12: the author, date and signature that a commit claims 
 	test "$(git log -1 --format=%ct agent/c)" -lt 4102444800
 '
 
-test_expect_success 'GT-10: a gitlink that the agent commits is flagged, a repository in the tree becomes none' '
+test_that 'GT-10: a gitlink that the agent commits is flagged, a repository in the tree becomes none' '
 	make_repo link &&
 	cd link &&
 	attack l "
@@ -62,7 +62,7 @@ assert any(f[\"path\"] == \"evil\" for f in r[\"flags\"]), r[\"flags\"]"
 # gitk and git gui hand names to Tcl, which takes a "|" or ">" in front for a command or a file to
 # write; a carriage return at the end of a path git once lost; a program of this name in the tree
 # ran on Windows.
-test_expect_success 'GT-19: names that graphical tools for git take for commands are flagged' '
+test_that 'GT-19: names that graphical tools for git take for commands are flagged' '
 	make_repo tools &&
 	cd tools &&
 	printf "%s\n" "|id" ">over" "<in" "2>x" "|sh -c id|" ">d/x" astextplain.exe sh.exe "x;id" "x\"y" .gitmodules \
@@ -86,7 +86,7 @@ assert not [f for f in flags if f[\"path\"] == \"w\"], flags" &&
 	test ! -e astextplain.exe
 '
 
-test_expect_success 'a file that is moved to where it runs is flagged there' '
+test_that 'a file that is moved to where it runs is flagged there' '
 	make_repo moved "seq 40 >docs-a.md" &&
 	cd moved &&
 	test_session moved "
@@ -101,7 +101,7 @@ test_expect_success 'a file that is moved to where it runs is flagged there' '
 	EOT
 '
 
-test_expect_success 'GT-07: landing overwrites no uncommitted work and follows no link' '
+test_that 'GT-07: landing overwrites no uncommitted work and follows no link' '
 	make_repo land &&
 	cd land &&
 	mkdir ../victim &&
@@ -129,7 +129,7 @@ test_expect_success 'GT-07: landing overwrites no uncommitted work and follows n
 	! ls -A ../victim | grep .
 '
 
-test_expect_success 'GT-14: flags of a landing are those of the paths that the merge makes' '
+test_that 'GT-14: flags of a landing are those of the paths that the merge makes' '
 	make_repo merge "mkdir x && echo 1 >x/1 && echo 2 >x/2" &&
 	cd merge &&
 	attack m "
@@ -150,7 +150,7 @@ test_expect_success 'GT-14: flags of a landing are those of the paths that the m
 	test -z "$(git status --porcelain)"
 '
 
-test_expect_success 'GT-14: an attribute that chooses a merge driver waits for a verdict' '
+test_that 'GT-14: an attribute that chooses a merge driver waits for a verdict' '
 	make_repo union "echo 1 >f" &&
 	cd union &&
 	attack u "
@@ -163,7 +163,7 @@ test_expect_success 'GT-14: an attribute that chooses a merge driver waits for a
 	test "$(cat f)" = mine
 '
 
-test_expect_success 'GT-15: a commit that is not the reviewed one does not land' '
+test_that 'GT-15: a commit that is not the reviewed one does not land' '
 	make_repo toctou &&
 	cd toctou &&
 	attack t "
@@ -191,7 +191,7 @@ test_expect_success 'GT-15: a commit that is not the reviewed one does not land'
 	! grep evil Makefile
 '
 
-test_expect_success 'GT-17: variables of git and a repository above the project lead nowhere else' '
+test_that 'GT-17: variables of git and a repository above the project lead nowhere else' '
 	make_repo other &&
 	fp=$(cd other && git rev-parse HEAD) &&
 	mkdir -p deep &&

@@ -8,7 +8,7 @@ test_description='no command of an agent runs outside: every exec of start, capt
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-test_expect_success 'GT-20: no file of the repository is run for its name, whatever PATH has in front' '
+test_that 'GT-20: no file of the repository is run for its name, whatever PATH has in front' '
 	test_enter dotted &&
 	mkdir -p bin .git/hooks &&
 	for p in git sh man less cat env bwrap git-lfs ls; do
@@ -277,7 +277,7 @@ evil_session() {
 	cp "$TRASH/plant" "$HOME/aihome/plant"
 }
 
-test_expect_success STRACE 'the trace has what runs inside, and a hook of the user outside' '
+test_that STRACE 'the trace has what runs inside, and a hook of the user outside' '
 	evil_session seen &&
 	test_script .git/hooks/post-merge ":" &&
 	traced git agent start -q --name seen -- sh -c "
@@ -292,7 +292,7 @@ test_expect_success STRACE 'the trace has what runs inside, and a hook of the us
 	only $outside .git/hooks/post-merge
 '
 
-test_expect_success STRACE 'capture by the next command, show, review, diff and drop execute nothing of the agent' '
+test_that STRACE 'capture by the next command, show, review, diff and drop execute nothing of the agent' '
 	evil_session life &&
 	! traced env GIT_AGENT_FAULT=capture:export:kill git agent start -q --name evil -- sh "$HOME/plant" &&
 	programs inside | grep "/evil$" &&
@@ -311,7 +311,7 @@ test_expect_success STRACE 'capture by the next command, show, review, diff and 
 	only $outside env
 '
 
-test_expect_success STRACE 'diff, list and show execute nothing of a running session' '
+test_that STRACE 'diff, list and show execute nothing of a running session' '
 	evil_session running &&
 	: >../trace &&
 	test_when_finished "rm -f \"$HOME/aihome/up\"; wait" &&
@@ -331,7 +331,7 @@ test_expect_success STRACE 'diff, list and show execute nothing of a running ses
 	wait $pid
 '
 
-test_expect_success STRACE 'start, and landing all of it beside uncommitted work, execute nothing of the agent' '
+test_that STRACE 'start, and landing all of it beside uncommitted work, execute nothing of the agent' '
 	evil_session carried &&
 	echo mine >>a &&
 	traced git agent start -q --name evil -- sh "$HOME/plant" &&
@@ -342,7 +342,7 @@ test_expect_success STRACE 'start, and landing all of it beside uncommitted work
 '
 
 # post-merge is a hook that git-lfs itself puts into the user's repository
-test_expect_success STRACE_LFS 'with git-lfs on the host only the user'\''s own commands for it run as well' '
+test_that STRACE_LFS 'with git-lfs on the host only the user'\''s own commands for it run as well' '
 	git lfs install --skip-repo >/dev/null &&
 	test_when_finished git lfs uninstall --skip-repo &&
 	evil_session lfs &&

@@ -68,7 +68,7 @@ python() {
 	inside python3 "$HOME/$1.py"
 }
 
-test_expect_success 'directories that git mv and mv rename are captured as renames' '
+test_that 'directories that git mv and mv rename are captured as renames' '
 	inside sh -c "git mv d moved && git mv e x/e && mv -T x y && git commit -qm moved" &&
 	git -C repo log --format=%s agent/sh-1 | grep -x moved &&
 	git -C repo diff-tree -r -M --name-status main agent/sh-1 >out &&
@@ -78,7 +78,7 @@ test_expect_success 'directories that git mv and mv rename are captured as renam
 	test "$(git -C repo rev-parse "main:d")" = "$(git -C repo rev-parse "agent/sh-1:moved")"
 '
 
-test_expect_success PYTHON 'a renamed directory keeps its modes, times, links and attributes' '
+test_that PYTHON 'a renamed directory keeps its modes, times, links and attributes' '
 	python whole <<-\END
 	os.chmod("d/sub", 0o2750)
 	os.setxattr("d/sub", "user.mine", b"1")
@@ -106,7 +106,7 @@ test_expect_success PYTHON 'a renamed directory keeps its modes, times, links an
 	END
 '
 
-test_expect_success PYTHON 'rename(2) and renameat2(2) succeed and fail as on any file system' '
+test_that PYTHON 'rename(2) and renameat2(2) succeed and fail as on any file system' '
 	python rules <<-\END
 	os.mkdir("empty")
 	os.rename("d", "empty")
@@ -142,7 +142,7 @@ test_expect_success PYTHON 'rename(2) and renameat2(2) succeed and fail as on an
 	END
 '
 
-test_expect_success PYTHON 'open files follow a renamed directory, and none created meanwhile are lost' '
+test_that PYTHON 'open files follow a renamed directory, and none created meanwhile are lost' '
 	python opened <<-\END
 	f = open("d/sub/g1", "a")
 	r = open("d/f1")
@@ -168,7 +168,7 @@ test_expect_success PYTHON 'open files follow a renamed directory, and none crea
 	END
 '
 
-test_expect_success PYTHON 'a rename needs permissions of the two parents, not of what is below' '
+test_that PYTHON 'a rename needs permissions of the two parents, not of what is below' '
 	python rights <<-\END
 	os.chmod("d/sub/deep", 0o000)
 	os.chmod("d/sub", 0o500)
@@ -188,7 +188,7 @@ test_expect_success PYTHON 'a rename needs permissions of the two parents, not o
 	END
 '
 
-test_expect_success PYTHON 'a directory with a mount point in it is not renamed' '
+test_that PYTHON 'a directory with a mount point in it is not renamed' '
 	mkdir -p repo/full/lib &&
 	echo 1 >repo/full/lib/1 &&
 	test_when_finished "rm -r repo/full/lib" &&
@@ -200,7 +200,7 @@ test_expect_success PYTHON 'a directory with a mount point in it is not renamed'
 	END
 '
 
-test_expect_success PYTHON 'a rename that fails half way leaves everything as it was' '
+test_that PYTHON 'a rename that fails half way leaves everything as it was' '
 	python failing <<-\END
 	deep = "d"
 	top = os.getcwd()
@@ -215,7 +215,7 @@ test_expect_success PYTHON 'a rename that fails half way leaves everything as it
 	END
 '
 
-test_expect_success PYTHON 'renames by many threads and processes at once succeed' '
+test_that PYTHON 'renames by many threads and processes at once succeed' '
 	python many <<-\END
 	for i in range(40):
 	    os.makedirs("d/%d/a/b" % i); open("d/%d/a/b/f" % i, "w").write(str(i))
@@ -251,7 +251,7 @@ test_expect_success PYTHON 'renames by many threads and processes at once succee
 	END
 '
 
-test_expect_success PYTHON 'no rename hangs when helpers of process 1 are killed or stopped' '
+test_that PYTHON 'no rename hangs when helpers of process 1 are killed or stopped' '
 	python killed <<-\END
 	import signal
 	for i in range(300):
@@ -278,7 +278,7 @@ test_expect_success PYTHON 'no rename hangs when helpers of process 1 are killed
 	END
 '
 
-test_expect_success PYTHON 'paths of a rename are resolved as the caller sees them' '
+test_that PYTHON 'paths of a rename are resolved as the caller sees them' '
 	python paths <<-\END
 	os.chdir("d")
 	os.rename("sub", "../sub")
@@ -290,7 +290,7 @@ test_expect_success PYTHON 'paths of a rename are resolved as the caller sees th
 	END
 '
 
-test_expect_success PYTHON 'a program with a seccomp filter of its own gets EXDEV, and no second listener' '
+test_that PYTHON 'a program with a seccomp filter of its own gets EXDEV, and no second listener' '
 	python confined <<-\END
 	class Prog(ctypes.Structure): _fields_ = [("n", ctypes.c_ushort), ("p", ctypes.c_void_p)]
 	allow = (ctypes.c_uint64 * 1)(0x7fff0000 << 32 | 6)
@@ -301,7 +301,7 @@ test_expect_success PYTHON 'a program with a seccomp filter of its own gets EXDE
 	END
 '
 
-test_expect_success STATIC 'a static program renames directories by each of the system calls' '
+test_that STATIC 'a static program renames directories by each of the system calls' '
 	cat >static.c <<-\END &&
 	#define _GNU_SOURCE
 	#include <fcntl.h>
@@ -327,7 +327,7 @@ test_expect_success STATIC 'a static program renames directories by each of the 
 	test "$(git -C repo rev-parse main:d)" = "$(git -C repo rev-parse agent/static:d1)"
 '
 
-test_expect_success 'a directory with the name that a killed rename leaves is a leftover' '
+test_that 'a directory with the name that a killed rename leaves is a leftover' '
 	cd repo &&
 	test_session half "
 		mkdir x/.git-agent-moving-1 &&
@@ -338,7 +338,7 @@ test_expect_success 'a directory with the name that a killed rename leaves is a 
 	git agent show half | grep "note: x/.git-agent-moving-1: has the name of what is left"
 '
 
-test_expect_success 'a directory of that name that the agent committed is taken, with the work on it after that' '
+test_that 'a directory of that name that the agent committed is taken, with the work on it after that' '
 	cd repo &&
 	test_session named "
 		mkdir .git-agent-moving-2 &&
@@ -350,7 +350,7 @@ test_expect_success 'a directory of that name that the agent committed is taken,
 	test_prints d git show refs/agent/named/held:.git-agent-moving-2/c
 '
 
-test_expect_success PYTHON 'a session inside another seccomp listener says that it cannot rename directories' '
+test_that PYTHON 'a session inside another seccomp listener says that it cannot rename directories' '
 	cat >outer.py <<-\END &&
 	import ctypes, os, sys
 	libc = ctypes.CDLL(None, use_errno=True)
@@ -373,7 +373,7 @@ test_expect_success PYTHON 'a session inside another seccomp listener says that 
 	test_shows "renaming directories inside" git agent show outer
 '
 
-test_expect_success PYTHON 'with sandbox.rename: false a rename gets EXDEV' '
+test_that PYTHON 'with sandbox.rename: false a rename gets EXDEV' '
 	echo "import os; os.rename(\"d\", \"d2\")" >"$HOME/aihome/off.py" &&
 	cd repo &&
 	test_says "Invalid cross-device" \

@@ -27,12 +27,12 @@ mkdir -p lib/a/b mod/p &&
 echo 1 >lib/a/b/f &&
 echo 1 >mod/p/f || exit 1
 
-test_expect_success 'nothing is reported where the user owns all' '
+test_that 'nothing is reported where the user owns all' '
 	git agent start -- true 2>../err &&
 	! grep -e chown -e chgrp ../err
 '
 
-test_expect_success GROUPS 'files of another group are reported with the command that helps' '
+test_that GROUPS 'files of another group are reported with the command that helps' '
 	chgrp "$(other_group)" lib/a/b/f &&
 	touch lib/x &&
 	rm lib/x &&
@@ -45,7 +45,7 @@ test_expect_success GROUPS 'files of another group are reported with the command
 	! grep chgrp ../err
 '
 
-test_expect_success ROOT 'files of another owner are reported with the command that helps' '
+test_that ROOT 'files of another owner are reported with the command that helps' '
 	chown -R 12345 mod/p &&
 	touch mod/x &&
 	rm mod/x &&
@@ -58,7 +58,7 @@ test_expect_success ROOT 'files of another owner are reported with the command t
 	! grep chown ../err
 '
 
-test_expect_success ROOT 'a directory is searched again after it has changed, or after a while' '
+test_that ROOT 'a directory is searched again after it has changed, or after a while' '
 	git agent start -- true &&
 	chown 12345 lib/a/b/f &&
 	test_when_finished "chown 0 lib/a/b/f" &&
@@ -80,7 +80,7 @@ test_expect_success ROOT 'a directory is searched again after it has changed, or
 	test_says chown git agent start -- true
 '
 
-test_expect_success ROOT 'a search that takes long goes on at the next start' '
+test_that ROOT 'a search that takes long goes on at the next start' '
 	mkdir lib/many &&
 	(cd lib/many && seq 20000 | xargs touch) &&
 	chown 12345 mod/p/f &&
@@ -92,13 +92,13 @@ test_expect_success ROOT 'a search that takes long goes on at the next start' '
 	test_says "mod/p/f.*of another owner" git agent start -- true
 '
 
-test_expect_success 'a damaged cache of owners does no harm' '
+test_that 'a damaged cache of owners does no harm' '
 	f=$(ls "$HOME"/.local/state/git-agent/*/owners) &&
 	head -c 300 /dev/urandom >"$f" &&
 	git agent start -- true
 '
 
-test_expect_success MOUNT 'a shared directory with a mount in it is left out, the others are shown' '
+test_that MOUNT 'a shared directory with a mount in it is left out, the others are shown' '
 	mkdir -p "lib/a b" &&
 	test_when_finished "rmdir \"lib/a b\"" &&
 	unshare -Urm sh -c "
@@ -110,7 +110,7 @@ test_expect_success MOUNT 'a shared directory with a mount in it is left out, th
 	git show agent/m:seen | grep -x p
 '
 
-test_expect_success MOUNT 'a shared directory that is a mount itself is shown' '
+test_that MOUNT 'a shared directory that is a mount itself is shown' '
 	unshare -Urm sh -c "
 		mount -t tmpfs none mod &&
 		mkdir mod/q &&
@@ -118,7 +118,7 @@ test_expect_success MOUNT 'a shared directory that is a mount itself is shown' '
 	git show agent/n:seen | grep -x q
 '
 
-test_expect_success MOUNT 'a live session with a mount in the project is refused' '
+test_that MOUNT 'a live session with a mount in the project is refused' '
 	test_expect_code 125 unshare -Urm sh -c "
 		mount -t tmpfs none lib/a &&
 		git agent start --live -- true" 2>../err &&

@@ -44,7 +44,7 @@ two
 lib
 more'
 
-test_expect_success 'a replaced package directory is shown after a refresh' '
+test_that 'a replaced package directory is shown after a refresh' '
 	repo r &&
 	git agent start -qd -n s -- sleep 1000 &&
 	git agent shell s -- sh -c "
@@ -64,7 +64,7 @@ test_expect_success 'a replaced package directory is shown after a refresh' '
 	test "$(git agent shell s -- ls sub/cache)" = 2
 '
 
-test_expect_success 'files written inside stay in front of those of the host' '
+test_that 'files written inside stay in front of those of the host' '
 	cd r &&
 	git agent shell s -- sh -c "
 		echo mine >mods/pkg/mine
@@ -99,7 +99,7 @@ seen() {
 	git agent shell s -- cat "$1"
 }
 
-test_expect_success 'a shared directory that was created anew is shown, with what was written inside' '
+test_that 'a shared directory that was created anew is shown, with what was written inside' '
 	repo anew &&
 	git agent start -qd -n s -- sleep 1000 &&
 	git agent shell s -- sh -c "
@@ -129,7 +129,7 @@ test_expect_success 'a shared directory that was created anew is shown, with wha
 	test_prints "over\nthree\nlater" git agent resume -q s sh -c "cat sub/cache/2 sub/cache/3 mods/file"
 '
 
-test_expect_success 'a shared directory of a submodule is refreshed as well' '
+test_that 'a shared directory of a submodule is refreshed as well' '
 	repo inner &&
 	cd .. &&
 	test_enter outer &&
@@ -145,7 +145,7 @@ test_expect_success 'a shared directory of a submodule is refreshed as well' '
 	git agent stop -q s
 '
 
-test_expect_success 'a program keeps working in the former directory, and refreshes at once make one mount' '
+test_that 'a program keeps working in the former directory, and refreshes at once make one mount' '
 	repo open &&
 	git agent start -qd -n s -- sleep 1000 &&
 	{
@@ -174,7 +174,7 @@ test_expect_success 'a program keeps working in the former directory, and refres
 	git agent stop -q s
 '
 
-test_expect_success 'secrets and a repository in the new directory are not shown' '
+test_that 'secrets and a repository in the new directory are not shown' '
 	repo secret &&
 	git agent start -qd -n s -- sleep 1000 &&
 	rm -r sub/cache &&
@@ -189,7 +189,7 @@ test_expect_success 'secrets and a repository in the new directory are not shown
 	git agent stop -q s
 '
 
-test_expect_success 'SB-04: nothing is mounted where an agent put something else; the other directories are shown' '
+test_that 'SB-04: nothing is mounted where an agent put something else; the other directories are shown' '
 	repo away &&
 	git agent start -q -n s -- true &&
 	mv sub/cache x &&
@@ -214,7 +214,7 @@ test_expect_success 'SB-04: nothing is mounted where an agent put something else
 	git agent stop -q s
 '
 
-test_expect_success 'a directory that is gone stays shown until there is another' '
+test_that 'a directory that is gone stays shown until there is another' '
 	repo gone &&
 	git agent start -qd -n s -- sleep 1000 &&
 	git agent shell s -- ls sub/cache &&
@@ -239,7 +239,7 @@ no_look() {
 	fi
 }
 
-test_expect_success 'a directory that cannot be read stays covered as it was, and the others are shown' '
+test_that 'a directory that cannot be read stays covered as it was, and the others are shown' '
 	repo shut &&
 	echo "GITHUB_TOKEN=ghp_$(printf "%036d" 7 | tr 0-9 aB3dEf7hIj)" >sub/cache/.env &&
 	git agent start -qd -n s -- sleep 1000 &&
@@ -258,7 +258,7 @@ test_expect_success 'a directory that cannot be read stays covered as it was, an
 	test_fails 125 "cannot look at .*/sub/cache.: Permission denied" no_look git agent resume -q s -- true
 '
 
-test_expect_success 'a directory that is replaced between the search for secrets and the mount is not shown' '
+test_that 'a directory that is replaced between the search for secrets and the mount is not shown' '
 	repo twice &&
 	git agent start -qd -n s -- sleep 1000 &&
 	test "$(seen sub/cache/1)" = 1 &&
@@ -283,7 +283,7 @@ test_expect_success 'a directory that is replaced between the search for secrets
 	git agent stop -q s
 '
 
-test_expect_success 'SB-04: links of the agent lead no mount elsewhere' '
+test_that 'SB-04: links of the agent lead no mount elsewhere' '
 	repo q &&
 	git agent start -qd -n s -- sleep 1000 &&
 	git agent shell s -- cat /proc/self/mountinfo >../mounts &&

@@ -110,7 +110,7 @@ make_base() {
 	for u in SAME MODE WH; do echo base >UP-$u/BASE-IGN; done
 }
 
-test_expect_success 'a session makes all the cells' '
+test_that 'a session makes all the cells' '
 	{
 		echo "sock() { python3 -c \"import socket; socket.socket(socket.AF_UNIX).bind(\\\"\$1\\\")\"; }" &&
 		while IFS="|" read -r id want commands; do
@@ -146,7 +146,7 @@ outcome() {
 }
 
 while IFS='|' read -r id want commands; do
-	test_expect_success "$id is $want" '
+	test_that "$id is $want" '
 		echo "$want" >want &&
 		outcome "$id" >got &&
 		test_cmp want got
@@ -173,7 +173,7 @@ left() {
 	printf '%s blob %s\t%s\n' $mode "$(git hash-object "$TRASH/bytes")" "$1"
 }
 
-test_expect_success 'each captured cell has the mode and the bytes that the agent left there' '
+test_that 'each captured cell has the mode and the bytes that the agent left there' '
 	cd r &&
 	full=$(git rev-parse -q --verify refs/agent/c/held || git rev-parse agent/c) &&
 	: >../want &&

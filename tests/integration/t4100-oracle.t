@@ -385,7 +385,7 @@ while [ $b -le $z ]; do
 	done
 	wait
 	while [ $b -lt $n ]; do
-		test_expect_success "seeds $((b * per_repo)) to $((b * per_repo + per_repo - 1))" '
+		test_that "seeds $((b * per_repo)) to $((b * per_repo + per_repo - 1))" '
 			cat "$TRASH/out.$b" &&
 			test "$(cat "$TRASH/rc.$b")" = 0
 		'
@@ -399,7 +399,7 @@ done
 while read -r kind many; do
 	there=$(cat "$TRASH"/stats.* | grep -c "^$kind\$")
 	many=$((many * count / 300))
-	[ "$many" -lt 20 ] || test_expect_success "among them enough of $kind: $there" '
+	[ "$many" -lt 20 ] || test_that "among them enough of $kind: $there" '
 		test "$there" -ge $((many / 2))
 	'
 done <<-END

@@ -185,13 +185,13 @@ one() {
 
 seed=$first
 while [ "$seed" -lt $((first + count)) ]; do
-	test_expect_success "seed $seed" "one $seed"
+	test_that "seed $seed" "one $seed"
 	seed=$((seed + 1))
 done
 
 # What never happens is not tested.
 none=$(cat "$TRASH/unchanged" 2>/dev/null | wc -l)
-[ "$count" -lt 25 ] || test_expect_success "most of them change the tree: $none do not" '
+[ "$count" -lt 25 ] || test_that "most of them change the tree: $none do not" '
 	test "$none" -lt $((count / 2))
 '
 

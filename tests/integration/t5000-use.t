@@ -10,7 +10,7 @@ make_repo() {
 	(cd "$1" && echo a >a && eval "${2:-:}" && git add -A && git commit -qm base)
 }
 
-test_expect_success 'the subject of a commit counts files only if it has all of them' '
+test_that 'the subject of a commit counts files only if it has all of them' '
 	make_repo subject &&
 	cd subject &&
 	test_session s1 "echo b >b" &&
@@ -27,7 +27,7 @@ test_expect_success 'the subject of a commit counts files only if it has all of 
 	test_cmp ../want ../got
 '
 
-test_expect_success 'a relative link lands without a verdict, and ignored directories have no flags' '
+test_that 'a relative link lands without a verdict, and ignored directories have no flags' '
 	make_repo plain "echo build/ >.gitignore" &&
 	cd plain &&
 	mkdir build &&
@@ -53,7 +53,7 @@ test_expect_success 'a relative link lands without a verdict, and ignored direct
 	test -L docs/a
 '
 
-test_expect_success 'the list says which sessions changed nothing, and cuts long commands' '
+test_that 'the list says which sessions changed nothing, and cuts long commands' '
 	make_repo list &&
 	cd list &&
 	git agent start --name n true &&
@@ -68,7 +68,7 @@ test_expect_success 'the list says which sessions changed nothing, and cuts long
 	python3 -c "open(\"../got\", encoding=\"utf-8\", errors=\"strict\").read()"
 '
 
-test_expect_success 'the list says what lags, which sessions change the same, and what to do next' '
+test_that 'the list says what lags, which sessions change the same, and what to do next' '
 	make_repo cockpit &&
 	cd cockpit &&
 	test_session one "echo 1 >both; echo 1 >b" &&
@@ -97,7 +97,7 @@ assert v[\"one\"][\"overlaps\"] == [\"two\"] and v[\"three\"][\"overlaps\"] == [
 	test_shows "^session two" git agent review
 '
 
-test_expect_success 'no path is completed that a shell would take for more than a name' '
+test_that 'no path is completed that a shell would take for more than a name' '
 	make_repo complete &&
 	cd complete &&
 	test_session c "
@@ -110,7 +110,7 @@ test_expect_success 'no path is completed that a shell would take for more than 
 	test_prints plain cat ../got
 '
 
-test_expect_success 'branches that block the name of a session are skipped, or named' '
+test_that 'branches that block the name of a session are skipped, or named' '
 	test_enter way &&
 	test_empty a &&
 	git branch agent/true-1/x &&
@@ -147,7 +147,7 @@ for part in re.split(r"^## ", open(sys.argv[1]).read(), flags=re.M)[1:]:
 print(*checked)
 EOF
 
-test_expect_success 'JSON has the documented keys in their order, and odd paths in base64' '
+test_that 'JSON has the documented keys in their order, and odd paths in base64' '
 	test_enter keys &&
 	echo a >a &&
 	echo "*.log" >.gitignore &&
@@ -170,7 +170,7 @@ assert [base64.b64decode(f[\"path_b64\"]) for f in files if \"path_b64\" in f] =
 	echo review review land list gc agents home guard rules rules rules secrets config trust | test_cmp - ../checked
 '
 
-test_expect_success 'version --build names the libraries it was built with' '
+test_that 'version --build names the libraries it was built with' '
 	git agent --version --build --json | python3 -c "
 import json, os, sys
 build = json.load(sys.stdin)[\"build\"]
@@ -178,7 +178,7 @@ assert list(build) == \"libgit2 libseccomp jansson nettle libutf8proc libyaml zl
 assert all(build.values()) and os.path.exists(build[\"programs\"] + \"/git-agent-stage\"), build"
 '
 
-test_expect_success 'who has no name for git is told so before the agent runs' '
+test_that 'who has no name for git is told so before the agent runs' '
 	make_repo who &&
 	cd who &&
 	git config user.useConfigOnly true &&
@@ -189,7 +189,7 @@ test_expect_success 'who has no name for git is told so before the agent runs' '
 	test ! -e ../aihome/ran
 '
 
-test_expect_success 'exit statuses say what to do next' '
+test_that 'exit statuses say what to do next' '
 	test_enter codes a &&
 	test_expect_code 1 git agent show &&
 	test_expect_code 129 git agent nonsense &&

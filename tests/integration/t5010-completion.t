@@ -76,7 +76,7 @@ completes() {
 	esac
 }
 
-test_expect_success 'a repository with sessions, and a word list of the commands' '
+test_that 'a repository with sessions, and a word list of the commands' '
 	test_enter r &&
 	test_empty a &&
 	git branch topic &&
@@ -93,7 +93,7 @@ test_expect_success 'a repository with sessions, and a word list of the commands
 	test $(wc -l <../commands) -ge 20
 '
 
-test_expect_success 'the options that are completed are those of -h, for every command' '
+test_that 'the options that are completed are those of -h, for every command' '
 	: >wrong &&
 	while read -r c; do
 		git agent $c -h | sed -n "s/^    ....\(--[a-z0-9-]*\).*/\1/p" | sort >want &&
@@ -108,7 +108,7 @@ test_expect_success 'the options that are completed are those of -h, for every c
 	test_cmp /dev/null wrong
 '
 
-test_expect_success 'values of options are words in -h, and arguments complete to something' '
+test_that 'values of options are words in -h, and arguments complete to something' '
 	: >wrong &&
 	while read -r c; do
 		git agent $c -h |
@@ -174,12 +174,12 @@ EOF
 
 for shell in bash zsh fish; do
 	prereq=$(echo $shell | tr a-z A-Z)
-	test_expect_success $prereq "$shell completes commands, options, sessions and values" '
+	test_that $prereq "$shell completes commands, options, sessions and values" '
 		sed "s/[.]\$//" lines | completes '$shell' >got.'$shell' &&
 		sed -E "s/--[a-z]+=([a-z])/\1/g; 3s/.*files.*/files/" got.'$shell' >got &&
 		case '$shell' in bash) sed 3s/.*// want ;; *) cat want ;; esac | test_cmp - got
 	'
-	test_expect_success $prereq "$shell completes the options of commands, and programs to be run" '
+	test_that $prereq "$shell completes the options of commands, and programs to be run" '
 		mkdir -p bin &&
 		echo "#!/bin/sh" >bin/an-agent &&
 		chmod +x bin/an-agent &&
@@ -199,7 +199,7 @@ for shell in bash zsh fish; do
 	'
 done
 
-test_expect_success 'outside of repositories, or for unknown words, nothing is completed and nothing fails' '
+test_that 'outside of repositories, or for unknown words, nothing is completed and nothing fails' '
 	mkdir none &&
 	cd none &&
 	for words in "land" "push" "nowhere" "list x" "home diff"; do

@@ -41,7 +41,7 @@ chmod +x .local/bin/*
 PATH=$HOME/.local/bin:$PATH
 export PATH
 
-test_expect_success 'the tutorial works as it is written' '
+test_that 'the tutorial works as it is written' '
 	sed -n "s/^\\$ //p" "$TEST_SRCDIR/docs/man/git-agent-tutorial.7" |
 		sed "s/\\\\e/\\\\/g" >tutorial &&
 	run_examples tutorial 35 &&
@@ -53,7 +53,7 @@ test_expect_success 'the tutorial works as it is written' '
 	test -z "$(git log --branches --format=%s -- notes.txt)"
 '
 
-test_expect_success 'the README works as it is written' '
+test_that 'the README works as it is written' '
 	sed -n "s/^    \\$ //p" "$TEST_SRCDIR/README.md" >readme &&
 	git init -q your-repository &&
 	git -C your-repository commit -q --allow-empty -m begin &&
@@ -62,7 +62,7 @@ test_expect_success 'the README works as it is written' '
 	test ! -e Makefile
 '
 
-test_expect_success 'GIT_AGENT_TRACE traces what is reached and run, to standard error or a file' '
+test_that 'GIT_AGENT_TRACE traces what is reached and run, to standard error or a file' '
 	test_enter traced &&
 	test_empty a &&
 	GIT_AGENT_TRACE=1 git agent start -q --name t -- true 2>../err &&

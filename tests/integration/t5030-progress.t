@@ -23,7 +23,7 @@ new_repo() {
 	git commit -qm d
 }
 
-test_expect_success TTY 'the first base tree counts its files' '
+test_that TTY 'the first base tree counts its files' '
 	new_repo first &&
 	on_terminal 0 start --name one -- true &&
 	grep "Updating files: 100% (9/9), done\." ../seen &&
@@ -31,7 +31,7 @@ test_expect_success TTY 'the first base tree counts its files' '
 	! grep "Updating files" ../seen
 '
 
-test_expect_success TTY 'a capture counts files and the objects of the agent' '
+test_that TTY 'a capture counts files and the objects of the agent' '
 	test_enter r a &&
 	on_terminal 0 start --name shown -- sh -c "
 		$work &&
@@ -44,7 +44,7 @@ test_expect_success TTY 'a capture counts files and the objects of the agent' '
 	grep "Reading the agent.s objects: 100% (\([0-9]*\)/\1), done\\." ../seen
 '
 
-test_expect_success TTY '-q shows no progress' '
+test_that TTY '-q shows no progress' '
 	cd r &&
 	on_terminal 0 start -q --name quiet -- sh -c "
 		$work &&
@@ -56,14 +56,14 @@ test_expect_success TTY '-q shows no progress' '
 	! grep . ../seen
 '
 
-test_expect_success 'without a terminal there is no progress' '
+test_that 'without a terminal there is no progress' '
 	cd r &&
 	GIT_PROGRESS_DELAY=0 git agent start --name piped -- sh -c "$work" >../seen 2>&1 &&
 	! grep -e Capturing -e Reading ../seen &&
 	git cat-file -e agent/piped:d/9
 '
 
-test_expect_success '-v shows progress without a terminal, and with -q too' '
+test_that '-v shows progress without a terminal, and with -q too' '
 	cd r &&
 	export GIT_PROGRESS_DELAY=0 &&
 	git agent start -v -q --base main --name told -- sh -c "$work" >../seen 2>&1 &&
@@ -74,7 +74,7 @@ test_expect_success '-v shows progress without a terminal, and with -q too' '
 	! grep Capturing ../out
 '
 
-test_expect_success TTY 'fetch counts the objects of the agent' '
+test_that TTY 'fetch counts the objects of the agent' '
 	git init -q --bare far &&
 	cd r &&
 	git remote add far ../far &&

@@ -3,7 +3,7 @@
 test_description='the rules: listed, and explained on paths'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 
-test_expect_success 'rules are listed anywhere, as text and as JSON' '
+test_that 'rules are listed anywhere, as text and as JSON' '
 	git agent rules >out &&
 	git agent rules --json >json &&
 	python3 - out json <<-\EOT
@@ -32,7 +32,7 @@ git init -q r &&
 	test_commit base
 ) || exit 1
 
-test_expect_success 'explain judges a path by its content, against HEAD' '
+test_that 'explain judges a path by its content, against HEAD' '
 	cd r &&
 	echo "{\"version\": \"2\"}" >package.json &&
 	rm .gitleaks.toml &&
@@ -66,7 +66,7 @@ test_expect_success 'explain judges a path by its content, against HEAD' '
 	cmp ../expect ../out
 '
 
-test_expect_success 'explain has JSON, with what would be held' '
+test_that 'explain has JSON, with what would be held' '
 	cd r &&
 	git agent rules explain --json .vscode/settings.json Makefile plain >../json &&
 	python3 - ../json <<-\EOT
@@ -81,7 +81,7 @@ test_expect_success 'explain has JSON, with what would be held' '
 	EOT
 '
 
-test_expect_success 'paths are relative to the current directory, and stay in the working tree' '
+test_that 'paths are relative to the current directory, and stay in the working tree' '
 	cd r/sub &&
 	git agent rules explain ../Makefile >../../out &&
 	grep "^Makefile (" ../../out &&
@@ -95,7 +95,7 @@ test_expect_success 'paths are relative to the current directory, and stay in th
 	done
 '
 
-test_expect_success 'rules judge a range of commits, and a branch from where it left HEAD' '
+test_that 'rules judge a range of commits, and a branch from where it left HEAD' '
 	test_enter range &&
 	test_empty base &&
 	git checkout -qb topic &&
@@ -115,7 +115,7 @@ test_expect_success 'rules judge a range of commits, and a branch from where it 
 	grep "\"state\": \"range\"" ../json
 '
 
-test_expect_success 'what the hooks reach is listed, with the word and the hook' '
+test_that 'what the hooks reach is listed, with the word and the hook' '
 	cd range &&
 	printf "#!/bin/sh\ncd web && node scripts/sync.js\nnpm test\n" >.git/hooks/post-merge &&
 	chmod +x .git/hooks/post-merge &&
@@ -127,7 +127,7 @@ test_expect_success 'what the hooks reach is listed, with the word and the hook'
 	done
 '
 
-test_expect_success 'what a hook names is escaped wherever it is shown' '
+test_that 'what a hook names is escaped wherever it is shown' '
 	cd range &&
 	esc=$(printf "\033") &&
 	printf "#!/bin/sh\nnpm run test$esc[31m\nsh \"$esc[2J.sh\"\nmake test$esc[0m\n" >.git/hooks/post-merge &&
@@ -139,7 +139,7 @@ test_expect_success 'what a hook names is escaped wherever it is shown' '
 	rm package.json
 '
 
-test_expect_success 'a session says which hook runs what the agent wrote, and when' '
+test_that 'a session says which hook runs what the agent wrote, and when' '
 	cd range &&
 	test_script .git/hooks/pre-commit "npm test" &&
 	rm .git/hooks/post-merge &&
@@ -149,7 +149,7 @@ test_expect_success 'a session says which hook runs what the agent wrote, and wh
 	! git agent rules --reach | command grep post-merge
 '
 
-test_expect_success 'links are not followed, fifos not read, odd names not printed raw' '
+test_that 'links are not followed, fifos not read, odd names not printed raw' '
 	cd r &&
 	ln -s /etc/passwd link &&
 	mkfifo fifo &&

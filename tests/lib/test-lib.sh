@@ -5,7 +5,7 @@
 #
 #     test_description='what is tested'
 #     . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-#     test_expect_success 'name' 'commands && joined && by && and'
+#     test_that 'name' 'commands && joined && by && and'
 #     test_done
 #
 # A test whose commands are not one && chain fails: nothing asserts what a command before a break comes to.
@@ -61,8 +61,8 @@ test_log=$TRASH/log
 
 # ---- tests
 
-# test_expect_success [PREREQ] NAME COMMANDS
-test_expect_success() {
+# test_that [PREREQ] NAME COMMANDS
+test_that() {
 	if [ $# = 3 ]; then
 		test_prereq=$1
 		shift
@@ -113,7 +113,7 @@ test_show_err() {
 		done
 }
 
-# What test_expect_success puts before the commands of a test to see that && joins them.
+# What test_that puts before the commands of a test to see that && joins them.
 test_fails_first() {
 	return 117
 }

@@ -10,7 +10,7 @@ cd "${TEST_SRCDIR:?}" || exit 1
 
 result 'what a script in a here document says of a test counts' "$(
 	awk '
-		/^[ \t]*test_expect_success .*\047$/ { body = 1; next }
+		/^[ \t]*test_that .*\047$/ { body = 1; next }
 		/^[ \t]*\047$/ { body = script = 0; next }
 		script == 2 {
 			print FILENAME ":" line ": join it with && to what follows"
@@ -26,7 +26,7 @@ result 'a test whose commands are not joined by && fails, and they are not run t
 	tries() { # COMMANDS...: a file with a test of each
 		printf '%s\n' "test_description=tries" '. "$TEST_SRCDIR/tests/lib/test-lib.sh"'
 		for t; do
-			printf 'test_expect_success name "%s"\n' "$t"
+			printf 'test_that name "%s"\n' "$t"
 		done
 		echo test_done
 	}
@@ -53,6 +53,8 @@ result 'a test whose commands are not joined by && fails, and they are not run t
 	echo ran | diff - "$d/ran"
 	rm -rf "$d"
 )"
+
+result 'no test has the former name of test_that, which would not run it' "$(grep -rl "test_expect_[s]uccess" tests)"
 
 # suite: in $d, a tree of tests/run-tests.sh without tests
 suite() {

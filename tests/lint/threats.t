@@ -13,7 +13,7 @@ untested=$(sed -n 's/^| \(\(OV\|GT\|TT\|SB\|NW\|PS\|RS\)-[0-9][0-9]\) |.*| not t
 # in shell the test's name has the id, in C the function's
 named=$(
 	{
-		grep -hE '^[[:space:]]*test_expect_success' tests/integration/*.t
+		grep -hE '^[[:space:]]*test_that' tests/integration/*.t
 		grep -hoE '^TEST(_WITH)?\([a-z0-9_]*' tests/unit/*.c | sed 's/.*(//' |
 			sed -n 's/\(ov\|gt\|tt\|sb\|nw\|ps\|rs\)\([0-9][0-9]\)_/\1-\2 /gp' | tr a-z A-Z
 	} | grep -oE '(OV|GT|TT|SB|NW|PS|RS)-[0-9][0-9]' | sort -u

@@ -39,7 +39,7 @@ show_table() {
 	rm -f "$TRASH/table"
 }
 
-test_expect_success 'ordinary commits have 2 critical and 25 high flags of 100 at most' '
+test_that 'ordinary commits have 2 critical and 25 high flags of 100 at most' '
 	made commits &&
 	grep -v only- commits.names | sed "s/.*/&=commits-&/" >args &&
 	test "$(wc -l <args)" -ge 10 &&
@@ -47,12 +47,12 @@ test_expect_success 'ordinary commits have 2 critical and 25 high flags of 100 a
 '
 show_table
 
-test_expect_success 'no kind of project has twice of that' '
+test_that 'no kind of project has twice of that' '
 	while read -r arg; do table --goal=4,50 "$arg" || exit 1; done <args
 '
 rm -f "$TRASH/table"
 
-test_expect_success 'a commit that changes only a dependency has a flag' '
+test_that 'a commit that changes only a dependency has a flag' '
 	table only-dependencies=commits-only-dependencies &&
 	python3 - <<-\EOF
 			commits, flags = 0, {}
@@ -68,7 +68,7 @@ test_expect_success 'a commit that changes only a dependency has a flag' '
 '
 show_table
 
-test_expect_success 'a table with too many flags fails' '
+test_that 'a table with too many flags fails' '
 	for i in $(seq 100); do
 		echo "commit $i x"
 		echo "path a$i.c"
@@ -82,30 +82,30 @@ test_expect_success 'a table with too many flags fails' '
 '
 rm -f "$TRASH/table"
 
-test_expect_success HISTORY 'the newest commits of this project have 2 critical and 25 high flags of 100 at most' '
+test_that HISTORY 'the newest commits of this project have 2 critical and 25 high flags of 100 at most' '
 	git config --global safe.directory "*" &&
 	flags_of "$TEST_SRCDIR" HEAD own 300 &&
 	table --goal=2,25 --rules=8 own-history=own
 '
 show_table
 
-test_expect_success 'every planted attack is flagged as severely as it has to be' '
+test_that 'every planted attack is flagged as severely as it has to be' '
 	made attacks &&
 	python3 "$signal/attacks.py" 80 100 <attacks-attacks
 '
 
-test_expect_success 'an attack that is flagged less severely fails' '
+test_that 'an attack that is flagged less severely fails' '
 	sed "s/^flag critical/flag high/" attacks-attacks >weak &&
 	test_must_fail python3 "$signal/attacks.py" 80 100 <weak
 '
 
-test_expect_success 'dangers in added lines are flagged, and most of what says the same otherwise' '
+test_that 'dangers in added lines are flagged, and most of what says the same otherwise' '
 	made dangers &&
 	python3 "$signal/attacks.py" 100 97 <dangers-dangers &&
 	python3 "$signal/attacks.py" 50 85 <dangers-evasions
 '
 
-test_expect_success 'guards that are taken away are flagged, and what only looks so is not' '
+test_that 'guards that are taken away are flagged, and what only looks so is not' '
 	made guards &&
 	python3 "$signal/attacks.py" 58 97 <guards-guards &&
 	python3 "$signal/attacks.py" 20 85 <guards-evasions &&
