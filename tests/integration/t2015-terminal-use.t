@@ -128,7 +128,8 @@ test_that 'a supervisor that SIGSTOP or SIGTSTP stops is continued by fg' '
 '
 
 test_that 'after Ctrl-Z a SIGCONT to the process that the shell knows is one to the session' '
-	$pty send="$prompt" expect="output> " send="$GIT_AGENT start -q -- sh -c \"echo be\\\\\"\\\\\"gun; exec cat\"\\r" \
+	$pty send="$prompt" expect="output> " \
+		send="$GIT_AGENT start -q -- sh -c \"echo be\\\\\"\\\\\"gun; exec cat\"\\r" \
 		expect=begun mode=raw send="\\x1a" expect=Stopped expect="output> " \
 		send="kill -CONT \$(jobs -p); sleep 1; fg\\r" mode=raw send="\\x04" expect="output> " \
 		send="exit 0\\r" exit=0 -- $shell
