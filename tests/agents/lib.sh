@@ -139,7 +139,8 @@ take_turns() {
 on_terminal() {
 	until_kept="until grep -raq 'that was all' '$(dir_of $s)/conversations'; do :; done"
 	TERM=xterm-256color "$TEST_BUILDDIR/tests/helpers/ptydrive" resize=50x150 within=90 expect="prompt-of-$s" \
-		expect="all" sh="$until_kept" sh="git agent stop -qf $s" -- "$@" >"$TRASH/screen" &&
+		sh="$until_kept" sleep=2000 sh="git agent stop -qf $s" -- "$@" >"$TRASH/screen" &&
+	grep -aq all "$TRASH/screen" && # in whatever order it was drawn
 	test_wait_for "git agent list | grep \"^$s .*captured\""
 }
 
