@@ -39,7 +39,7 @@ struct ga_land_opts {
 	/* -m, for those two; NULL: "Merge agent/<name>", or "Squash agent/<name>" and the subjects
 	 * of its commits. */
 	const char *message;
-	/* Ignored leftover paths and are to be brought as files; may be NULL. */
+	/* Ignored leftovers that are to be brought as files; may be NULL. */
 	const struct ga_strv *ignored;
 	bool force;          /* they may overwrite what differs here */
 	const struct ga_limits *limits; /* limits on reading them */

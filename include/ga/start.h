@@ -72,7 +72,7 @@ struct ga_start_env {
  * nothing if it has been read. */
 int ga_start_config(struct ga_start_env *e, struct ga_error *err);
 
-/* A session that does not use the caller's terminal, or can let go of it. */
+/* A session that does not use the caller's terminal, or can leave it. */
 struct ga_detach {
 	bool now;               /* it does not, from the start or since `leave` */
 	unsigned columns, rows; /* size of the terminal it gets */

@@ -23,7 +23,7 @@ int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session
 
 /* Read what was moved there: `name` is a session's (of several the one dropped last) or that of a
  * directory in the trash. Returns 1 if there is none. With `whole_or_null`, only one that was
- * started while that session, the superproject's, was at work: of several of the same name, its
+ * started while that session, the superproject's, was running: of several of the same name, its
  * own. */
 int ga_trash_load(const char *state_dir, const char *name,
 		  const struct ga_session *whole_or_null, struct ga_session *ret,

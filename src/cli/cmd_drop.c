@@ -303,7 +303,7 @@ static int restore_one(const struct ga_start_env *e, const char *name,
 	return 0;
 }
 
-int cli_bring_back(struct cli *c, const char *name, struct ga_error *err)
+int cli_restore_trashed(struct cli *c, const char *name, struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 

@@ -215,7 +215,7 @@ static int pick(struct cli *c, const char *name, struct ga_session *s, int *lock
 
 	name = name ? name : last;
 	if (rc <= 0)
-		return rc < 0 || cli_bring_back(c, name, err) ||
+		return rc < 0 || cli_restore_trashed(c, name, err) ||
 		       cli_pick_session(c, name, false, s, lock, err) ? -1 : 0;
 	(void)ga_fail(err, GA_ENEGATIVE, "there is no landing in this working tree");
 	return ga_hint(err, "'git agent list' shows the sessions");

@@ -61,7 +61,7 @@ int cli_resume_session(struct cli *c, const char *name, const struct ga_start_op
 	struct ga_start_opts so = *how;
 
 	so.expose = &expose;
-	if (cli_bring_back(c, name, err) || cli_pick_session(c, name, false, &s, &lock, err) ||
+	if (cli_restore_trashed(c, name, err) || cli_pick_session(c, name, false, &s, &lock, err) ||
 	    check_layers(&s, err) || settle(c, &s, o, &conf, &net, filter, &so, err) ||
 	    (exposed && cli_find_exposed(c, exposed, &expose, err)))
 		return cli_not_started(err);

@@ -24,9 +24,9 @@
 
 static const int fatal[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
-/* In the supervisor: let go of the terminal, and tell the process that the user called, which
+/* In the supervisor: leave the terminal, and tell the process that the user called, which
  * ends. */
-static void let_go(struct cli_detach *d, const struct ga_session *s)
+static void leave_terminal(struct cli_detach *d, const struct ga_session *s)
 {
 	cleanup_close int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -44,7 +44,7 @@ static void begun(const struct ga_session *s, void *payload)
 	struct cli_detach *d = payload;
 
 	if (!d->left)
-		let_go(d, s);
+		leave_terminal(d, s);
 }
 
 static void choose_size(struct ga_detach *d)
@@ -87,7 +87,7 @@ static void leave(const struct ga_session *s, void *payload)
 		 s->name, s->name, s->name);
 	(void)setsid();
 	close_inherited(d->fd);
-	let_go(d, s);
+	leave_terminal(d, s);
 }
 
 /* In the child. Until begun() it ends if its parent does. */

@@ -75,7 +75,7 @@ int cli_say_parts(const struct ga_start_env *e, const struct ga_session *s, stru
 bool cli_drop_at_end(struct cli *c, struct ga_session *s, bool *ret_left);
 void cli_say_dropped(const struct ga_session *s, bool left);
 /* Restore a session (NULL: none), if there is none of that name but one in the trash. */
-int cli_bring_back(struct cli *c, const char *name, struct ga_error *err);
+int cli_restore_trashed(struct cli *c, const char *name, struct ga_error *err);
 
 /* If a drop of the session was interrupted, bring it to its end, and say so. Returns 1 then, 0 if
  * there was none. */

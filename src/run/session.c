@@ -78,7 +78,7 @@ static void hang_up(struct session *s)
 	ga_cleanup_closep(&s->master);
 }
 
-/* Let go of the caller's terminal. If that fails, everything stays as it is. */
+/* Leave the caller's terminal. If that fails, everything stays as it is. */
 static void leave(struct session *s)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
