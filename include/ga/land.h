@@ -122,8 +122,10 @@ int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_hea
 int ga_land_last(struct ga_repo *r, char **ret_session, struct ga_error *err);
 
 /* The names of the sessions of which a landing, in any working tree, is neither finished nor given
- * up, sorted. Touches nothing. */
-int ga_land_unfinished(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err);
+ * up, sorted; and, unless it is NULL, of those of them of which files are unmerged there. Touches
+ * nothing. */
+int ga_land_unfinished(struct ga_repo *r, struct ga_strv *ret, struct ga_strv *ret_conflicts,
+		       struct ga_error *err);
 /* Fail (GA_ELOSE) while a landing of the session, in any working tree, is neither finished nor
  * given up. Touches nothing. */
 int ga_land_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);

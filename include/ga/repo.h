@@ -103,6 +103,8 @@ struct ga_changes;
 struct ga_index_look { bool marked, touched; };
 void ga_repo_index_look(const struct ga_repo *r, const struct ga_changes *changes,
 			struct ga_index_look *ret);
+/* Has the index in this git directory unmerged entries? No if that cannot be told. */
+bool ga_index_is_unmerged(const char *gitdir);
 
 /* ---- submodules --------------------------------------------------------- */
 

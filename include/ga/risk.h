@@ -157,6 +157,9 @@ void ga_flags_add_rule(struct ga_flags *f, const char *rule, enum ga_severity s,
 /* The command that installs what a lock file of that name says; NULL: it is none, or its tools do
  * so by themselves. */
 const char *ga_risk_install(const char *path);
+/* The directory that such commands install into, by its name, which is or leads to `path`; NULL:
+ * there is none. The caller frees it. */
+char *ga_risk_installed(const char *path);
 
 /* Does this flag keep its path off the branch? Critical ones do, those of `hold`, and high ones if
  * the guard is on. `h` may be NULL. */

@@ -147,8 +147,29 @@ static char *say_got(struct ga_repo *r, const struct ga_oid *before, const struc
 	return ga_strf(": %s, %s changed", commits, files);
 }
 
-static void say_landed(struct cli *c, const struct ga_session *s, const struct ga_land_result *res,
-		       const struct ga_oid *before, bool dry_run)
+/* Directories of dependencies that changed in the session, and that git ignores. */
+static void say_not_landed(const struct ga_report *r, const struct ga_land_result *res)
+{
+	cleanup_strv struct ga_strv dirs = GA_STRV_INIT, brought = GA_STRV_INIT;
+
+	for (size_t i = 0; i < res->ignored.n; i++)
+		ga_strv_push(&brought, res->ignored.v[i].path);
+	for (size_t i = 0; i < r->left.n; i++) {
+		cleanup_free char *dir = ga_risk_installed(r->left.v[i].path);
+
+		if (dir && r->left.v[i].kind == GA_LEFT_IGNORED && !ga_strv_has(&brought, dir))
+			ga_strv_push(&dirs, dir);
+	}
+	ga_strv_sort_unique(&dirs);
+	for (size_t i = 0; i < dirs.n && i < FLAGS_SHOWN; i++) {
+		cleanup_free char *q = ga_quote(dirs.v[i]);
+
+		cli_note("  not landed: %s has changed in the session, and is ignored", q);
+	}
+}
+
+static void say_landed(struct cli *c, const struct ga_session *s, const struct ga_report *r,
+		       const struct ga_land_result *res, const struct ga_oid *before, bool dry_run)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv locks = GA_STRV_INIT;
@@ -170,11 +191,12 @@ static void say_landed(struct cli *c, const struct ga_session *s, const struct g
 		cli_note("  %s has changed: '%s'%s installs what it says", q, ga_risk_install(path),
 			 strchr(path, '/') ? " there" : "");
 	}
+	say_not_landed(r, res);
 }
 
 /* `before`: HEAD before it; zero: unborn. */
-static void say(struct cli *c, const struct ga_session *s, const struct ga_land_result *res,
-		const struct ga_oid *before, bool dry_run)
+static void say(struct cli *c, const struct ga_session *s, const struct ga_report *r,
+		const struct ga_land_result *res, const struct ga_oid *before, bool dry_run)
 {
 	if (res->rolled_back)
 		cli_note("agent/%s: an interrupted landing was rolled back first", s->name);
@@ -183,7 +205,7 @@ static void say(struct cli *c, const struct ga_session *s, const struct ga_land_
 	else if (res->uncommitted)
 		cli_note("agent/%s: not committed yet; 'git commit' does", s->name);
 	else
-		say_landed(c, s, res, before, dry_run);
+		say_landed(c, s, r, res, before, dry_run);
 	for (size_t i = 0; i < res->brought.n; i++) {
 		cleanup_free char *q = ga_quote(res->brought.v[i]);
 
@@ -281,7 +303,7 @@ static int resume(struct cli *c, const struct options *o, const char *name, stru
 		return -1;
 	if (o->json)
 		return cli_print_json(land_json(&s, &res, false, false), err);
-	say(c, &s, &res, &before, false);
+	say(c, &s, &r, &res, &before, false);
 	return cli_say_parts(&c->env, &s, err);
 }
 
@@ -415,7 +437,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		return -1;
 	}
 	if (!o->json)
-		say(c, &s, &res, &before, o->dry_run);
+		say(c, &s, &r, &res, &before, o->dry_run);
 	if (!o->json && !o->dry_run && cli_say_parts(&c->env, &s, err))
 		return -1;
 	c->rm = o->drop && !o->dry_run;

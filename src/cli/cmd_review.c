@@ -122,7 +122,7 @@ static bool is_landing(const struct cli *c, const struct ga_session *s)
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 
-	return !ga_land_unfinished(c->env.repo, &names, &ignored) &&
+	return !ga_land_unfinished(c->env.repo, &names, NULL, &ignored) &&
 	       ga_strv_find(&names, s->name) >= 0;
 }
 

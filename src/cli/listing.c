@@ -86,8 +86,8 @@ static void capture_first(struct cli *c, struct ga_session *s, int lock)
 }
 
 /* Returns 1 if there is none of that name any more. */
-static int read_row(struct cli *c, const char *name, const struct ga_strv *unfinished,
-		    struct cli_compare *x, struct cli_row *w, struct ga_error *err)
+static int read_row(struct cli *c, const char *name, struct cli_compare *x, struct cli_row *w,
+		    struct ga_error *err)
 {
 	cleanup_close int lock = -1;
 	int rc = cli_load_session(c, name, false, &w->s, &lock, err);
@@ -102,7 +102,6 @@ static int read_row(struct cli *c, const char *name, const struct ga_strv *unfin
 		return -1;
 	if (rc == 0 && cli_notice_landed(c, &w->s, err))
 		return -1;
-	w->unfinished = ga_strv_find(unfinished, name) >= 0;
 	w->idle = ga_strdup(w->running ? "" : say_idle(c, &w->s));
 	return cli_compare_add(c, x, &w->s, &w->counts, err) || find_next(c, w, err) ? -1 : 0;
 }
@@ -110,16 +109,19 @@ static int read_row(struct cli *c, const char *name, const struct ga_strv *unfin
 int cli_listing_read(struct cli *c, struct cli_listing *ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT, unfinished = GA_STRV_INIT;
+	cleanup_strv struct ga_strv conflicts = GA_STRV_INIT;
 
 	if (ga_session_names(c->env.state_dir, &names, err) ||
-	    ga_land_unfinished(c->env.repo, &unfinished, err) ||
+	    ga_land_unfinished(c->env.repo, &unfinished, &conflicts, err) ||
 	    cli_compare_begin(c, &ret->compare, err))
 		return -1;
 	for (size_t i = 0; i < names.n; i++) {
 		struct cli_row w = { .s = GA_SESSION_INIT, .r = GA_REPORT_INIT,
-				     .peer = GA_LIVE_PEER_INIT };
+				     .peer = GA_LIVE_PEER_INIT,
+				     .unfinished = ga_strv_has(&unfinished, names.v[i]),
+				     .conflicts = ga_strv_has(&conflicts, names.v[i]) };
 		cleanup_error struct ga_error one = GA_ERROR_INIT;
-		int rc = read_row(c, names.v[i], &unfinished, &ret->compare, &w, &one);
+		int rc = read_row(c, names.v[i], &ret->compare, &w, &one);
 
 		if (!rc) {
 			GA_GROW(ret->v, ret->n, ret->cap);
@@ -178,7 +180,7 @@ static char *since(const struct ga_session *s)
 static char *state_of(const struct cli_row *w)
 {
 	if (w->unfinished)
-		return ga_strdup("landing");
+		return ga_strdup(w->conflicts ? "conflicts" : "landing");
 	if (!w->running)
 		return ga_strdup(ga_state_name(w->s.state));
 	if (w->s.state == GA_STATE_NEW)
@@ -342,6 +344,7 @@ json_t *cli_listing_json(const struct cli_listing *l)
 		json_t *j = cli_session_json(&w->s, w->running, &w->r, &w->peer);
 
 		ga_json_set(j, "landing", json_boolean(w->unfinished));
+		ga_json_set(j, "conflicts", json_boolean(w->conflicts));
 		ga_json_set(j, "commits", json_integer((json_int_t)w->counts.commits));
 		ga_json_set(j, "files", json_integer((json_int_t)w->counts.files));
 		ga_json_set(j, "behind", json_integer((json_int_t)w->counts.behind));

@@ -19,7 +19,7 @@ struct cli_row {
 	struct ga_live_peer peer; /* of one that runs and answers */
 	struct cli_counts counts;
 	bool running;
-	bool unfinished;          /* a landing of it waits to be finished */
+	bool unfinished, conflicts; /* a landing of it waits to be finished; files are unmerged */
 	char *idle;               /* of one that has ended: that it has no work, and what it has
 				   * instead; else "" */
 	char *next;               /* a line with its next command; "" if there is none */

@@ -135,7 +135,8 @@ int ga_land_last(struct ga_repo *r, char **ret_session, struct ga_error *err)
 	return rc;
 }
 
-int ga_land_unfinished(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err)
+int ga_land_unfinished(struct ga_repo *r, struct ga_strv *ret, struct ga_strv *ret_conflicts,
+		       struct ga_error *err)
 {
 	cleanup_strv struct ga_strv gitdirs = GA_STRV_INIT;
 
@@ -147,9 +148,12 @@ int ga_land_unfinished(struct ga_repo *r, struct ga_strv *ret, struct ga_error *
 		if (rc < 0)
 			return -1;
 		/* what git left may have been finished, or given up, by git since */
-		if (!rc && rec.phase != RECORD_DONE &&
-		    (rec.phase != RECORD_HANDED_OVER || land_is_left(gitdirs.v[i], &rec)))
-			ga_strv_push(ret, rec.session);
+		if (rc || rec.phase == RECORD_DONE ||
+		    (rec.phase == RECORD_HANDED_OVER && !land_is_left(gitdirs.v[i], &rec)))
+			continue;
+		ga_strv_push(ret, rec.session);
+		if (ret_conflicts && ga_index_is_unmerged(gitdirs.v[i]))
+			ga_strv_push(ret_conflicts, rec.session);
 	}
 	ga_strv_sort_unique(ret);
 	return 0;
@@ -159,7 +163,7 @@ int ga_land_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 
-	if (ga_land_unfinished(r, &names, err))
+	if (ga_land_unfinished(r, &names, NULL, err))
 		return -1;
 	if (ga_strv_find(&names, s->name) < 0)
 		return 0;

@@ -343,3 +343,17 @@ void ga_repo_index_look(const struct ga_repo *r, const struct ga_changes *change
 	if (rc < 0 || ix.split)
 		*ret = (struct ga_index_look){ .marked = true, .touched = true };
 }
+
+bool ga_index_is_unmerged(const char *gitdir)
+{
+	cleanup_free char *path = ga_path_join(gitdir, "index");
+	cleanup_index struct ga_index ix = GA_INDEX_INIT;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct ga_index_entry e;
+	int rc = ga_index_open(path, &ix, &ignored);
+
+	while (!rc && !(rc = ga_index_next(&ix, &e, &ignored)))
+		if (e.stage)
+			return true;
+	return false;
+}

@@ -67,16 +67,17 @@ static const struct ga_deps_format formats[] = {
 	  .where = "packages dependencies",
 	  .name = GA_DEPS_NPM, .member = "name", .origin = "resolved link integrity",
 	  .edges = "dependencies optionalDependencies", .ignored = NPM_IGNORED,
-	  .skipped = "name version requires lockfileVersion", .install = "npm ci" },
+	  .skipped = "name version requires lockfileVersion", .install = "npm ci",
+	  .into = "node_modules" },
 	{ "yarn.lock", "node-lockfiles", .syntax = GA_DEPS_BLOCKS, .where = "",
 	  .name = GA_DEPS_YARN, .member = "resolution",
 	  .origin = "resolved resolution integrity checksum",
 	  .edges = "dependencies optionalDependencies", .ignored = YARN_IGNORED,
-	  .install = "yarn install" },
+	  .install = "yarn install", .into = "node_modules" },
 	{ "pnpm-lock.yaml", "node-lockfiles", .syntax = GA_DEPS_BLOCKS, .where = "packages",
 	  .name = GA_DEPS_PNPM, .origin = "resolution name id",
 	  .edges = "dependencies optionalDependencies", .ignored = NPM_IGNORED,
-	  .install = "pnpm install" },
+	  .install = "pnpm install", .into = "node_modules" },
 	{ "pnpm-lock.yaml", .where = "snapshots", .name = GA_DEPS_PNPM,
 	  .edges = "dependencies optionalDependencies", .ignored = "*" },
 	{ "pnpm-lock.yaml",
@@ -106,14 +107,14 @@ static const struct ga_deps_format formats[] = {
 	  .origin = "git branch tag rev path url source registry",
 	  .own = "project.version project.requires-python tool.poetry.version",
 	  .harmless = pyproject_harmless, .lock = "poetry.lock pdm.lock uv.lock" },
-	{ "poetry.lock", POETRY_LOCK, .install = "poetry install" },
-	{ "pdm.lock", POETRY_LOCK, .install = "pdm sync" },
+	{ "poetry.lock", POETRY_LOCK, .install = "poetry install", .into = ".venv venv" },
+	{ "pdm.lock", POETRY_LOCK, .install = "pdm sync", .into = ".venv venv" },
 	{ "uv.lock", "python-deps", .syntax = GA_DEPS_TOML, .where = "package",
 	  .name = GA_DEPS_MEMBER, .member = "name", .origin = "source", .proof = "sdist wheels",
 	  .ignored = "dependencies optional-dependencies dev-dependencies metadata "
 		     "resolution-markers",
 	  .skipped = "version revision requires-python resolution-markers supported-markers",
-	  .install = "uv sync" },
+	  .install = "uv sync", .into = ".venv venv" },
 	{ "pipfile.lock", "python-deps", .where = "default develop",
 	  .origin = "index git ref file path editable hashes", .ignored = "markers extras",
 	  .skipped = "_meta.hash", .install = "pipenv sync" },
@@ -125,7 +126,8 @@ static const struct ga_deps_format formats[] = {
 	  .ignored = "require-dev conflict replace provide suggest bin extra autoload "
 		     "autoload-dev notification-url license authors description homepage "
 		     "keywords support funding time abandoned",
-	  .skipped = "_readme content-hash plugin-api-version", .install = "composer install" },
+	  .skipped = "_readme content-hash plugin-api-version", .install = "composer install",
+	  .into = "vendor" },
 	{ "flake.lock", "other-deps nix", .where = "nodes",
 	  .origin = "locked original flake parent", .ignored = "inputs" },
 	{ "pubspec.lock", "other-deps dart-flutter-android", .syntax = GA_DEPS_BLOCKS,
@@ -138,7 +140,7 @@ static const struct ga_deps_format formats[] = {
 	{ "go.mod", "go-build", .line = ga_deps_gomod, .harmless = "go", .unordered = true },
 	{ "go.sum go.work.sum", "go-deps", .line = ga_deps_gosum, .loose = true },
 	{ "gemfile.lock gems.locked", "ruby-deps", .line = ga_deps_bundler,
-	  .install = "bundle install" },
+	  .install = "bundle install", .into = "vendor" },
 	{ "*.txt *.in", "python-deps", .line = ga_deps_requirements },
 	{ "*.gradle *.gradle.kts gradle.properties", "gradle", .line = ga_deps_code },
 	{ "pom.xml", "maven", .line = ga_deps_code },
@@ -175,4 +177,25 @@ const char *ga_risk_install(const char *path)
 	ga_risk_fold(&base, ga_path_base(path));
 	x = ga_deps_format(base.ptr);
 	return x ? x->install : NULL;
+}
+
+static bool is_installed(const char *name)
+{
+	for (const struct ga_deps_format *x = formats; x->base; x++)
+		if (x->into && ga_has_word(x->into, name))
+			return true;
+	return false;
+}
+
+char *ga_risk_installed(const char *path)
+{
+	for (const char *p = path; *p;) {
+		size_t n = strcspn(p, "/");
+		cleanup_free char *name = ga_strndup(p, n);
+
+		if (is_installed(name))
+			return ga_strndup(path, (size_t)(p - path) + n);
+		p += n + (p[n] == '/');
+	}
+	return NULL;
 }

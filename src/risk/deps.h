@@ -64,6 +64,7 @@ struct ga_deps_format {
 	const char *lock;      /* names of lock files, there or further up, that say what is new */
 	const char *install;   /* the command that installs what this lock file says; NULL: none is
 				* needed */
+	const char *into;      /* names of directories, beside it, that it installs into */
 	bool loose;            /* which names and versions there are does not matter */
 	bool unordered;        /* nor in which order the rest is */
 };

@@ -49,6 +49,22 @@ test_that 'land names lock files that ask for an installation' '
 	! grep Cargo ../err
 '
 
+test_that 'land names ignored directories of dependencies that changed in the session' '
+	printf "node_modules\n.venv\ndist\n" >>.gitignore &&
+	mkdir .venv &&
+	echo 1 >.venv/mine &&
+	git add .gitignore &&
+	git commit -qm ignore &&
+	git agent start -q -n deps -- sh -c "
+		mkdir -p web/node_modules/a node_modules dist
+		echo 1 | tee n web/node_modules/a/i node_modules/i dist/o .venv/p" &&
+	test_says "landed in main" git agent land deps &&
+	says "  not landed: node_modules has changed in the session, and is ignored" &&
+	says "  not landed: web/node_modules .*" &&
+	says "  not landed: .venv .*" &&
+	! grep dist ../err
+'
+
 test_that 'land --drop drops what has landed, and --undo brings it back' '
 	session d "$work; echo l >x.log" &&
 	test_says "agent/d: dropped, with its leftovers; .git agent drop --restore d" git agent land --drop d &&

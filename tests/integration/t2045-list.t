@@ -36,8 +36,10 @@ test_that 'a landing that waits is shown, with what finishes it' '
 	line f 2 mine &&
 	git commit -qam mine &&
 	test_expect_code 4 git agent land s &&
-	git agent list | grep "^s  *landing .* 1 commit, 1 file, 1 behind" &&
+	git agent list | grep "^s  *conflicts .* 1 commit, 1 file, 1 behind" &&
 	$pty expect="next: git agent land --continue s, or --abort" exit=0 -- git agent list &&
+	git add f &&
+	git agent list | grep "^s  *landing " &&
 	git agent land --abort &&
 	git agent list | grep "^s  *captured "
 '
