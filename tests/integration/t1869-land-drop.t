@@ -55,10 +55,10 @@ test_that 'land names ignored directories of dependencies that changed in the se
 	echo 1 >.venv/mine &&
 	git add .gitignore &&
 	git commit -qm ignore &&
-	git agent start -q -n deps -- sh -c "
+	git agent start -q -n packages -- sh -c "
 		mkdir -p web/node_modules/a node_modules dist
 		echo 1 | tee n web/node_modules/a/i node_modules/i dist/o .venv/p" &&
-	test_says "landed in main" git agent land deps &&
+	test_says "landed in main" git agent land packages &&
 	says "  not landed: node_modules has changed in the session, and is ignored" &&
 	says "  not landed: web/node_modules .*" &&
 	says "  not landed: .venv .*" &&
