@@ -21,6 +21,9 @@ bool ga_utf8_valid(const char *s, size_t n);
  * if the bytes are no valid UTF-8. */
 size_t ga_utf8_decode(const char *s, size_t n, uint32_t *ret);
 
+/* Append a code point; nothing for one above 10FFFF. A surrogate becomes what is no valid UTF-8. */
+void ga_utf8_put(struct ga_buf *out, uint32_t c);
+
 /* How many of the `n` bytes to show where `max` are enough: no character is cut in two. */
 size_t ga_utf8_cut(const char *s, size_t n, size_t max);
 

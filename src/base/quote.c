@@ -40,6 +40,19 @@ size_t ga_utf8_decode(const char *str, size_t n, uint32_t *ret)
 	return len;
 }
 
+void ga_utf8_put(struct ga_buf *out, uint32_t c)
+{
+	static const unsigned char first[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+	size_t len = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	char bytes[4];
+
+	if (c > 0x10ffff)
+		return;
+	for (size_t i = len; i--; c >>= 6)
+		bytes[i] = (char)(i ? 0x80 | (c & 0x3f) : first[len] | c);
+	ga_buf_add(out, bytes, len);
+}
+
 struct range {
 	uint32_t first, last;
 };

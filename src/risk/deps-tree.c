@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ga/path.h"
+#include "ga/toml.h"
 #include "deps.h"
 
 /* Names and paths are repeated for what is beneath them. */
@@ -433,7 +434,7 @@ static json_t *parse(const struct ga_deps_format *x, const struct ga_buf *text)
 	case GA_DEPS_JSON:
 		return ga_known_json(text, false);
 	case GA_DEPS_TOML:
-		return ga_known_toml(text);
+		return ga_toml_parse(text);
 	case GA_DEPS_BLOCKS:
 		break;
 	}

@@ -18,13 +18,6 @@ static uint32_t lower(uint32_t c)
 	return c == 0x17f ? 's' : (uint32_t)utf8proc_tolower((utf8proc_int32_t)c);
 }
 
-void ga_risk_put(struct ga_buf *out, uint32_t c)
-{
-	utf8proc_uint8_t bytes[4];
-
-	ga_buf_add(out, bytes, (size_t)utf8proc_encode_char((utf8proc_int32_t)c, bytes));
-}
-
 static bool is_folded(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= ' ' && c <= '9' && c != '/') || c == '_';
@@ -52,7 +45,7 @@ static void fold_component(struct ga_buf *out, const char *s, size_t n)
 			ga_buf_addch(out, *s);
 			len = 1;
 		} else if (!ga_path_hfs_ignores(c)) {
-			ga_risk_put(out, lower(c));
+			ga_utf8_put(out, lower(c));
 		}
 		s += len;
 		n -= len;

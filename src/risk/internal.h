@@ -25,8 +25,6 @@ void ga_risk_quote_start(struct ga_buf *out, const char *s);
  * code points that HFS+ ignores are dropped, letters made lower case, ':' and what follows (an NTFS
  * stream) cut off, and dots and spaces at the end removed. */
 void ga_risk_fold(struct ga_buf *out, const char *path);
-/* Append one code point. */
-void ga_risk_put(struct ga_buf *out, uint32_t c);
 
 /* Append `s` (folded) in the form that is the same for all spellings of its characters (NFKD). What
  * is no UTF-8 is appended as it is. */

@@ -82,9 +82,8 @@ bool ga_known_json_same(const json_t *a, const json_t *b);
 /* Keys whose values are not the same in both objects. */
 void ga_known_json_changed(const json_t *a, const json_t *b, struct ga_strv *ret);
 
-/* Parse TOML (toml.c), and the part of YAML that lock files are written in (blocks.c); `yarn`: or
- * yarn's older form of it. No key may be there twice. NULL: it is none. */
-json_t *ga_known_toml(const struct ga_buf *text);
+/* Parse the part of YAML that lock files are written in (blocks.c); `yarn`: or yarn's older form of
+ * it. No key may be there twice. NULL: it is none. */
 json_t *ga_known_blocks(const struct ga_buf *text, bool yarn);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "ga/alloc.h"
 #include "ga/buf.h"
+#include "ga/quote.h"
 #include "internal.h"
 #include "secret-internal.h"
 
@@ -478,7 +479,7 @@ static void look_at_wide(const char *path, const unsigned char *p, size_t n, boo
 	 */
 	(void)ga_buf_reserve(&text, n / 2 * 3);
 	for (size_t i = 2; i + 1 < n; i += 2)
-		ga_risk_put(&text, (uint32_t)p[i + high] << 8 | p[i + 1 - high]);
+		ga_utf8_put(&text, (uint32_t)p[i + high] << 8 | p[i + 1 - high]);
 	look_at_text(path, text.ptr, text.len, known, m);
 	explicit_bzero(text.ptr, text.len);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ga/path.h"
+#include "ga/toml.h"
 #include "known.h"
 
 /* Modules that come with Python, and that programs import. */
@@ -83,7 +84,7 @@ static void list_required(struct ga_look *k)
 	ga_buf_clear(&text);
 	if (e.mode != GA_MODE_FILE || ga_look_blob(k, &e, GA_KNOWN_MAX, &text))
 		return;
-	toml = ga_known_toml(&text);
+	toml = ga_toml_parse(&text);
 	json_array_foreach(json_object_get(json_object_get(toml, "project"), "dependencies"), i, v)
 		if (json_is_string(v))
 			add_required(k, json_string_value(v));

@@ -16,6 +16,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/secret.h"
+#include "ga/toml.h"
 #include "home.h"
 
 #define JSON_MAX ((size_t)16 << 20)
@@ -49,6 +50,7 @@ struct job {
 	struct ga_home_import *ret;
 	int home; /* the agents'; -1: there is none yet */
 	size_t bytes, entries;
+	bool toml; /* what is read is TOML, not JSON */
 };
 
 void ga_home_import_release(struct ga_home_import *m)
@@ -176,34 +178,86 @@ static void take_files(struct job *j, const char *rel)
 		take_tree(j, at, ga_path_base(rel), rel, 0);
 }
 
-/* ---- members of JSON ------------------------------------------------------------------------ */
+/* ---- members of JSON and TOML --------------------------------------------------------------- */
 
-static json_t *parse(const struct ga_buf *b)
+static json_t *parse(const struct job *j, const struct ga_buf *b)
 {
+	if (j->toml)
+		return ga_toml_parse(b);
 	return b->len ? json_loadb(b->ptr, b->len, 0, NULL) : NULL;
+}
+
+static bool write_members(const struct job *j, json_t *to, struct ga_buf *out)
+{
+	char *dump = j->toml ? NULL : json_dumps(to, JSON_INDENT(2));
+
+	if (dump)
+		ga_buf_addf(out, "%s\n", dump);
+	free(dump);
+	return j->toml ? ga_toml_write(to, out) : out->len > 0;
+}
+
+/* A number or a date of TOML, which is an object here. */
+static bool is_bare(const struct job *j, const json_t *v)
+{
+	return j->toml && ga_toml_bare(v);
+}
+
+static bool is_decimal(const char *s)
+{
+	static const char digits[] = "0123456789";
+	size_t n = strspn(s, digits), more = s[n] == '.' ? strspn(s + n + 1, digits) : 0;
+
+	return n && (n == 1 || *s != '0') && !s[n + (more ? more + 1 : 0)];
+}
+
+/* The text of a plain value, or NULL. The caller frees it. */
+static char *plain_text(const struct job *j, const json_t *v)
+{
+	if (is_bare(j, v) && is_decimal(ga_toml_bare(v)))
+		return ga_strdup(ga_toml_bare(v));
+	return json_is_array(v) || json_is_object(v) ? NULL : json_dumps(v, JSON_ENCODE_ANY);
+}
+
+/* The table of that name; "": all. */
+static json_t *table(json_t *all, const char *name)
+{
+	return *name ? json_object_get(all, name) : all;
+}
+
+/* Set `key` there; the table is made instead of whatever else has its name. */
+static void set_in(const struct job *j, json_t *all, const char *name, const char *key, json_t *v)
+{
+	json_t *in = table(all, name);
+
+	if (!json_is_object(in) || is_bare(j, in))
+		(void)json_object_set_new(all, name, in = json_object());
+	(void)json_object_set(in, key, v);
 }
 
 static void take_keys(struct job *j, const struct row *r, json_t *from, json_t *to, bool *changed)
 {
+	const char *name = r->form;
+
 	for (const char *p = r->keys; *p; p += strspn(p, " ")) {
 		cleanup_free char *key = ga_strndup(p, strcspn(p, " ")), *text = NULL;
-		json_t *v = json_object_get(from, key);
+		json_t *v = json_object_get(table(from, name), key);
 
 		p += strlen(key);
-		if (!v || json_is_object(v) || json_is_array(v))
+		text = plain_text(j, v);
+		if (!text)
 			continue;
-		if (json_equal(v, json_object_get(to, key))) {
+		if (json_equal(v, json_object_get(table(to, name), key))) {
 			j->ret->same = true;
 			continue;
 		}
-		text = json_dumps(v, JSON_ENCODE_ANY);
-		if (!text || strlen(text) > 200 || has_secret("x.txt", text, strlen(text))) {
+		if (strlen(text) > 200 || has_secret("x.txt", text, strlen(text))) {
 			leave(j, key, "it may hold a secret");
 			continue;
 		}
-		(void)json_object_set(to, key, v);
+		set_in(j, to, name, key, v);
 		*changed = true;
-		ga_strv_pushf(&j->ret->brought, "%s: %s", r->path, key);
+		ga_strv_pushf(&j->ret->brought, "%s: %s%s%s", r->path, name, *name ? "." : "", key);
 	}
 }
 
@@ -229,6 +283,38 @@ static bool add_words(json_t *v, struct ga_buf *shown, struct ga_buf *lines)
 	return true;
 }
 
+/* What it runs, then where, and which of its tools may be used. */
+static bool take_runs(json_t *from, json_t *ret, struct ga_buf *shown, struct ga_buf *lines)
+{
+	static const char *const runs[] = { "command", "args", "url", "httpUrl",
+					    "cwd", "enabled_tools", "disabled_tools" };
+	enum { URL = 2, MORE = 4 };
+	json_t *v;
+
+	for (size_t i = 0; i < GA_NELEMS(runs) && (i < MORE || shown->len); i++) {
+		if (!(v = json_object_get(from, runs[i])))
+			continue;
+		if (i >= MORE) {
+			ga_buf_addf(shown, ", %s", runs[i]);
+			ga_buf_addch(lines, '\n');
+		}
+		if (!add_words(v, shown, lines) ||
+		    (i >= URL && i < MORE &&
+		     (!json_is_string(v) || strpbrk(json_string_value(v), "?@#"))))
+			return false;
+		(void)json_object_set(ret, runs[i], v);
+	}
+	return shown->len > 0;
+}
+
+static bool is_variable(const char *name)
+{
+	size_t n = name ? strlen(name) : 0;
+
+	return n && n <= 100 && strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+				       "abcdefghijklmnopqrstuvwxyz0123456789") == n;
+}
+
 /* Instead of their values, references that the agent resolves; `names` for users. */
 static json_t *take_variables(json_t *env, const char *form, struct ga_strv *names)
 {
@@ -236,12 +322,10 @@ static json_t *take_variables(json_t *env, const char *form, struct ga_strv *nam
 	json_t *ret = json_object(), *v;
 
 	json_object_foreach(env, name, v) {
-		size_t n = strlen(name);
 		cleanup_free char *text = ga_strf("%.*s%s%s", (int)(sign - form), form, name,
 						  sign + 2);
 
-		if (!n || n > 100 || strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_"
-					    "abcdefghijklmnopqrstuvwxyz0123456789") != n)
+		if (!is_variable(name))
 			continue;
 		ga_json_set(ret, name, json_string(text));
 		ga_strv_push(names, name);
@@ -249,39 +333,74 @@ static json_t *take_variables(json_t *env, const char *form, struct ga_strv *nam
 	return ret;
 }
 
+/* The same for an agent that has members for names alone; `list` is one for variables to pass on,
+ * as which it gets those that have a value, too. */
+static void take_names(json_t *from, const char *list, json_t *ret, struct ga_strv *names)
+{
+	static const char token[] = "bearer_token_env_var", headers[] = "env_http_headers";
+	json_t *logins = json_object(), *v;
+	const char *name;
+	size_t i;
+
+	json_object_foreach(json_object_get(from, "env"), name, v)
+		if (is_variable(name))
+			ga_strv_push(names, name);
+	json_array_foreach(json_object_get(from, list), i, v)
+		if (is_variable(json_string_value(v)))
+			ga_strv_push(names, json_string_value(v));
+	ga_strv_sort_unique(names);
+	if (names->n)
+		ga_json_set(ret, list, ga_json_strv(names));
+	json_object_foreach(json_object_get(from, headers), name, v)
+		if (strlen(name) <= 100 && is_variable(json_string_value(v))) {
+			(void)json_object_set(logins, name, v);
+			ga_strv_push(names, json_string_value(v));
+		}
+	if (json_object_size(logins))
+		(void)json_object_set(ret, headers, logins);
+	json_decref(logins);
+	v = json_object_get(from, token);
+	if (!is_variable(json_string_value(v)))
+		return;
+	(void)json_object_set(ret, token, v);
+	ga_strv_push(names, json_string_value(v));
+}
+
 static json_t *take_server(struct job *j, const struct row *r, const char *what, json_t *from)
 {
-	static const char *const plain[] = { "type", "enabled", "disabled", "timeout" };
-	static const char *const runs[] = { "command", "args", "url", "httpUrl" };
+	static const char *const plain[] = { "type", "enabled", "disabled", "timeout",
+					     "startup_timeout_sec", "tool_timeout_sec" };
 	static const char *const variables[] = { "env", "environment" };
+	bool by_name = !strstr(r->form, "%s"), ok;
 	cleanup_buf struct ga_buf shown = GA_BUF_INIT, lines = GA_BUF_INIT;
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 	cleanup_free char *list = NULL, *q = ga_quote(what);
 	json_t *ret = json_object(), *v;
-	bool ok = true;
 
 	ga_buf_addf(&lines, "an MCP server:\n"); /* one word alone would be opaque */
-	for (size_t i = 0; i < GA_NELEMS(plain); i++)
-		if ((v = json_object_get(from, plain[i])) && !json_is_object(v) &&
-		    !json_is_array(v) && json_string_length(v) < 100)
-			(void)json_object_set(ret, plain[i], v);
-	for (size_t i = 0; i < GA_NELEMS(runs); i++)
-		if ((v = json_object_get(from, runs[i]))) {
-			ok &= add_words(v, &shown, &lines) &&
-			      (i < 2 || (json_is_string(v) &&
-					 !strpbrk(json_string_value(v), "?@#")));
-			(void)json_object_set(ret, runs[i], v);
-		}
-	if (!ok || !shown.len || lines.len > WORDS_MAX ||
-	    has_secret("x.txt", lines.ptr, lines.len)) {
+	for (size_t i = 0; i < GA_NELEMS(plain); i++) {
+		cleanup_free char *text = plain_text(j, json_object_get(from, plain[i]));
+
+		if (!text || strlen(text) > 100)
+			continue;
+		ga_buf_addf(&lines, "%s\n", text);
+		(void)json_object_set(ret, plain[i], json_object_get(from, plain[i]));
+	}
+	ok = take_runs(from, ret, &shown, &lines);
+	if (by_name)
+		take_names(from, r->form, ret, &names);
+	for (size_t i = 0; !by_name && i < GA_NELEMS(variables); i++)
+		if (json_is_object(v = json_object_get(from, variables[i])))
+			ga_json_set(ret, variables[i], take_variables(v, r->form, &names));
+	for (size_t i = 0; i < names.n; i++)
+		ga_buf_addf(&lines, "\n%s\n", names.v[i]);
+	if (!ok || lines.len > WORDS_MAX || has_secret("x.txt", lines.ptr, lines.len)) {
 		leave(j, what, "what it runs, or its address, may hold a secret");
 		json_decref(ret);
 		return NULL;
 	}
-	for (size_t i = 0; i < GA_NELEMS(variables); i++)
-		if (json_is_object(v = json_object_get(from, variables[i])))
-			ga_json_set(ret, variables[i], take_variables(v, r->form, &names));
-	if (json_object_size(json_object_get(from, "headers")))
+	if (json_object_size(json_object_get(from, "headers")) ||
+	    json_object_size(json_object_get(from, "http_headers")))
 		leave(j, what, "its headers: log in inside");
 	list = ga_quote_list(&names, names.n);
 	ga_strv_pushf(&j->ret->brought, "MCP server %s: %s%s%s%s", q, shown.ptr,
@@ -293,56 +412,72 @@ static json_t *take_server(struct job *j, const struct row *r, const char *what,
 static void take_servers(struct job *j, const struct row *r, json_t *from, json_t *to,
 			 bool *changed)
 {
-	json_t *all = json_object_get(to, r->keys), *v, *own;
+	json_t *v, *own;
 	const char *name;
 
-	if (!json_is_object(all)) {
-		(void)json_object_set_new(to, r->keys, json_object());
-		all = json_object_get(to, r->keys);
-	}
 	json_object_foreach(json_object_get(from, r->keys), name, v) {
-		own = json_object_get(all, name) || strlen(name) > 100 ? NULL
-								       : take_server(j, r, name, v);
-		if (own)
-			*changed |= !json_object_set_new(all, name, own);
+		if (json_object_get(json_object_get(to, r->keys), name) || strlen(name) > 100)
+			continue;
+		own = take_server(j, r, name, v);
+		if (!own)
+			continue;
+		set_in(j, to, r->keys, name, own);
+		json_decref(own);
+		*changed = true;
 	}
 }
 
-/* All rows of one file, from `first` on, into what the agents have there. */
-static void take_json(struct job *j, const struct row *first)
+/* All rows of the file from `first` on, from what the user has to what the agents have, which
+ * becomes `text`. */
+static void take_rows(struct job *j, const struct row *first, json_t *from, json_t *to)
+{
+	struct ga_strv *brought = &j->ret->brought;
+	struct ga_buf text = GA_BUF_INIT;
+	size_t had = brought->n;
+	bool changed = false;
+
+	for (const struct row *r = first; r < rows + GA_NELEMS(rows); r++)
+		if (!strcmp(r->path, first->path) && r->kind != FILES)
+			(r->kind == KEYS ? take_keys : take_servers)(j, r, from, to, &changed);
+	if (!changed)
+		return;
+	if (write_members(j, to, &text))
+		return add_piece(j, first->path, &text, 0600);
+	ga_buf_release(&text);
+	leave(j, first->path, "with it, the agents' own would be too large, or too deep");
+	while (brought->n > had) {
+		free(brought->v[--brought->n]);
+		brought->v[brought->n] = NULL;
+	}
+}
+
+static void take_members(struct job *j, const struct row *first)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf own = GA_BUF_INIT, theirs = GA_BUF_INIT, text = GA_BUF_INIT;
+	cleanup_buf struct ga_buf own = GA_BUF_INIT, theirs = GA_BUF_INIT;
 	cleanup_close int fd = open_own(j, first->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	const char *dot = strrchr(first->path, '.');
 	json_t *from, *to;
-	bool changed = false;
 	struct stat st;
-	char *dump;
+	size_t max;
 	int rc;
 
+	j->toml = dot && !strcmp(dot, ".toml");
+	max = j->toml ? GA_TOML_MAX : JSON_MAX;
 	if (fd < 0)
 		return errno == ELOOP ? leave(j, first->path, "a link") : (void)0;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || ga_read_fd(fd, JSON_MAX, &own, &ignored))
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || ga_read_fd(fd, max, &own, &ignored))
 		return leave(j, first->path, "no file, or too large");
-	from = parse(&own);
+	from = parse(j, &own);
 	/* a link or the like in its place counts as nothing, and is replaced */
-	rc = j->home < 0 ? 0 : ga_read_beneath(j->home, first->path, JSON_MAX, &theirs, &ignored);
-	to = rc ? NULL : theirs.len ? parse(&theirs) : json_object();
-	if (!json_is_object(from) || !json_is_object(to)) {
-		leave(j, first->path, !json_is_object(from) ? "it is no JSON" :
-				      "the agents' own is no JSON, or too large");
-	} else {
-		for (const struct row *r = first; r < rows + GA_NELEMS(rows); r++)
-			if (!strcmp(r->path, first->path) && r->kind != FILES)
-				(r->kind == KEYS ? take_keys : take_servers)(j, r, from, to,
-									     &changed);
-	}
-	dump = changed ? json_dumps(to, JSON_INDENT(2)) : NULL;
-	if (dump) {
-		ga_buf_addf(&text, "%s\n", dump);
-		add_piece(j, first->path, &text, 0600);
-	}
-	free(dump);
+	rc = j->home < 0 ? 0 : ga_read_beneath(j->home, first->path, max, &theirs, &ignored);
+	to = rc ? NULL : theirs.len ? parse(j, &theirs) : json_object();
+	if (json_is_object(from) && json_is_object(to))
+		take_rows(j, first, from, to);
+	else
+		leave(j, first->path, json_is_object(from) ?
+		      "the agents' own cannot be read, or is too large" :
+		      j->toml ? "it cannot be read as TOML" : "it is no JSON");
 	json_decref(from);
 	json_decref(to);
 }
@@ -362,7 +497,7 @@ void ga_home_import_find(const struct ga_start_env *e, const struct ga_preset *p
 		if (r->kind == FILES)
 			take_files(&j, r->path);
 		else if (strcmp(r->path, last))
-			take_json(&j, r);
+			take_members(&j, r);
 		last = r->path;
 	}
 	ga_strv_sort_unique(&ret->brought);

@@ -178,6 +178,195 @@ test_that 'PS-02: home import follows no link that an agent made, nor reads its 
 	mkdir "$HOME/.claude"
 '
 
+# toml PROGRAM: python3 with `theirs`, the configuration of Codex in the agents' home, and `load`
+toml() {
+	python3 -c "
+import tomllib
+def load(path): return tomllib.load(open(path, 'rb'))
+theirs = load('$HOME/aihome/.codex/config.toml')
+$1"
+}
+test_lazy_prereq TOMLLIB 'python3 -c "import tomllib"'
+
+# codex: a new home of the user and of agents, the former with standard input as configuration
+codex() {
+	rm -rf "$HOME/.codex" "$HOME/aihome" &&
+	mkdir -p "$HOME/.codex" "$HOME/aihome/.codex" &&
+	chmod 700 "$HOME/aihome" &&
+	cat >"$HOME/.codex/config.toml"
+}
+
+test_that 'of the TOML of Codex, home import brings what is listed, and no values of variables' '
+	codex <<-EOF &&
+	model = "gpt-5" # mine
+	personality = """friendly"""
+	hide_agent_reasoning = true
+	model_verbosity = "$T"
+	notify = ["value"]
+	sandbox_mode = "value"
+	file_opener = ["value"]
+	[tui]
+	theme = "dark-\u00e9"
+	"vim_mode_default" = true
+	keymap.x = "value"
+	[shell_environment_policy]
+	set = {A = "value"}
+	[model_providers.x]
+	http_headers = {A = "value"}
+	[projects."/value"]
+	trust_level = "trusted"
+	[mcp_servers.one]
+	command = "npx"
+	args = ["-y", "s@1",
+	  "two words"]
+	env = {KEY_ONE = "value", "a b" = "value"}
+	env_vars = ["KEY_TWO", "a-b", {name = "value"}]
+	cwd = "/opt/s"
+	disabled_tools = ["rm"]
+	startup_timeout_sec = 20
+	tool_timeout_sec = 1.5
+	timeout = 2026-01-01
+	tools.x.approval_mode = "value"
+	[mcp_servers."two.2"]
+	url = "https://example.org/mcp"
+	bearer_token_env_var = "KEY_THREE"
+	bearer_token = "value"
+	http_headers = { Authorization = "value" }
+	http_headers_helper = "value"
+	env_http_headers.X-Key = "KEY_FOUR"
+	[mcp_servers.bad]
+	command = "x"
+	args = ["--token", "$T"]
+	[mcp_servers.token]
+	url = "https://example.org/mcp"
+	bearer_token_env_var = "$T"
+	[mcp_servers.query]
+	url = "https://example.org/mcp?k=value"
+	[mcp_servers.own]
+	command = "mine"
+	EOF
+	cat >"$HOME/aihome/.codex/config.toml" <<-\EOF &&
+	# of agents
+	model = "other"
+	[projects."/p"]
+	trust_level = "trusted"
+	[mcp_servers.own]
+	command = "theirs"
+	EOF
+	test_expect_code 128 git agent home import codex </dev/null 2>../out &&
+	for line in "MCP server one: npx -y s@1 .two words., cwd /opt/s, disabled_tools rm; it wants KEY_ONE, KEY_T.*" \
+		"MCP server two.2: https://example.org/mcp; it wants KEY_FOUR, KEY_THREE (.env.pass.)" \
+		".codex/config.toml: model" ".codex/config.toml: tui.theme" \
+		"left out: model_verbosity: it may hold a secret" "left out: two.2: its headers: log in inside" \
+		"left out: bad: .* may hold a secret" \
+		"left out: token: .* may hold a secret" "left out: query: .* may hold a secret"; do
+		grep -x "  $line" ../out || return 1
+	done &&
+	! grep "own\|value\|$T" ../out &&
+	grep "of agents" "$HOME/aihome/.codex/config.toml" &&
+	git agent home import -y codex &&
+	! grep "value\|notify\|sandbox\|$T" "$HOME/aihome/.codex/config.toml" &&
+	test "$(stat -c %a "$HOME/aihome/.codex/config.toml")" = 600 &&
+	git agent home import codex </dev/null
+'
+
+test_that TOMLLIB 'what home import wrote of it is TOML, beside what agents had' '
+	toml "
+m = theirs[\"mcp_servers\"]
+assert m[\"own\"] == {\"command\": \"theirs\"}
+assert m[\"one\"] == {\"command\": \"npx\", \"args\": [\"-y\", \"s@1\", \"two words\"], \"cwd\": \"/opt/s\",
+	\"disabled_tools\": [\"rm\"], \"env_vars\": [\"KEY_ONE\", \"KEY_TWO\"],
+	\"startup_timeout_sec\": 20, \"tool_timeout_sec\": 1.5}
+assert m[\"two.2\"] == {\"url\": \"https://example.org/mcp\", \"bearer_token_env_var\": \"KEY_THREE\",
+	\"env_http_headers\": {\"X-Key\": \"KEY_FOUR\"}}
+assert theirs == {\"model\": \"gpt-5\", \"personality\": \"friendly\", \"hide_agent_reasoning\": True,
+	\"projects\": {\"/p\": {\"trust_level\": \"trusted\"}},
+	\"tui\": {\"theme\": \"dark-\u00e9\", \"vim_mode_default\": True},
+	\"mcp_servers\": {\"own\": m[\"own\"], \"one\": m[\"one\"], \"two.2\": m[\"two.2\"]}}"
+'
+
+cat >../odd.toml <<\EOF
+"a b" = 1979-05-27T07:32:00Z
+day = 1979-05-27
+n = [1_000, 0xff, -6.02e23, +inf, true, [], {}]
+s = """\
+   a \"quoted\" \u00e9\U0001F600 \
+
+   line
+"""
+l = 'c:\\n "'
+m = '''
+'x'
+'''
+x.y."z.z" = { p = "q", r.s = [ { t = "\b\t\n\f\r\"\\" } ] }
+[[e]]
+f = 1
+[e.g]
+h = "x"
+[[e]]
+[d.empty]
+EOF
+test_that TOMLLIB 'whatever agents have in their TOML is the same after an import' '
+	echo "model = \"m\"" | codex &&
+	cp ../odd.toml "$HOME/aihome/.codex/config.toml" &&
+	git agent home import -y codex &&
+	toml "
+odd = load(\"../odd.toml\")
+odd[\"model\"] = \"m\"
+assert len(odd) == 10 and theirs == odd, theirs"
+'
+
+cat >../refused <<\EOF
+model = "n"
+[a]\n[a]
+a = 1\na.b = 2
+a = {}\n[a]
+a = "\\q"
+a = "no end
+a = """no end
+a = $(x)
+a = gpt-5
+"=" = "x"
+mcp_servers = {
+[a
+EOF
+test_that 'TOML that is not understood is left out whole, and neither is it replaced' '
+	refused="left out: .codex/config.toml: it cannot be read as TOML" &&
+	while read -r what; do
+		printf "model = \"m\"\n$what\n" | codex &&
+		test_fails 1 "$refused" git agent home import -y codex </dev/null &&
+		test ! -e "$HOME/aihome/.codex/config.toml" || {
+			echo "failed: $what"
+			return 1
+		}
+	done <../refused &&
+	echo "a = $(printf "%10000s" "" | tr " " "[")" | codex &&
+	test_fails 1 "$refused" git agent home import -y codex &&
+	echo "model = \"m\"" | codex &&
+	echo "model = " >"$HOME/aihome/.codex/config.toml" &&
+	test_fails 1 "the agents. own cannot be read" git agent home import -y codex &&
+	test_prints "model = " cat "$HOME/aihome/.codex/config.toml"
+'
+
+test_that 'PS-02: TOML that is huge, no file, or behind a link is not read, and no link written through' '
+	: | codex &&
+	config=.codex/config.toml &&
+	truncate -s 5000000 "$HOME/$config" &&
+	test_fails 1 "no file, or too large" git agent home import -y codex &&
+	rm "$HOME/$config" &&
+	mkfifo "$HOME/$config" &&
+	test_fails 1 "no file, or too large" timeout 180 git agent home import -y codex &&
+	echo "model = \"m\"" >"$HOME/elsewhere" &&
+	ln -sf ../elsewhere "$HOME/$config" &&
+	test_fails 1 "left out: $config: a link" git agent home import -y codex &&
+	echo "personality = \"p\"" | codex &&
+	ln -s "$HOME/elsewhere" "$HOME/aihome/$config" &&
+	git agent home import -y codex &&
+	test ! -L "$HOME/aihome/$config" &&
+	test_prints "model = \"m\"" cat "$HOME/elsewhere" &&
+	rm -rf "$HOME/aihome" "$HOME/.codex" "$HOME/elsewhere"
+'
+
 test_that 'what is no login is not imported' '
 	test_expect_code 1 git agent home import codex 2>err &&
 	grep "your home has no login of .codex." err &&
