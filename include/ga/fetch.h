@@ -10,6 +10,7 @@
 
 #include "ga/error.h"
 #include "ga/oid.h"
+#include "ga/refs.h"
 #include "ga/report.h"
 #include "ga/session.h"
 #include "ga/start.h"
@@ -22,8 +23,9 @@ struct ga_remote_session {
 struct ga_remote_sessions {
 	struct ga_remote_session *v;
 	size_t n, cap;
+	struct ga_refs refs; /* its other branches, and its tags */
 };
-#define GA_REMOTE_SESSIONS_INIT { NULL, 0, 0 }
+#define GA_REMOTE_SESSIONS_INIT { .v = NULL, .refs = GA_REFS_INIT }
 void ga_remote_sessions_release(struct ga_remote_sessions *l);
 #define cleanup_remote_sessions cleanup_(ga_remote_sessions_release)
 /* List the sessions of a remote, sorted by name, at most GA_REMOTE_SESSIONS_MAX; refs that cannot
@@ -37,18 +39,31 @@ int ga_remote_list(struct ga_repo *r, const char *remote, struct ga_remote_sessi
 typedef int ga_fetch_risk_fn(void *payload, const struct ga_oid *onto, struct ga_risk_paths *ret,
 			     struct ga_error *err);
 
+struct ga_fetch_opts {
+	const char *remote;
+	const struct ga_refs *refs;  /* of ga_remote_list() */
+	const struct ga_oid *base;   /* a commit that the session is based on, or on an ancestor of
+				      * it; NULL: it is inferred */
+	ga_fetch_risk_fn *risk;      /* supplies the configured paths */
+	void *payload;
+};
 /* Fetch one as session `name` of this repository: branch, what is held of it here, and a
- * report, but no layers. Its base is the last of the branch's first-parent ancestors that a branch,
- * remote branch or tag of the host has. The limits are those of `e`; `risk` supplies the configured
- * paths. `ret` comes locked.
+ * report, but no layers. The limits are those of `e`. `ret` comes locked.
+ *
+ * The known commits are those of `base`, or else of the remote-tracking branches of the remote, and
+ * of the tags that it lists as they are here; or, if it has no such branch, of the branches that it
+ * lists and HEAD contains. Git tells the remote of no others. The session is based on the last of
+ * its first-parent ancestors that is known, and whatever else it reaches must have come from the
+ * remote, and be on no branch of the user's: neither an id nor a copy of a private branch brings
+ * it.
  *
  * Returns 1 if it is here already as it is there. GA_ELOSE, with nothing done, if another session
  * or branch has that name, or if what was fetched before was decided about or changed here since.
  * GA_EFATAL for what is refused, with the reason. */
-int ga_fetch_session(struct ga_start_env *e, const char *remote,
+int ga_fetch_session(struct ga_start_env *e, const struct ga_fetch_opts *o,
 		     const struct ga_remote_session *from, const char *name,
-		     ga_fetch_risk_fn *risk, void *payload, struct ga_session *ret, int *ret_lock,
-		     struct ga_report *ret_report, struct ga_error *err);
+		     struct ga_session *ret, int *ret_lock, struct ga_report *ret_report,
+		     struct ga_error *err);
 
 /* Push a captured session: branch and report and, with `held`, what is held; without it, what
  * the remote has of that is deleted there. `force`: the branch there may be replaced. If the push

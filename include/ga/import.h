@@ -68,6 +68,12 @@ int ga_import_pack(struct ga_import *im, int fd, char **ret_reason, struct ga_er
 int ga_import_check(struct ga_import *im, const struct ga_oid *tips, size_t n_tips,
 		    const struct ga_oid *hide, size_t n_hide, char **ret_reason,
 		    struct ga_error *err);
+/* After ga_import_check(): did all that `tips` reach come in this import, but for what `known`
+ * reaches? Whoever made it may have put ids into it of objects that are here, and that he has never
+ * seen. Returns 1 and a reason if not. */
+int ga_import_check_origin(struct ga_import *im, const struct ga_oid *tips, size_t n_tips,
+			   const struct ga_oid *known, size_t n_known, char **ret_reason,
+			   struct ga_error *err);
 /* The limit behind the last refusal; GA_IMPORT_WITHIN if it was not for a limit. */
 enum ga_import_over ga_import_over(const struct ga_import *im);
 /* Can `bytes` bytes be written to the object directory? The error says why not. */

@@ -246,6 +246,9 @@ int ga_session_check_shown(const struct ga_session *s, struct ga_error *err);
  * remotes, and except refs whose object is missing, which git treats as an error. Adds to `ret`. */
 int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error *err);
 
+/* Is it a remote-tracking branch of a session: "refs/remotes/<remote>/agent/<name>"? */
+bool ga_session_is_tracked(const char *ref);
+
 /* The full name of a session's ref; the caller frees it. `what`: "base", "from", "held", "orig",
  * "report", "earlier/<commit>". */
 char *ga_session_ref(const struct ga_session *s, const char *what);

@@ -11,9 +11,11 @@
 
 struct options {
 	bool dry_run, json;
+	const char *base;
 };
 
 static const struct cli_opt opts[] = {
+	CLI_VALUE(base, "base", 0, "REV", "the session is based on this commit, or one before it"),
 	CLI_FLAG(dry_run, "dry-run", 'n', "list what the remote has, and do nothing"),
 	CLI_FLAG_JSON,
 };
@@ -21,7 +23,7 @@ static const struct cli_opt opts[] = {
 struct fetch {
 	struct cli *c;
 	const struct options *o;
-	const char *remote;
+	struct ga_fetch_opts opts;
 	json_t *list; /* with --json */
 };
 
@@ -75,8 +77,7 @@ static int fetch_one(struct fetch *f, const struct ga_remote_session *from, cons
 		tell_remote(f, from);
 		return 0;
 	}
-	rc = ga_fetch_session(&f->c->env, f->remote, from, name, risk_at, f, &s, &lock, &r,
-			      err);
+	rc = ga_fetch_session(&f->c->env, &f->opts, from, name, &s, &lock, &r, err);
 	if (rc > 0 && !f->list)
 		cli_note("session '%s' is up to date with the remote", name);
 	return rc ? (rc < 0 ? -1 : 0) : tell(f, &s, &r, err);
@@ -90,7 +91,7 @@ static int fetch_word(struct fetch *f, const struct ga_remote_sessions *l, const
 	const char *colon = strchr(plain, ':');
 	cleanup_free char *name = ga_strndup(plain, colon ? (size_t)(colon - plain)
 							  : strlen(plain));
-	cleanup_free char *q = ga_escape(name), *qr = ga_escape(f->remote);
+	cleanup_free char *q = ga_escape(name), *qr = ga_escape(f->opts.remote);
 
 	for (size_t i = 0; i < l->n; i++)
 		if (!strcmp(l->v[i].name, name))
@@ -109,7 +110,7 @@ static void fetch_all(struct fetch *f, const struct ga_remote_sessions *l, int *
 
 		if (!f->o->dry_run &&
 		    !ga_session_load(f->c->env.state_dir, l->v[i].name, &s, &one) &&
-		    (!s.id.remote || strcmp(s.id.remote, f->remote) != 0))
+		    (!s.id.remote || strcmp(s.id.remote, f->opts.remote) != 0))
 			continue;
 		ga_error_release(&one);
 		if (!fetch_one(f, &l->v[i], l->v[i].name, &one) || one.code == GA_ENEGATIVE)
@@ -123,11 +124,19 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 {
 	cleanup_remote_sessions struct ga_remote_sessions l = GA_REMOTE_SESSIONS_INIT;
 	const struct options *o = p;
-	struct fetch f = { .c = c, .o = o, .remote = argv[0] };
+	struct fetch f = { .c = c, .o = o, .opts = { .remote = argv[0], .refs = &l.refs,
+						     .risk = risk_at, .payload = &f } };
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	struct ga_oid base;
 	int rc = 0;
 
-	if (cli_settings(c, NULL, &conf, err) || ga_remote_list(c->env.repo, f.remote, &l, err))
+	if (o->base && argc != 2)
+		return ga_fail(err, GA_EUSAGE, "--base needs the name of one session");
+	if (o->base && ga_repo_resolve(c->env.repo, o->base, &base, err))
+		return -1;
+	f.opts.base = o->base ? &base : NULL;
+	if (cli_settings(c, NULL, &conf, err) ||
+	    ga_remote_list(c->env.repo, f.opts.remote, &l, err))
 		return -1;
 	c->env.limits = conf.limits;
 	f.list = o->json ? json_array() : NULL;
@@ -144,7 +153,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 
 const struct cli_command cli_fetch = {
 	.name = "fetch",
-	.usage = "[--dry-run] [--json] REMOTE [NAME[:NEW-NAME]...]",
+	.usage = "[--base REV] [--dry-run] [--json] REMOTE [NAME[:NEW-NAME]...]",
 	.summary = "fetch sessions from a remote, to review and land them here",
 	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,

@@ -440,6 +440,74 @@ int ga_import_check(struct ga_import *im, const struct ga_oid *tips, size_t n_ti
 	return rc;
 }
 
+/* List all objects that `tips` reach and `hide` does not, and perhaps some that `hide` does. */
+static int list_objects(struct ga_import *im, const struct ga_oid *tips, size_t n_tips,
+			const struct ga_oid *hide, size_t n_hide, struct ga_buf *ret,
+			char **ret_reason)
+{
+	const char *args[] = { "rev-list", "--objects", "--no-object-names", "--stdin", NULL,
+			       NULL };
+	cleanup_buf struct ga_buf revs = GA_BUF_INIT;
+	struct ga_git g = GA_GIT(.args = args, .out = ret);
+
+	if (ga_repo_is_partial(im->r))
+		args[4] = "--exclude-promisor-objects";
+	ga_rev_input(tips, n_tips, hide, n_hide, &revs);
+	g.in = revs.ptr;
+	g.in_len = revs.len;
+	return run_git(im, &g, ret_reason);
+}
+
+static int find_absent(struct ga_import *im, const struct ga_buf *list, struct ga_oidmap *ret,
+		       struct ga_error *err)
+{
+	git_odb *odb;
+
+	if (git_odb_open(&odb, im->q->path))
+		return ga_fail_git(err, "cannot read imported objects");
+	for (const char *p = list->ptr; *p; p += GA_OID_HEXSZ + 1) {
+		struct ga_oid oid;
+		git_oid id;
+
+		if (!ga_oid_parse(p, GA_OID_HEXSZ, &oid))
+			break;
+		id = ga_to_git_oid(&oid);
+		if (!git_odb_exists(odb, &id))
+			(void)ga_oidmap_add(ret, &oid, 0);
+	}
+	git_odb_free(odb);
+	return 0;
+}
+
+int ga_import_check_origin(struct ga_import *im, const struct ga_oid *tips, size_t n_tips,
+			   const struct ga_oid *known, size_t n_known, char **ret_reason,
+			   struct ga_error *err)
+{
+	cleanup_buf struct ga_buf list = GA_BUF_INIT, all = GA_BUF_INIT;
+	cleanup_oidmap struct ga_oidmap absent = GA_OIDMAP_INIT;
+	size_t found = 0;
+
+	if (list_objects(im, tips, n_tips, known, n_known, &list, ret_reason))
+		return 1;
+	if (find_absent(im, &list, &absent, err))
+		return -1;
+	/* git leaves out what the last commits of `known` have, and their history may have more: a
+	 * file that is as it was long ago need not be sent */
+	if (absent.n && list_objects(im, known, n_known, NULL, 0, &all, ret_reason))
+		return 1;
+	for (const char *p = all.ptr; absent.n && *p; p += GA_OID_HEXSZ + 1) {
+		struct ga_oid oid;
+
+		if (!ga_oid_parse(p, GA_OID_HEXSZ, &oid))
+			break;
+		found += ga_oidmap_get(&absent, &oid, NULL);
+	}
+	if (found == absent.n)
+		return 0;
+	*ret_reason = ga_strdup("it refers to objects that are here, and did not come with it");
+	return 1;
+}
+
 int ga_import_migrate(struct ga_import *im, struct ga_strv *keeps, struct ga_error *err)
 {
 	restore_odb(im);

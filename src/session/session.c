@@ -89,8 +89,7 @@ char *ga_session_ref(const struct ga_session *s, const char *what)
 	return ga_strf(GA_SESSION_REFS "%s/%s", s->name, what);
 }
 
-/* Is it a session's branch on a remote: "refs/remotes/<remote>/agent/<name>"? */
-static bool is_remote_session(const char *name)
+bool ga_session_is_tracked(const char *name)
 {
 	return !strncmp(name, "refs/remotes/", 13) && strstr(name + 13, "/agent/");
 }
@@ -107,7 +106,7 @@ int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error
 		for (size_t k = 0; k < all.n; k++) {
 			if (!strncmp(all.v[k].name, GA_SESSION_BRANCHES,
 				     strlen(GA_SESSION_BRANCHES)) ||
-			    is_remote_session(all.v[k].name) ||
+			    ga_session_is_tracked(all.v[k].name) ||
 			    !ga_object_here(r, &all.v[k].oid))
 				continue;
 			ga_refs_add(ret, all.v[k].name, &all.v[k].oid);

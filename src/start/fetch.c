@@ -19,33 +19,34 @@
 #include "ga/objects.h"
 #include "ga/oidmap.h"
 #include "ga/path.h"
-#include "ga/refs.h"
+#include "ga/quote.h"
 #include "ga/rewrite.h"
 #include "ga/trace.h"
 #include "ga/worktree.h"
 #include "start.h"
 
 #define FETCH_MS 3600000
+#define TIPS_MAX 10000 /* known commits that git names as arguments; more would only save bytes */
 
 struct fetch {
 	struct ga_start_env *e;
 	struct ga_repo *r;
-	const char *remote;
+	const struct ga_fetch_opts *o;
 	const struct ga_remote_session *from;
 	struct ga_session *s;
-	struct ga_refs host;     /* refs here that no session has */
+	struct ga_refs known;    /* what the remote is known to have, but for its sessions ... */
+	struct ga_refs sessions; /* ... and remote-tracking branches of these */
 	struct ga_oid tip, held; /* what was fetched; `held` zero: none, or it does not fit `tip` */
 	struct ga_oid onto;
 	struct ga_rewrite rewrite;
 	struct ga_strv keeps;
 	struct ga_strv notes;
-	ga_fetch_risk_fn *risk;
-	void *payload;
 };
 
 static void fetch_release(struct fetch *f)
 {
-	ga_refs_release(&f->host);
+	ga_refs_release(&f->known);
+	ga_refs_release(&f->sessions);
 	ga_rewrite_release(&f->rewrite);
 	ga_strv_release(&f->keeps);
 	ga_strv_release(&f->notes);
@@ -53,30 +54,35 @@ static void fetch_release(struct fetch *f)
 
 /* ---- objects -------------------------------------------------------------------- */
 
-/* Fetch into `dir`, checked by git, to no ref and no file of the repository. Bounded in the size of
- * each file, of which a pack is one, in memory and in time. */
-static int download(struct fetch *f, const char *dir, const struct ga_import_limits *limits,
-		    struct ga_error *err)
+static struct ga_oid *known_ids(const struct fetch *f)
 {
-	static const char *const config[] = {
-		"fetch.fsckObjects=true", "transfer.fsckObjects=true", "fetch.unpackLimit=1",
-		"transfer.unpackLimit=1", "fetch.writeCommitGraph=false", "fetch.bundleURI=",
-		GA_IMPORT_CONFIG, NULL,
-	};
-	cleanup_free char *branch = ga_strf(GA_SESSION_BRANCHES "%s", f->from->name);
-	cleanup_free char *held = ga_strf(GA_SESSION_REFS "%s/held", f->from->name);
-	const char *const args[] = { "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
-				     "--refmap=", "--no-recurse-submodules", "--no-prune",
-				     "--no-auto-maintenance", "--no-filter", "--", f->remote,
-				     branch, ga_oid_is_zero(&f->from->held) ? NULL : held, NULL };
+	struct ga_oid *v = ga_calloc(f->known.n + 1, sizeof(*v));
+
+	for (size_t i = 0; i < f->known.n; i++)
+		v[i] = f->known.v[i].oid;
+	return v;
+}
+
+/* Did the session's commit come from the remote before, with this or with plain `git fetch`? */
+static bool has_come(const struct fetch *f, const struct ga_oid *oid)
+{
+	bool ret = ga_oid_equal(oid, &f->s->result.remote_tip) ||
+		   ga_oid_equal(oid, &f->s->result.remote_held);
+
+	for (size_t i = 0; !ret && i < f->sessions.n; i++)
+		ret = ga_oid_equal(&f->sessions.v[i].oid, oid);
+	return ret && ga_object_here(f->r, oid);
+}
+
+static int run_git(struct fetch *f, const struct ga_git *what, struct ga_error *err)
+{
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	cleanup_free char *line = NULL;
+	struct ga_git g = *what;
 	int status;
-	struct ga_git g = GA_GIT(.args = args, .work_tree = ga_repo_info(f->r)->workdir,
-				 .object_dir = dir, .config = config, .errout = &why,
-				 .timeout_ms = FETCH_MS, .max_file = limits->max_pack_bytes,
-				 .max_memory = ga_import_memory(limits), .lazy_fetch = true);
 
+	g.errout = &why;
+	g.timeout_ms = FETCH_MS;
 	if (ga_git_run(f->r, &g, &status, err))
 		return -1;
 	if (!status)
@@ -88,16 +94,95 @@ static int download(struct fetch *f, const char *dir, const struct ga_import_lim
 			    ".object_size, does not come in");
 }
 
+/* Fetch `ids` into `dir`, checked by git, to no ref and no file of the repository. Bounded in the
+ * size of each file, of which a pack is one, in memory and in time. Git tells the remote of no
+ * commits but those that it is known to have. With `whole` not even of these: that makes git fetch
+ * what is here already, too, which shows that the remote has it. */
+static int download(struct fetch *f, const char *dir, const struct ga_import_limits *limits,
+		    const struct ga_oid *ids, size_t n, bool whole, struct ga_error *err)
+{
+	static const char *const config[] = {
+		"fetch.fsckObjects=true", "transfer.fsckObjects=true", "fetch.unpackLimit=1",
+		"transfer.unpackLimit=1", "fetch.writeCommitGraph=false", "fetch.bundleURI=",
+		/* to git, all refs here are those of an alternate, which it tells of anyway */
+		"core.alternateRefsCommand=:", GA_IMPORT_CONFIG, NULL,
+	};
+	cleanup_strv struct ga_strv args = GA_STRV_INIT;
+	struct ga_git g = GA_GIT(.work_tree = ga_repo_info(f->r)->workdir,
+				 .object_dir = dir, .config = config,
+				 .max_file = limits->max_pack_bytes,
+				 .max_memory = ga_import_memory(limits), .lazy_fetch = true);
+
+	ga_strv_push_many(&args, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
+			  "--refmap=", "--no-recurse-submodules", "--no-prune",
+			  "--no-auto-maintenance", "--no-filter", whole ? "--refetch" : NULL, NULL);
+	for (size_t i = 0; i < f->known.n && i < TIPS_MAX; i++)
+		ga_strv_pushf(&args, "--negotiation-tip=%s", GA_HEX(&f->known.v[i].oid));
+	ga_strv_push_many(&args, "--", f->o->remote, NULL);
+	for (size_t i = 0; i < n; i++)
+		ga_strv_push(&args, GA_HEX(&ids[i]));
+	g.args = (const char *const *)args.v;
+	return run_git(f, &g, err);
+}
+
+/* Pack what is here already, so that it is checked like the rest: plain `git fetch` hardly does. */
+static int pack_here(struct fetch *f, const char *dir, const struct ga_oid *ids, size_t n,
+		     struct ga_error *err)
+{
+	static const char *const args[] = { "pack-objects", "--quiet", "--revs", "--stdout", NULL };
+	static const char *const config[] = { GA_IMPORT_CONFIG, NULL };
+	cleanup_free char *packs = ga_path_join(dir, "pack");
+	cleanup_free char *path = ga_path_join(packs, "here.pack");
+	cleanup_buf struct ga_buf revs = GA_BUF_INIT;
+	cleanup_close int fd = -1;
+	struct ga_git g = GA_GIT(.args = args, .config = config);
+
+	if (ga_mkdir_p(packs, 0700, err))
+		return -1;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return ga_fail_path(err, errno, "write", path);
+	for (size_t i = 0; i < n; i++)
+		ga_buf_addf(&revs, "%s\n", GA_HEX(&ids[i]));
+	for (size_t i = 0; i < f->known.n; i++)
+		ga_buf_addf(&revs, "^%s\n", GA_HEX(&f->known.v[i].oid));
+	g.in = revs.ptr;
+	g.in_len = revs.len;
+	g.out_fd = fd;
+	return run_git(f, &g, err);
+}
+
+static int gather(struct fetch *f, const char *dir, const struct ga_import_limits *limits,
+		  struct ga_error *err)
+{
+	const struct ga_oid ids[] = { f->tip, f->held };
+	struct ga_oid there[2], here[2];
+	size_t n_there = 0, n_here = 0;
+	bool whole = false;
+
+	for (size_t i = 0; i < 2 && !ga_oid_is_zero(&ids[i]); i++) {
+		if (has_come(f, &ids[i])) {
+			here[n_here++] = ids[i];
+			continue;
+		}
+		there[n_there++] = ids[i];
+		whole |= ga_object_here(f->r, &ids[i]);
+	}
+	/* in a partial clone they are the promisor's, and need not be complete */
+	if (n_here && !ga_repo_is_partial(f->r) && pack_here(f, dir, here, n_here, err))
+		return -1;
+	return n_there ? download(f, dir, limits, there, n_there, whole, err) : 0;
+}
+
 /* Take the packs that were fetched. Returns 1 and a reason when they are refused. */
-static int import_packs(struct ga_import *im, const char *dir, bool *ret_any,
-			char **ret_reason, struct ga_error *err)
+static int import_packs(struct ga_import *im, const char *dir, char **ret_reason,
+			struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(dir, "pack");
 	cleanup_dir DIR *d = opendir(path);
 	struct dirent *e;
 	int rc = 0;
 
-	*ret_any = false;
 	while (!rc && (e = ga_dir_next(d))) {
 		cleanup_close int fd = -1;
 
@@ -108,7 +193,6 @@ static int import_packs(struct ga_import *im, const char *dir, bool *ret_any,
 			rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot read what was fetched");
 		else
 			rc = ga_import_pack(im, fd, ret_reason, err);
-		*ret_any = true;
 	}
 	return rc;
 }
@@ -117,27 +201,28 @@ static int import(struct fetch *f, const char *dir, const struct ga_import_limit
 		  struct ga_error *err)
 {
 	const struct ga_oid tips[] = { f->tip, f->held };
-	cleanup_free struct ga_oid *hide = ga_calloc(f->host.n + 1, sizeof(*hide));
+	const size_t n_tips = ga_oid_is_zero(&f->held) ? 1 : 2, n = f->known.n;
+	cleanup_free struct ga_oid *known = known_ids(f);
+	cleanup_free struct ga_oid *hide = ga_calloc(n + 1, sizeof(*hide));
 	cleanup_free char *branch = NULL, *reason = NULL;
 	struct ga_import *im = NULL;
-	size_t n = 0;
-	bool any;
+	/* the first is what sizes are compared with */
 	int rc = ga_repo_head(f->r, &hide[0], &branch, err);
+	size_t n_head = !rc;
 
 	if (rc < 0)
 		return -1;
-	n = !rc;
-	for (size_t i = 0; i < f->host.n; i++)
-		hide[n++] = f->host.v[i].oid;
+	memcpy(hide + n_head, known, n * sizeof(*hide));
 	if (ga_import_begin(f->r, limits, &im, err))
 		return -1;
 	if (f->e->progress)
 		ga_import_show(im, f->e->progress_delay_ms);
-	rc = import_packs(im, dir, &any, &reason, err);
-	if (!rc && any)
-		rc = ga_import_check(im, tips, ga_oid_is_zero(&f->held) ? 1 : 2, hide, n, &reason,
-				     err);
-	if (!rc && any)
+	rc = import_packs(im, dir, &reason, err);
+	if (!rc)
+		rc = ga_import_check(im, tips, n_tips, hide, n_head + n, &reason, err);
+	if (!rc)
+		rc = ga_import_check_origin(im, tips, n_tips, known, n, &reason, err);
+	if (!rc)
 		rc = ga_import_migrate(im, &f->keeps, err);
 	ga_import_free(im);
 	return rc > 0 ? ga_fail(err, GA_EFATAL, "session '%s' of the remote is refused: %s",
@@ -157,7 +242,7 @@ static int take_objects(struct fetch *f, struct ga_error *err)
 	if (at < 0 || !mkdtemp(dir))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write the state directory");
 	ga_capture_import_limits(&f->e->limits, &limits);
-	rc = download(f, dir, &limits, err) || ga_fault_stop("fetch:downloaded", err) ||
+	rc = gather(f, dir, &limits, err) || ga_fault_stop("fetch:downloaded", err) ||
 	     import(f, dir, &limits, err) ? -1 : 0;
 	(void)ga_rmtree_at(at, ga_path_base(dir), &second);
 	return rc;
@@ -165,16 +250,93 @@ static int take_objects(struct fetch *f, struct ga_error *err)
 
 /* ---- what it stands on ---------------------------------------------------------- */
 
+static int hint_base(const struct fetch *f, struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote_shell(f->o->remote);
+
+	return ga_hint(err, "'git fetch %s', or name a commit that it is based on: --base REV", q);
+}
+
+static int fail_onto(struct fetch *f, struct ga_error *err)
+{
+	cleanup_free char *remote = ga_escape(f->o->remote);
+
+	if (f->o->base)
+		return ga_fail(err, GA_EFATAL, "session '%s' has no commit in common with %.12s",
+			       f->from->name, GA_HEX(f->o->base));
+	(void)ga_fail(err, GA_EFATAL, "cannot tell what session '%s' is based on: no branch or tag "
+		      "of '%s' that is here has a commit of it", f->from->name, remote);
+	return hint_base(f, err);
+}
+
+/* Fails if a branch of the remote that is not here has commits of the session: they would be taken
+ * for the agent's. */
+static int check_upstream(struct fetch *f, const struct ga_oidmap *new, struct ga_error *err)
+{
+	for (size_t i = 0; !f->o->base && i < f->o->refs->n; i++) {
+		const struct ga_ref *ref = &f->o->refs->v[i];
+		const char *branch = ga_ref_branch(ref->name);
+		cleanup_free char *qb = branch ? ga_escape(branch) : NULL;
+
+		if (!branch || ga_oid_equal(&ref->oid, &f->tip) ||
+		    !ga_oidmap_get(new, &ref->oid, NULL))
+			continue;
+		(void)ga_fail(err, GA_EFATAL, "session '%s' is based on branch '%s' of the remote, "
+			      "which has commits that are not here", f->from->name, qb);
+		return hint_base(f, err);
+	}
+	return 0;
+}
+
+/* Fails if the session has commits of the user's branches, which would land with it: that he has
+ * them in common with the remote is for him to say. With a base, commits that any remote has may
+ * have been merged into it. */
+static int check_private(struct fetch *f, struct ga_error *err)
+{
+	const struct ga_oid *top = ga_oid_is_zero(&f->held) ? &f->tip : &f->held;
+	cleanup_free struct ga_oid *hide = NULL, *all = NULL, *own = NULL;
+	cleanup_oidmap struct ga_oidmap is_own = GA_OIDMAP_INIT;
+	cleanup_refs struct ga_refs host = GA_REFS_INIT;
+	size_t n_all, n_own, n = 0, n_known;
+
+	if (ga_session_host_refs(f->r, &host, err))
+		return -1;
+	hide = ga_calloc(f->known.n + 2 * host.n, sizeof(*hide));
+	for (; n < f->known.n; n++)
+		hide[n] = f->known.v[n].oid;
+	for (size_t i = 0; f->o->base && i < host.n; i++)
+		if (!strncmp(host.v[i].name, "refs/remotes/", 13))
+			hide[n++] = host.v[i].oid;
+	n_known = n;
+	for (size_t i = 0; i < host.n; i++)
+		hide[n++] = host.v[i].oid;
+	if (ga_rev_list(f->r, top, 1, hide, n_known, f->e->limits.commits, &all, &n_all, err) ||
+	    ga_rev_list(f->r, top, 1, hide, n, f->e->limits.commits, &own, &n_own, err))
+		return -1;
+	if (!n_own)
+		return ga_fail(err, GA_ENEGATIVE, "session '%s' has nothing that is not on a "
+			       "branch here", f->from->name);
+	for (size_t i = 0; i < n_own; i++)
+		(void)ga_oidmap_add(&is_own, &own[i], 0);
+	while (n_all && ga_oidmap_get(&is_own, &all[n_all - 1], NULL))
+		n_all--;
+	if (!n_all)
+		return 0;
+	(void)ga_fail(err, GA_EFATAL, "session '%s' has commits of a branch or tag here that the "
+		      "remote is not known to have", f->from->name);
+	return ga_hint(err, "'git for-each-ref --contains %.12s' lists them; name the one "
+		       "that it is based on: --base REV", GA_HEX(&all[n_all - 1]));
+}
+
 static int find_onto(struct fetch *f, struct ga_error *err)
 {
-	cleanup_free struct ga_oid *hide = ga_calloc(f->host.n + 1, sizeof(*hide)), *new = NULL;
+	cleanup_free struct ga_oid *known = known_ids(f), *new = NULL;
 	cleanup_oidmap struct ga_oidmap is_new = GA_OIDMAP_INIT;
 	struct ga_oid at = f->tip;
 	size_t n_new = 0;
 
-	for (size_t i = 0; i < f->host.n; i++)
-		hide[i] = f->host.v[i].oid;
-	if (ga_rev_list(f->r, &f->tip, 1, hide, f->host.n, f->e->limits.commits, &new, &n_new, err))
+	if (ga_rev_list(f->r, &f->tip, 1, known, f->known.n, f->e->limits.commits, &new, &n_new,
+			err))
 		return -1;
 	for (size_t i = 0; i < n_new; i++)
 		(void)ga_oidmap_add(&is_new, &new[i], i);
@@ -183,7 +345,7 @@ static int find_onto(struct fetch *f, struct ga_error *err)
 
 		if (!ga_oidmap_get(&is_new, &at, NULL)) {
 			f->onto = at;
-			return 0;
+			return check_upstream(f, &is_new, err);
 		}
 		if (ga_commit_read(f->r, &at, &c, err))
 			return -1;
@@ -191,9 +353,7 @@ static int find_onto(struct fetch *f, struct ga_error *err)
 			break;
 		at = c.parents[0];
 	}
-	(void)ga_fail(err, GA_EFATAL, "session '%s' of the remote stands on no commit that is here",
-		      f->from->name);
-	return ga_hint(err, "'git fetch' the branch it was started from, then try again");
+	return fail_onto(f, err);
 }
 
 /* ---- holding, here --------------------------------------------------------- */
@@ -223,7 +383,7 @@ static int rewrite(struct fetch *f, const char *committer, struct ga_error *err)
 				     .committer = committer, .session = f->s->name };
 	size_t cleaned;
 
-	if (f->risk(f->payload, &f->onto, &paths, err) ||
+	if (f->o->risk(f->o->payload, &f->onto, &paths, err) ||
 	    ga_host_facts_gather(f->r, &f->e->config, &paths, &facts, err) ||
 	    ga_commit_tree(f->r, &f->onto, &facts.attributes_tree, err) ||
 	    ga_rewrite_texts(f->r, &f->onto, 1, &top, 1, &cleaned, NULL, &f->keeps, err))
@@ -313,7 +473,7 @@ static int begin_new(struct fetch *f, const char *name, int *ret_lock, struct ga
 	f->s->state = GA_STATE_NEW;
 	f->s->id.project = ga_strdup(info->workdir);
 	f->s->id.gitdir = ga_strdup(info->gitdir);
-	f->s->id.remote = ga_strdup(f->remote);
+	f->s->id.remote = ga_strdup(f->o->remote);
 	f->s->id.started = f->s->run.finished = (uint64_t)time(NULL);
 	return 0;
 }
@@ -325,14 +485,14 @@ static int begin(struct fetch *f, const char *name, int *ret_lock, struct ga_err
 
 	if (rc)
 		return rc < 0 ? -1 : begin_new(f, name, ret_lock, err);
-	if (!f->s->id.remote || strcmp(f->s->id.remote, f->remote) != 0) {
+	if (!f->s->id.remote || strcmp(f->s->id.remote, f->o->remote) != 0) {
 		(void)ga_fail(err, GA_ELOSE, "there is another session '%s' here", name);
 		return ga_hint(err, "give it another name here: '%s:NAME'", f->from->name);
 	}
 	rc = ga_session_lock(f->s, false, ret_lock, err);
 	if (rc)
 		return rc < 0 ? -1 : ga_fail(err, GA_EFATAL, "session '%s' is in use", name);
-	if (ga_oid_equal(&f->s->result.remote_tip, &f->from->tip) &&
+	if (!f->o->base && ga_oid_equal(&f->s->result.remote_tip, &f->from->tip) &&
 	    ga_oid_equal(&f->s->result.remote_held, &f->from->held))
 		return 1;
 	return check_untouched(f, err);
@@ -345,7 +505,11 @@ static int bring(struct fetch *f, struct ga_report *report, struct ga_error *err
 
 	f->tip = f->from->tip;
 	f->held = f->from->held;
-	if (ga_session_host_refs(f->r, &f->host, err) || take_objects(f, err))
+	if (start_remote_known(f->e, f->o, &f->known, &f->sessions, err))
+		return -1;
+	if (!f->known.n)
+		return fail_onto(f, err);
+	if (take_objects(f, err))
 		return -1;
 	if (!ga_oid_is_zero(&f->held)) {
 		rc = ga_is_ancestor(f->r, &f->tip, &f->held, err);
@@ -357,28 +521,22 @@ static int bring(struct fetch *f, struct ga_report *report, struct ga_error *err
 						"branch, and was left there");
 		}
 	}
-	if (find_onto(f, err) ||
+	if (find_onto(f, err) || check_private(f, err) ||
 	    ga_repo_signature(f->r, &f->e->config, time(NULL), &committer, err))
 		return -1;
-	if (ga_oid_equal(&f->onto, &f->tip) && ga_oid_is_zero(&f->held)) {
-		(void)ga_fail(err, GA_ENEGATIVE, "session '%s' has nothing that is not on a branch "
-			      "here", f->from->name);
-		return -1;
-	}
 	if (rewrite(f, committer, err))
 		return -1;
 	fill(f, report);
 	return publish(f, report, committer, err);
 }
 
-int ga_fetch_session(struct ga_start_env *e, const char *remote,
+int ga_fetch_session(struct ga_start_env *e, const struct ga_fetch_opts *o,
 		     const struct ga_remote_session *from, const char *name,
-		     ga_fetch_risk_fn *risk, void *payload, struct ga_session *ret, int *ret_lock,
-		     struct ga_report *ret_report, struct ga_error *err)
+		     struct ga_session *ret, int *ret_lock, struct ga_report *ret_report,
+		     struct ga_error *err)
 {
-	cleanup_(fetch_release) struct fetch f = { .e = e, .r = e->repo, .remote = remote,
-						   .from = from, .s = ret, .risk = risk,
-						   .payload = payload };
+	cleanup_(fetch_release) struct fetch f = { .e = e, .r = e->repo, .o = o, .from = from,
+						   .s = ret };
 	cleanup_close int lock = -1, keeps = -1;
 	bool made;
 	int rc = begin(&f, name, &lock, err);

@@ -3,10 +3,12 @@
 #include <string.h>
 
 #include "ga/fetch.h"
+#include "ga/objects.h"
+#include "ga/oidmap.h"
 #include "ga/quote.h"
-#include "ga/refs.h"
+#include "start.h"
 
-#define LIST_MAX ((size_t)8 << 20)
+#define LIST_MAX ((size_t)64 << 20)
 #define LIST_MS 120000
 #define REFUSED_MAX ((size_t)400) /* shown of what git says of a ref */
 
@@ -15,6 +17,7 @@ void ga_remote_sessions_release(struct ga_remote_sessions *l)
 	for (size_t i = 0; i < l->n; i++)
 		free(l->v[i].name);
 	free(l->v);
+	ga_refs_release(&l->refs);
 	*l = (struct ga_remote_sessions)GA_REMOTE_SESSIONS_INIT;
 }
 
@@ -43,6 +46,11 @@ static char *name_in(const char *ref, size_t n, const char *prefix, const char *
 	return NULL;
 }
 
+static bool is_in(const char *ref, size_t n, const char *space)
+{
+	return n > strlen(space) && !strncmp(ref, space, strlen(space));
+}
+
 static struct ga_remote_session *find(struct ga_remote_sessions *l, const char *name)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -66,6 +74,12 @@ static void take_line(struct ga_remote_sessions *l, const char *line, size_t n)
 	/* git lists refs by name: refs/agent/ comes before refs/heads/ */
 	name = name_in(ref, n, GA_SESSION_BRANCHES, "");
 	held = name ? NULL : name_in(ref, n, GA_SESSION_REFS, "/held");
+	if (is_in(ref, n, "refs/tags/") ||
+	    (is_in(ref, n, "refs/heads/") && !is_in(ref, n, GA_SESSION_BRANCHES))) {
+		cleanup_free char *other = ga_strndup(ref, n);
+
+		ga_refs_add(&l->refs, other, &oid);
+	}
 	if ((!name && !held) || l->n >= GA_REMOTE_SESSIONS_MAX)
 		return;
 	s = find(l, name ? name : held);
@@ -81,7 +95,8 @@ int ga_remote_list(struct ga_repo *r, const char *remote, struct ga_remote_sessi
 		   struct ga_error *err)
 {
 	const char *const args[] = { "ls-remote", "--quiet", "--refs", "--", remote,
-				     GA_SESSION_BRANCHES "*", GA_SESSION_REFS "*/held", NULL };
+				     "refs/heads/*", "refs/tags/*", GA_SESSION_REFS "*/held",
+				     NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
 	size_t kept = 0;
 	int status;
@@ -105,6 +120,108 @@ int ga_remote_list(struct ga_repo *r, const char *remote, struct ga_remote_sessi
 	}
 	ret->n = kept;
 	return 0;
+}
+
+/* ---- what a remote is known to have ------------------------------------------------- */
+
+/* Does the right side of a fetch refspec, with or without a "*", name this ref in refs/remotes/?
+ * That of a mirror ("refs" and all below) names refs of anybody. */
+static bool writes(const char *to, const char *ref)
+{
+	size_t n = strcspn(to, "*");
+
+	if (!is_in(to, n + 1, "refs/remotes/") || strncmp(to, ref, n) != 0)
+		return false;
+	return to[n] ? ga_ends_in(ref + n, to + n + 1) : !ref[n];
+}
+
+/* The remote-tracking branches that the remote's fetch refspecs write. */
+static int add_tracking(struct ga_start_env *e, const char *remote, struct ga_refs *ret,
+			struct ga_error *err)
+{
+	cleanup_free char *key = ga_strf("remote.%s.fetch", remote);
+	cleanup_refs struct ga_refs all = GA_REFS_INIT;
+
+	if (ga_refs_list(e->repo, "refs/remotes/", &all, err))
+		return -1;
+	for (size_t i = 0; i < e->config.n; i++) {
+		const struct ga_gitconfig_item *c = &e->config.v[i];
+		const char *to = strcmp(c->key, key) ? NULL : strchr(c->value, ':');
+
+		for (size_t k = 0; to && k < all.n; k++)
+			if (writes(to + 1, all.v[k].name) &&
+			    ga_object_here(e->repo, &all.v[k].oid))
+				ga_refs_add(ret, all.v[k].name, &all.v[k].oid);
+	}
+	return 0;
+}
+
+static int add_tags(struct ga_start_env *e, const struct ga_refs *listed, struct ga_refs *ret,
+		    struct ga_error *err)
+{
+	cleanup_refs struct ga_refs all = GA_REFS_INIT;
+
+	if (ga_refs_list(e->repo, "refs/tags/", &all, err))
+		return -1;
+	for (size_t i = 0; i < all.n; i++) {
+		const struct ga_ref *there = ga_refs_find(listed, all.v[i].name);
+
+		if (there && ga_oid_equal(&there->oid, &all.v[i].oid) &&
+		    ga_object_here(e->repo, &all.v[i].oid))
+			ga_refs_add(ret, all.v[i].name, &all.v[i].oid);
+	}
+	return 0;
+}
+
+/* The branches that the remote lists and HEAD contains. */
+static int add_merged(struct ga_start_env *e, const struct ga_refs *listed, struct ga_refs *ret,
+		      struct ga_error *err)
+{
+	cleanup_free struct ga_oid *ids = ga_calloc(listed->n + 1, sizeof(*ids)), *other = NULL;
+	cleanup_oidmap struct ga_oidmap unmerged = GA_OIDMAP_INIT;
+	cleanup_free char *branch = NULL;
+	size_t n = 0, n_other = 0;
+	struct ga_oid head;
+	int rc = ga_repo_head(e->repo, &head, &branch, err);
+
+	for (size_t i = 0; !rc && i < listed->n; i++) {
+		int here = ga_ref_branch(listed->v[i].name)
+				   ? ga_commit_here(e->repo, &listed->v[i].oid, err) : 0;
+
+		if (here < 0)
+			return -1;
+		if (here)
+			ids[n++] = listed->v[i].oid;
+	}
+	if (rc || !n)
+		return rc < 0 ? -1 : 0;
+	if (ga_rev_list(e->repo, ids, n, &head, 1, e->limits.history, &other, &n_other, err))
+		return -1;
+	for (size_t i = 0; i < n_other; i++)
+		(void)ga_oidmap_add(&unmerged, &other[i], 0);
+	for (size_t i = 0; i < n; i++)
+		if (!ga_oidmap_get(&unmerged, &ids[i], NULL))
+			ga_refs_add(ret, "", &ids[i]);
+	return 0;
+}
+
+int start_remote_known(struct ga_start_env *e, const struct ga_fetch_opts *o, struct ga_refs *ret,
+		       struct ga_refs *ret_sessions, struct ga_error *err)
+{
+	cleanup_refs struct ga_refs tracking = GA_REFS_INIT;
+
+	if (add_tracking(e, o->remote, &tracking, err))
+		return -1;
+	for (size_t i = 0; i < tracking.n; i++)
+		ga_refs_add(ga_session_is_tracked(tracking.v[i].name) ? ret_sessions : ret,
+			    tracking.v[i].name, &tracking.v[i].oid);
+	if (o->base) {
+		ga_refs_release(ret);
+		ga_refs_add(ret, "", o->base);
+		return 0;
+	}
+	return (!ret->n && add_merged(e, o->refs, ret, err)) || add_tags(e, o->refs, ret, err)
+		       ? -1 : 0;
 }
 
 /* ---- pushing ----------------------------------------------------------------------- */

@@ -54,6 +54,12 @@ void start_describe_limits(struct ga_start *st);
 /* Add "what: a, b and 3 more" to the banner, unless there are none. */
 void start_describe_paths(const char *what, const struct ga_strv *paths, struct ga_strv *banner);
 
+/* remote.c: the refs, or ids without a name, that a remote is known to have
+ * (ga_fetch_session()), and its remote-tracking branches of sessions. */
+struct ga_fetch_opts;
+int start_remote_known(struct ga_start_env *e, const struct ga_fetch_opts *o, struct ga_refs *ret,
+		       struct ga_refs *ret_sessions, struct ga_error *err);
+
 /* capture.c: the environment of git in a sandbox, but for what one command needs. */
 extern const char *const start_git_env[];
 /* ga_start_capture() without its hint; for a part, the superproject's session has that. */

@@ -322,7 +322,8 @@ test_that 'a branch that is based on no commit here is refused, and nothing of i
 	git push -q origin agent/root &&
 	cd ../base.there &&
 	agent_refs >../before &&
-	test_fails 128 "stands on no commit that is here" git agent fetch origin root &&
+	test_fails 128 "cannot tell what session .root. is based on: no branch or tag of .origin. that is here" \
+		git agent fetch origin root &&
 	agent_refs | test_cmp ../before - &&
 	test ! -e "$HOME"/.local/state/git-agent/*/sessions/root &&
 	cd ../base.here &&
@@ -332,6 +333,86 @@ test_that 'a branch that is based on no commit here is refused, and nothing of i
 	cd ../base.there &&
 	test_fails 1 "has nothing that is not on a branch here" git agent fetch origin none &&
 	fsck
+'
+
+test_that 'a session on commits of the remote that are not here asks for git fetch' '
+	team late &&
+	cd late.here &&
+	test_empty newer &&
+	git push -q origin main &&
+	test_session l "echo l >l" &&
+	git agent push l &&
+	cd ../late.there &&
+	agent_refs >../before &&
+	test_fails 128 "is based on branch .main. of the remote, which has commits that are not here" \
+		git agent fetch origin l &&
+	grep "^hint: .git fetch origin., or name a commit" ../err &&
+	agent_refs | test_cmp ../before - &&
+	git fetch -q &&
+	git agent fetch origin l &&
+	git agent show --json l | grep "\"onto\": \"$(git rev-parse origin/main)\""
+'
+
+test_that 'a file that is as it was before the base need not be sent' '
+	team old &&
+	cd old.here &&
+	git rm -q b &&
+	git commit -qm "remove b" &&
+	git push -q origin main &&
+	git branch agent/o "$(git commit-tree -m "b again" -p main main~1^{tree})" &&
+	git push -q origin agent/o &&
+	git rev-parse agent/o >../sent &&
+	test_script ../send "cat >/dev/null
+exec git pack-objects --stdout -q <\"$HOME/sent\"" &&
+	cd ../old.there &&
+	git fetch -q origin main &&
+	git config --global uploadpack.packObjectsHook "$HOME/send" &&
+	test_when_finished "git config --global --unset uploadpack.packObjectsHook" &&
+	git agent fetch origin o &&
+	git cat-file -e agent/o:b &&
+	fsck
+'
+
+test_that 'the base is given, or a branch that an address lists and HEAD contains' '
+	team addr &&
+	cd addr.here &&
+	test_session u "echo u >u" &&
+	git agent push u &&
+	test_empty newer &&
+	git push -q origin main &&
+	cd ../addr.there &&
+	test_fails 128 "cannot tell what session .u. is based on" git agent fetch ../addr.git u &&
+	grep "^hint: .*--base REV" ../err &&
+	test_expect_code 129 git agent fetch --base main ../addr.git &&
+	test_expect_code 128 git agent fetch --base nothing ../addr.git u &&
+	orphan=$(git commit-tree -m orphan main^{tree}) &&
+	test_fails 128 "has no commit in common with $(echo $orphan | cut -c1-12)" \
+		git agent fetch --base $orphan ../addr.git u &&
+	git agent fetch --base main ../addr.git u &&
+	git agent show --json u | grep "\"onto\": \"$(git rev-parse main)\"" &&
+	git agent drop --force u &&
+	git pull -q &&
+	test_empty mine &&
+	git agent fetch ../addr.git u &&
+	git agent show --json u | grep "\"onto\": \"$(git rev-parse main~2)\""
+'
+
+test_that 'a tag counts that the remote lists as it is here' '
+	team tags &&
+	cd tags.here &&
+	test_empty off &&
+	git tag -a -m v1 v1 &&
+	git reset -q --hard main~1 &&
+	git branch agent/v "$(git commit-tree -m work -p v1^{commit} main^{tree})" &&
+	git push -q origin v1 agent/v &&
+	cd ../tags.there &&
+	git fetch -q origin tag v1 &&
+	git agent fetch origin v &&
+	git agent show --json v | grep "\"onto\": \"$(git rev-parse v1^{commit})\"" &&
+	git agent drop --force v &&
+	git tag -f -a -m mine v1 v1^{commit} &&
+	test_fails 128 "has commits of a branch or tag here that the remote is not known to have" \
+		git agent fetch origin v
 '
 
 for point in downloaded objects refs; do

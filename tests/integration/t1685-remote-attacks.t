@@ -31,6 +31,11 @@ test_that 'GT-03: objects that git refuses are not fetched, in the history neith
 	git for-each-ref | test_cmp ../refs - &&
 	find .git/objects -type f | sort | test_cmp ../before - &&
 	fsck &&
+	test -z "$(git agent list)" &&
+	git fetch -q &&
+	git rev-parse origin/agent/bad-1 &&
+	test_expect_code 128 git agent fetch origin 2>../err &&
+	grep -c "^git-agent: " ../err | grep -x 4 &&
 	test -z "$(git agent list)"
 '
 
@@ -154,6 +159,106 @@ test_that 'a branch that plain git fetched does not count as a branch of the use
 	git agent fetch origin &&
 	test "$(shown t)" = "captured tip held 1 origin" &&
 	! git cat-file -e agent/t:.envrc
+'
+
+# A remote that sends what is listed in $TRASH/sent and nothing else
+test_script "$TRASH/send" "cat >/dev/null
+exec git pack-objects --stdout -q <\"$TRASH/sent\"" || exit 1
+
+# private NAME: a team, of which one has a private branch; the remote has its objects, under no name
+private() {
+	team "$1" &&
+	cd "$1.there" &&
+	git switch -q -c wip &&
+	mkdir dir &&
+	echo private >dir/private &&
+	git add dir &&
+	git commit -qm "not for anybody yet" &&
+	git push -q origin wip:refs/hidden/wip &&
+	git switch -q main &&
+	cd ../"$1.git" &&
+	wip=$(git rev-parse refs/hidden/wip)
+}
+# made NAME PARENT...: a session there, of the paths of main and the private directory
+made() {
+	made_tree=$({ git ls-tree main && git ls-tree "$wip" dir; } | git mktree) &&
+	made_commit=$(git commit-tree -m "$1" $(shift && printf " -p %s" "$@") "$made_tree") &&
+	git update-ref "refs/heads/agent/$1" "$made_commit"
+}
+
+test_that 'GT-21: ids of a private branch in a session bring nothing of it' '
+	private ids &&
+	made parent $wip &&
+	made merge main $wip &&
+	made dir main &&
+	made file main &&
+	git update-ref refs/heads/agent/same $wip &&
+	cd ../ids.there &&
+	agent_refs >../before &&
+	git config --global uploadpack.packObjectsHook "$TRASH/send" &&
+	test_when_finished "git config --global --unset uploadpack.packObjectsHook || :" &&
+	for session in parent merge dir file; do
+		git -C ../ids.git rev-parse agent/$session agent/$session^{tree} >"$TRASH/sent" &&
+		case $session in file) git rev-parse wip:dir >>"$TRASH/sent" ;; esac &&
+		test_fails 128 "refused: it refers to objects that are here, and did not come with it" \
+			git agent fetch origin $session || exit 1
+	done &&
+	git config --global --unset uploadpack.packObjectsHook &&
+	agent_refs | test_cmp ../before - &&
+	fsck &&
+	test_fails 1 "has nothing that is not on a branch here" git agent fetch origin same &&
+	for base in "" "--base main"; do
+		test_fails 128 "has commits of a branch or tag here that the remote is not known to have" \
+			git agent fetch $base origin parent &&
+		grep "^hint: .git for-each-ref --contains $(git rev-parse --short=12 wip)." ../err || exit 1
+	done &&
+	git -C ../ids.git branch wip $wip &&
+	test_fails 128 "is based on branch .wip. of the remote" git agent fetch ../ids.git parent &&
+	agent_refs | test_cmp ../before - &&
+	git agent fetch --base wip origin parent &&
+	git agent show --json parent | grep "\"onto\": \"$(git rev-parse wip)\"" &&
+	git -C ../ids.git branch -q -D wip &&
+	git branch -q -D wip &&
+	git agent fetch origin same &&
+	git agent show --json same | grep "\"onto\": \"$(git rev-parse main)\""
+'
+
+test_that 'GT-21: a remote is told of no commit but its own' '
+	private told &&
+	for session in w based mirrored; do made $session main || exit 1; done &&
+	git update-ref refs/heads/main-2 "$(git commit-tree -m two -p main main^{tree})" &&
+	cd ../told.there &&
+	git fetch -q origin main-2 &&
+	test_session mine "echo mine >mine" &&
+	git tag -a -m tag mine wip &&
+	git init -q --bare ../else.git &&
+	git remote add else ../else.git &&
+	git push -q else wip:their &&
+	echo stashed >>a &&
+	git stash -q &&
+	told() {
+		rm -f ../packets &&
+		GIT_TRACE_PACKET=$(cd .. && pwd)/packets git agent fetch "$@" &&
+		sed -n "s/.*fetch> have //p" ../packets | sort -u >../have &&
+		for id in $wip $(git rev-parse mine agent/mine stash refs/agent/mine/report); do
+			! grep "fetch> .*$id" ../packets || return 1
+		done
+	} &&
+	told origin w &&
+	git rev-parse main origin/main-2 | sort | test_cmp - ../have &&
+	git agent drop --force w &&
+	told origin w &&
+	grep "fetch> want" ../packets &&
+	test ! -s ../have &&
+	git agent drop --force w &&
+	git fetch -q origin agent/w &&
+	told origin w &&
+	! grep "fetch> want" ../packets &&
+	told --base main origin based &&
+	git rev-parse main | test_cmp - ../have &&
+	git config remote.origin.fetch "+refs/*:refs/*" &&
+	told origin mirrored &&
+	git rev-parse main | test_cmp - ../have
 '
 
 test_that 'no hook or driver that came with a session runs' '

@@ -242,7 +242,7 @@ test_that 'a fetched session does not bring a private branch that it is based on
 	git -C ../other add x &&
 	git -C ../other commit -qm work &&
 	git -C ../other push -q "$HOME/hub.git" agent/evil &&
-	git agent fetch origin evil &&
+	git agent fetch --base wip origin evil &&
 	for how in --merge --squash; do
 		refused 2 "agent/evil is based on commits that your branch lacks: [0-9a-f]* of .wip." \
 			git agent land $how evil || return 1

@@ -20,7 +20,7 @@ named=$(
 )
 
 result 'the attacks are counted, and each is listed once' "$(
-	echo "$listed" | cut -c 1-2 | sort | uniq -c | xargs | grep -vx '20 GT 8 NW 24 OV 11 PS 9 RS 25 SB 8 TT'
+	echo "$listed" | cut -c 1-2 | sort | uniq -c | xargs | grep -vx '21 GT 8 NW 24 OV 11 PS 9 RS 25 SB 8 TT'
 	echo "$listed" | sort | uniq -d
 )"
 
