@@ -41,6 +41,7 @@ typedef int ga_fetch_risk_fn(void *payload, const struct ga_oid *onto, struct ga
 
 struct ga_fetch_opts {
 	const char *remote;
+	const char *label;           /* of a session on another machine: its host; NULL: a remote */
 	const struct ga_refs *refs;  /* of ga_remote_list() */
 	const struct ga_oid *base;   /* a commit that the session is based on, or on an ancestor of
 				      * it; NULL: it is inferred */

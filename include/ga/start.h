@@ -192,6 +192,10 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
 int ga_start_resume(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_session *s,
 		    int *lock, struct ga_start *ret, struct ga_error *err);
 
+/* Add the names that a new session cannot have: those that branches below agent/ or sessions on
+ * other machines have. */
+int ga_start_taken_names(const struct ga_start_env *e, struct ga_strv *ret, struct ga_error *err);
+
 /* The user's current directory if it is in the project, else the project's root. The caller frees
  * it. */
 char *ga_start_cwd(const char *project);

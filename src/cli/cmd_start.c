@@ -9,15 +9,17 @@
 #include "ga/fd.h"
 #include "ga/preset.h"
 #include "ga/quote.h"
+#include "on.h"
 #include "sessions.h"
 
 struct options {
 	struct cli_run_options run;
-	const char *name, *base, *dirty, *ignored, *task;
+	const char *on, *name, *base, *dirty, *ignored, *task;
 	bool live, no_setup, dry_run, rm;
 };
 
 static const struct cli_opt opts[] = {
+	CLI_VALUE(on, "on", 0, "HOST", "run it on another machine, which ssh knows by this name"),
 	CLI_VALUE(name, "name", 'n', "NAME",
 		  "name the session (default: COMMAND-1, COMMAND-2 ...)"),
 	CLI_VALUE(base, "base", 0, "REV",
@@ -145,6 +147,51 @@ static void note_options_behind(const struct cli *c, size_t argc, char **argv)
 		}
 }
 
+/* The options that are for git-agent there; what is about files or the terminal here cannot be. */
+static int options_there(const struct options *o, const char *task, struct ga_strv *ret,
+			 struct ga_error *err)
+{
+	static const char own[] = "on name base dirty detach quiet verbose task keep";
+
+	for (size_t i = 0; i < GA_NELEMS(opts); i++) {
+		const void *at = (const char *)o + opts[i].offset;
+		bool flag = opts[i].kind == CLI_IS_FLAG && *(const bool *)at;
+		const char *value = opts[i].kind == CLI_IS_VALUE ? *(const char *const *)at : NULL;
+		const struct ga_strv *list = opts[i].kind == CLI_IS_LIST ? at : NULL;
+
+		if ((!flag && !value && !(list && list->n)) || ga_has_word(own, opts[i].name))
+			continue;
+		if (ga_has_word("live dry-run rm expose learn terminal-filter", opts[i].name))
+			return ga_fail(err, GA_EUSAGE, "--%s cannot be used with --on",
+				       opts[i].name);
+		if (flag)
+			ga_strv_pushf(ret, "--%s", opts[i].name);
+		else if (value)
+			ga_strv_pushf(ret, "--%s=%s", opts[i].name, value);
+		for (size_t k = 0; list && k < list->n; k++)
+			ga_strv_pushf(ret, "--%s=%s", opts[i].name, list->v[k]);
+	}
+	if (task)
+		ga_strv_pushf(ret, "--task=%s", task);
+	return 0;
+}
+
+static int run_on(struct cli *c, const struct options *o, const char *task, size_t argc,
+		  char **argv, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv there = GA_STRV_INIT;
+	const struct cli_on_start so = { .host = o->on, .name = o->name, .base = o->base,
+					 .dirty = o->dirty, .options = &there,
+					 .detach = o->run.detach, .argc = argc, .argv = argv };
+
+	c->untrusted = o->run.untrusted;
+	if (options_there(o, task, &there, err) ||
+	    cli_open(c, CLI_NEED_REPO | CLI_NEED_STATE, err) || ga_start_config(&c->env, err) ||
+	    cli_on_start(c, &so, err))
+		return cli_not_started(err);
+	return 0;
+}
+
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
@@ -161,6 +208,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	if (check_options(o, err) || (o->task && read_task(o->task, &task, err)))
 		return -1;
 	so.task = o->task ? task.ptr : NULL;
+	if (o->on)
+		return run_on(c, o, so.task, argc, argv, err);
 	rc = cli_take_run(c, &o->run, o->dry_run ? NULL : &detach, &so, &filter, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;

@@ -10,6 +10,7 @@
 #include "ga/land.h"
 #include "ga/parse.h"
 #include "ga/quote.h"
+#include "on.h"
 #include "sessions.h"
 
 #define COLUMNS 80
@@ -22,6 +23,7 @@ static void row_release(struct cli_row *w)
 	ga_session_release(&w->s);
 	ga_report_release(&w->r);
 	ga_live_peer_release(&w->peer);
+	free(w->elsewhere);
 	free(w->idle);
 	free(w->next);
 }
@@ -106,6 +108,41 @@ static int read_row(struct cli *c, const char *name, struct cli_compare *x, stru
 	return cli_compare_add(c, x, &w->s, &w->counts, err) || find_next(c, w, err) ? -1 : 0;
 }
 
+static struct cli_row *row_of(struct cli_listing *l, const char *name)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!strcmp(l->v[i].s.name, name))
+			return &l->v[i];
+	GA_GROW(l->v, l->n, l->cap);
+	l->v[l->n] = (struct cli_row){ .s = GA_SESSION_INIT, .r = GA_REPORT_INIT,
+				       .peer = GA_LIVE_PEER_INIT, .idle = ga_strdup(""),
+				       .next = ga_strdup("") };
+	l->v[l->n].s.name = ga_strdup(name);
+	return &l->v[l->n++];
+}
+
+/* Those on other machines whose result is not here. */
+static int read_elsewhere(struct cli *c, struct cli_listing *ret, struct ga_error *err)
+{
+	cleanup_ons struct ga_ons l = GA_ONS_INIT;
+
+	if (cli_on_look(c, &l, err))
+		return -1;
+	for (size_t i = 0; i < l.n; i++) {
+		struct cli_row *w = row_of(ret, l.v[i].name);
+
+		w->elsewhere = cli_on_describe(&l.v[i]);
+		w->s.id.started = l.v[i].started;
+		w->s.run.finished = w->s.run.resumed = 0;
+		free(w->s.id.remote);
+		w->s.id.remote = ga_strdup(l.v[i].host);
+		ga_strv_release(&w->s.id.command);
+		w->s.id.command = (struct ga_strv)GA_STRV_INIT;
+		ga_strv_extend(&w->s.id.command, &l.v[i].command);
+	}
+	return 0;
+}
+
 int cli_listing_read(struct cli *c, struct cli_listing *ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT, unfinished = GA_STRV_INIT;
@@ -137,7 +174,7 @@ int cli_listing_read(struct cli *c, struct cli_listing *ret, struct ga_error *er
 		c->status = ga_error_status(one.code);
 	}
 	cli_listing_look(ret);
-	return 0;
+	return read_elsewhere(c, ret, err);
 }
 
 void cli_listing_look(struct cli_listing *l)
@@ -179,6 +216,8 @@ static char *since(const struct ga_session *s)
 /* What it does. */
 static char *state_of(const struct cli_row *w)
 {
+	if (w->elsewhere)
+		return ga_strdup(w->elsewhere);
 	if (w->unfinished)
 		return ga_strdup(w->conflicts ? "conflicts" : "landing");
 	if (!w->running)
@@ -229,7 +268,7 @@ static void add_parts(const struct cli_row *w, struct ga_buf *b)
 	if (w->s.id.remote) {
 		cleanup_free char *q = ga_quote(w->s.id.remote);
 
-		add_part(b, ga_strf("from %s", q));
+		add_part(b, ga_strf("%s %s", w->elsewhere ? "on" : "from", q));
 	}
 	if (w->peer.fd >= 0 && (w->peer.attached || w->peer.detached))
 		add_part(b, ga_strdup(w->peer.attached ? "attached" : "detached"));
@@ -343,6 +382,9 @@ json_t *cli_listing_json(const struct cli_listing *l)
 		const struct cli_row *w = &l->v[i];
 		json_t *j = cli_session_json(&w->s, w->running, &w->r, &w->peer);
 
+		if (w->elsewhere)
+			ga_json_set(j, "state", json_string(w->elsewhere));
+		ga_json_set(j, "elsewhere", json_boolean(w->elsewhere != NULL));
 		ga_json_set(j, "landing", json_boolean(w->unfinished));
 		ga_json_set(j, "conflicts", json_boolean(w->conflicts));
 		ga_json_set(j, "commits", json_integer((json_int_t)w->counts.commits));

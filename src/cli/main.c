@@ -14,6 +14,7 @@
 #include "ga/quote.h"
 #include "ga/trace.h"
 #include "host.h"
+#include "on.h"
 
 static const struct cli_command *const every_day[] = {
 	&cli_start, &cli_list, &cli_review, &cli_land, &cli_resume, &cli_drop,
@@ -26,7 +27,7 @@ static const struct cli_command *const setting_up[] = {
 	&cli_doctor, &cli_agents, &cli_home, &cli_init, &cli_config, &cli_trust, &cli_shim,
 };
 static const struct cli_command *const plumbing[] = {
-	&cli_capture, &cli_guard, &cli_rules, &cli_secrets, &cli_version,
+	&cli_capture, &cli_depot, &cli_guard, &cli_rules, &cli_secrets, &cli_version,
 };
 
 /* In the order of the help text. */
@@ -176,6 +177,7 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 	const struct cli_command *cmd;
 	cleanup_free char **words = NULL;
 	cleanup_free void *opts = NULL;
+	cleanup_strv struct ga_strv given = GA_STRV_INIT;
 	int rc;
 
 	if (take_over(&c, err))
@@ -209,12 +211,17 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 		return unknown_command(argv[0], err);
 	argc--;
 	argv++;
+	for (size_t i = 0; i < argc; i++)
+		ga_strv_push(&given, argv[i]);
 	opts = ga_calloc(1, cmd->opts_size);
 	rc = cli_parse(cmd, opts, &argc, &argv, err);
 	if (!rc && cli_context_init(&c, cmd->needs, err))
 		rc = cmd->status_is_agents ? cli_not_started(err) : -1;
 	else if (!rc)
-		rc = cmd->run(&c, opts, argc, argv, err);
+		rc = cli_on(&c, cmd, &given, argc, argv, err);
+	if (!rc)
+		rc = cmd->run(&c, opts, argc, argv, err) || cli_on_after(&c, cmd, argc, argv, err)
+			     ? -1 : 0;
 	*ret_status = c.status;
 	if (c.env.state_dir)
 		cli_refresh_guard(&c);

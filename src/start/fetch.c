@@ -36,6 +36,7 @@ struct fetch {
 	struct ga_session *s;
 	struct ga_refs known;    /* what the remote is known to have, but for its sessions ... */
 	struct ga_refs sessions; /* ... and remote-tracking branches of these */
+	bool lacks;              /* not all of it has come */
 	struct ga_oid tip, held; /* what was fetched; `held` zero: none, or it does not fit `tip` */
 	struct ga_oid onto;
 	struct ga_rewrite rewrite;
@@ -101,11 +102,12 @@ static int run_git(struct fetch *f, const struct ga_git *what, struct ga_error *
 static int download(struct fetch *f, const char *dir, const struct ga_import_limits *limits,
 		    const struct ga_oid *ids, size_t n, bool whole, struct ga_error *err)
 {
-	static const char *const config[] = {
+	const char *const config[] = {
 		"fetch.fsckObjects=true", "transfer.fsckObjects=true", "fetch.unpackLimit=1",
 		"transfer.unpackLimit=1", "fetch.writeCommitGraph=false", "fetch.bundleURI=",
 		/* to git, all refs here are those of an alternate, which it tells of anyway */
-		"core.alternateRefsCommand=:", GA_IMPORT_CONFIG, NULL,
+		"core.alternateRefsCommand=:", GA_IMPORT_CONFIG,
+		f->o->label ? "protocol.ext.allow=always" : NULL, NULL,
 	};
 	cleanup_strv struct ga_strv args = GA_STRV_INIT;
 	struct ga_git g = GA_GIT(.work_tree = ga_repo_info(f->r)->workdir,
@@ -158,10 +160,10 @@ static int gather(struct fetch *f, const char *dir, const struct ga_import_limit
 	const struct ga_oid ids[] = { f->tip, f->held };
 	struct ga_oid there[2], here[2];
 	size_t n_there = 0, n_here = 0;
-	bool whole = false;
+	bool whole = f->lacks;
 
 	for (size_t i = 0; i < 2 && !ga_oid_is_zero(&ids[i]); i++) {
-		if (has_come(f, &ids[i])) {
+		if (!f->lacks && has_come(f, &ids[i])) {
 			here[n_here++] = ids[i];
 			continue;
 		}
@@ -220,8 +222,10 @@ static int import(struct fetch *f, const char *dir, const struct ga_import_limit
 	rc = import_packs(im, dir, &reason, err);
 	if (!rc)
 		rc = ga_import_check(im, tips, n_tips, hide, n_head + n, &reason, err);
-	if (!rc)
+	if (!rc) {
 		rc = ga_import_check_origin(im, tips, n_tips, known, n, &reason, err);
+		f->lacks = rc > 0;
+	}
 	if (!rc)
 		rc = ga_import_migrate(im, &f->keeps, err);
 	ga_import_free(im);
@@ -230,22 +234,40 @@ static int import(struct fetch *f, const char *dir, const struct ga_import_limit
 		      : rc;
 }
 
-static int take_objects(struct fetch *f, struct ga_error *err)
+static int take_once(struct fetch *f, int at, const struct ga_import_limits *limits,
+		     struct ga_error *err)
 {
 	cleanup_free char *sessions = ga_path_join(f->e->state_dir, "sessions");
 	cleanup_free char *dir = ga_path_join(sessions, ".new-XXXXXX");
 	cleanup_error struct ga_error second = GA_ERROR_INIT;
-	cleanup_close int at = open(sessions, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct ga_import_limits limits;
 	int rc;
 
-	if (at < 0 || !mkdtemp(dir))
+	if (!mkdtemp(dir))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write the state directory");
-	ga_capture_import_limits(&f->e->limits, &limits);
-	rc = gather(f, dir, &limits, err) || ga_fault_stop("fetch:downloaded", err) ||
-	     import(f, dir, &limits, err) ? -1 : 0;
+	rc = gather(f, dir, limits, err) || ga_fault_stop("fetch:downloaded", err) ||
+	     import(f, dir, limits, err) ? -1 : 0;
 	(void)ga_rmtree_at(at, ga_path_base(dir), &second);
 	return rc;
+}
+
+/* git leaves out what another ref of the remote has that is here as well, as of an earlier fetch:
+ * then all is fetched. */
+static int take_objects(struct fetch *f, struct ga_error *err)
+{
+	cleanup_free char *sessions = ga_path_join(f->e->state_dir, "sessions");
+	cleanup_close int at = open(sessions, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct ga_import_limits limits;
+
+	if (at < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write the state directory");
+	ga_capture_import_limits(&f->e->limits, &limits);
+	if (!take_once(f, at, &limits, err))
+		return 0;
+	if (!f->lacks)
+		return -1;
+	ga_error_release(err);
+	*err = (struct ga_error)GA_ERROR_INIT;
+	return take_once(f, at, &limits, err);
 }
 
 /* ---- what it stands on ---------------------------------------------------------- */
@@ -473,7 +495,7 @@ static int begin_new(struct fetch *f, const char *name, int *ret_lock, struct ga
 	f->s->state = GA_STATE_NEW;
 	f->s->id.project = ga_strdup(info->workdir);
 	f->s->id.gitdir = ga_strdup(info->gitdir);
-	f->s->id.remote = ga_strdup(f->o->remote);
+	f->s->id.remote = ga_strdup(f->o->label ? f->o->label : f->o->remote);
 	f->s->id.started = f->s->run.finished = (uint64_t)time(NULL);
 	return 0;
 }
@@ -485,7 +507,7 @@ static int begin(struct fetch *f, const char *name, int *ret_lock, struct ga_err
 
 	if (rc)
 		return rc < 0 ? -1 : begin_new(f, name, ret_lock, err);
-	if (!f->s->id.remote || strcmp(f->s->id.remote, f->o->remote) != 0) {
+	if (!f->s->id.remote || strcmp(f->s->id.remote, f->o->label ? f->o->label : f->o->remote)) {
 		(void)ga_fail(err, GA_ELOSE, "there is another session '%s' here", name);
 		return ga_hint(err, "give it another name here: '%s:NAME'", f->from->name);
 	}

@@ -8,6 +8,7 @@
 #include "ga/fd.h"
 #include "ga/live.h"
 #include "ga/objects.h"
+#include "ga/on.h"
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -73,6 +74,17 @@ int start_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *e
 
 		ga_strv_push(ret, first);
 	}
+	return 0;
+}
+
+int ga_start_taken_names(const struct ga_start_env *e, struct ga_strv *ret, struct ga_error *err)
+{
+	cleanup_ons struct ga_ons elsewhere = GA_ONS_INIT;
+
+	if (start_taken_names(e->repo, ret, err) || ga_on_list(e->state_dir, &elsewhere, err))
+		return -1;
+	for (size_t i = 0; i < elsewhere.n; i++)
+		ga_strv_push(ret, elsewhere.v[i].name);
 	return 0;
 }
 
@@ -475,7 +487,7 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 		ret->detach = *o->detach;
 	if (check_host(e, o, ret, err) || start_begin(e, ret->argv.v[0], ret, err) ||
 	    start_check_room(e, err) || start_plan_limits(e, ret, err) ||
-	    start_choose_base(e, o, false, &b, err) || start_taken_names(e->repo, &taken, err) ||
+	    start_choose_base(e, o, false, &b, err) || ga_start_taken_names(e, &taken, err) ||
 	    start_open_parts(e, o, &b, ret, &taken, err) ||
 	    check_left_refs(e, o, stem, ret, &taken, err) ||
 	    ga_session_create(e->state_dir, o->name, stem, &taken, &ret->session, &ret->lock, err))
@@ -506,7 +518,7 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
 	    (!e->bwrap && ga_find_bwrap(e->path, false, &e->bwrap, err)) ||
 	    start_add_mounts(e, ga_repo_info(e->repo)->workdir, &ret->spec, err) ||
 	    start_plan_limits(e, ret, err) || start_choose_base(e, o, true, &b, err) ||
-	    start_taken_names(e->repo, &taken, err) ||
+	    ga_start_taken_names(e, &taken, err) ||
 	    start_open_parts(e, o, &b, ret, &taken, err) ||
 	    (o->name && check_left_refs(e, o, stem, ret, &taken, err)) || check_identity(e, err))
 		return -1;

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sessions on another machine. There it is a session of the git-agent of that machine, in a depot:
+ * a bare repository that has got the session's base commit and nothing else, and a working tree of
+ * it for each session. Here it is a record, until its result is fetched (ga/fetch.h) and becomes a
+ * session without layers.
+ *
+ *     <state>/on/<name>                     the record: JSON, mode 0600
+ *     ~/.local/share/git-agent/on/<id>/     there, by the id of the repository here: depot.git, and
+ *                                           trees/<far name>/<directory>/
+ *
+ * All that is said there is `git agent depot WORD`, where WORD is a JSON request in base64url: one
+ * word of [A-Za-z0-9_-], which no login shell reads as anything else. What it answers begins behind
+ * a line GA_ON_READY, since shells print what they like before. Commits travel by git, through the
+ * same command. The other machine may lie: answers are bounded and checked, and what it sends ends
+ * up where a session's own work could (ga/fetch.h).
+ */
+#ifndef GA_ON_H
+#define GA_ON_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ga/buf.h"
+#include "ga/error.h"
+#include "ga/oid.h"
+#include "ga/repo.h"
+#include "ga/strv.h"
+
+#define GA_ON_READY "git-agent-depot 1"
+
+/* ---- here: records --------------------------------------------------------------------------- */
+
+struct ga_on {
+	char *name;              /* here */
+	char *host;              /* as ssh takes it */
+	char *project;           /* id of the repository (ga/repo.h) */
+	char *far;               /* name of the session there: <name>-<nonce> */
+	char *directory;         /* name of the working tree's directory there */
+	struct ga_oid base;      /* the commit that it is based on */
+	struct ga_strv options;  /* of `git agent start`, for there */
+	struct ga_strv command;
+	uint64_t started;        /* seconds since the epoch, by the clock here */
+	bool trusted;            /* the user trusts the repository's settings at `base` */
+	bool runs;               /* it may have been started, and its result was not fetched since */
+	char *state;             /* what it was when it last answered; NULL: it never did ... */
+	uint64_t asked;          /* ... and when that was, by the clock here */
+	struct ga_oid tip, held; /* what it has then, as it says; zero: nothing. Not stored */
+};
+#define GA_ON_INIT { 0 }
+void ga_on_release(struct ga_on *o);
+#define cleanup_on cleanup_(ga_on_release)
+
+struct ga_ons {
+	struct ga_on *v;
+	size_t n, cap;
+};
+#define GA_ONS_INIT { NULL, 0, 0 }
+void ga_ons_release(struct ga_ons *l);
+#define cleanup_ons cleanup_(ga_ons_release)
+
+/* A host as the user names it: 1 to 255 bytes without blanks and control characters, not beginning
+ * with '-'. */
+bool ga_on_host_ok(const char *host);
+/* Read the record of that name. Returns 1 if there is none. */
+int ga_on_read(const char *state_dir, const char *name, struct ga_on *ret, struct ga_error *err);
+/* Read all, sorted by name. One that cannot be read is an error. */
+int ga_on_list(const char *state_dir, struct ga_ons *ret, struct ga_error *err);
+/* Write it; it is on the disk when this returns. */
+int ga_on_save(const char *state_dir, const struct ga_on *o, struct ga_error *err);
+/* Remove it. It is no error if there is none. */
+int ga_on_remove(const char *state_dir, const char *name, struct ga_error *err);
+
+/* ---- here: the way there --------------------------------------------------------------------- */
+
+/* The command that has `do` done there, with these further members of the request (taken over; may
+ * be NULL): ssh, by the user's configuration and one connection for some seconds, without any
+ * forwarding. With `terminal` it asks for a terminal there. */
+void ga_on_words(const struct ga_on *o, const char *action, json_t *more, bool terminal,
+		 struct ga_strv *ret);
+/* Have it done, with the bytes `in` as its input, and get the object that it answers (new
+ * reference). Fails with what the other side says; if the connection failed, it is unknown whether
+ * it was done. */
+int ga_on_call(const struct ga_on *o, const char *action, json_t *more, const struct ga_buf *in,
+	       json_t **ret, struct ga_error *err);
+/* Ask all the hosts of these records at once what their sessions do, for at most `timeout_ms`, and
+ * set `state`, `asked`, `tip` and `held` of those that answered. */
+void ga_on_ask(struct ga_ons *l, unsigned timeout_ms);
+/* Have it done on this terminal, through the filter of ga/termfilter.h, or with our input and
+ * output. `*ret_status` is the exit status there. */
+int ga_on_run(const struct ga_on *o, json_t *more, bool terminal, int *ret_status,
+	      struct ga_error *err);
+/* The address by which git reaches the depot through this program (git-remote-ext(1)). The caller
+ * frees it. */
+char *ga_on_url(const struct ga_on *o);
+/* For that: connect standard input and output with git there. `request` is what ga_on_url() put
+ * behind the host's name. */
+int ga_on_pipe(const char *host, const char *request, const char *service, int *ret_status,
+	       struct ga_error *err);
+
+/* Make the depot there, if it has none, send it the base and have the session started. It runs at
+ * most once, however often this is called for a record. */
+int ga_on_submit(struct ga_repo *r, const struct ga_on *o, struct ga_error *err);
+
+/* Have it run again there, in the background, with these words of `git agent resume`. */
+int ga_on_resume(const struct ga_on *o, const struct ga_strv *words, struct ga_error *err);
+
+/* ---- there ----------------------------------------------------------------------------------- */
+
+/* Carry out a request. Returns 0 and the exit status, or does not return:
+ * it may execute another program. */
+int ga_on_serve(const char *word, const char *home, int *ret_status,
+		struct ga_error *err);
+
+#endif

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Commands that name a session on another machine.
+ */
+#include "on.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ask.h"
+#include "ga/exposure.h"
+#include "ga/fd.h"
+#include "ga/fetch.h"
+#include "ga/json.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/snapshot.h"
+#include "host.h"
+#include "sessions.h"
+
+#define LOOK_MS 4000    /* for all hosts together */
+#define FOUND_SHOWN 5
+#define NONCE_BYTES 4
+#define HOSTS_MAX ((size_t)1 << 16)
+
+/* ---- where it is ----------------------------------------------------------------------------- */
+
+/* Ask what it does now. */
+static int look(struct cli *c, struct ga_on *o, struct ga_error *err)
+{
+	struct ga_ons one = { .v = o, .n = 1 };
+	uint64_t asked = o->asked;
+
+	o->asked = 0;
+	ga_on_ask(&one, LOOK_MS);
+	if (o->asked)
+		return ga_on_save(c->env.state_dir, o, err);
+	o->asked = asked;
+	(void)ga_fail(err, GA_EFATAL, "cannot ask '%s' about agent/%s", o->host, o->name);
+	return ga_hint(err, "what it does is unknown; 'ssh %s git agent --version' tries the way "
+			    "there", o->host);
+}
+
+static bool ran(const struct ga_on *o)
+{
+	enum ga_state state;
+
+	return o->state && ga_state_parse(o->state, &state) && state >= GA_STATE_CAPTURED;
+}
+
+static bool is_absent(const struct ga_on *o)
+{
+	return o->state && !strcmp(o->state, "absent");
+}
+
+int cli_on_look(struct cli *c, struct ga_ons *ret, struct ga_error *err)
+{
+	size_t n = 0;
+
+	if (ga_on_list(c->env.state_dir, ret, err))
+		return -1;
+	for (size_t i = 0; i < ret->n; i++) {
+		if (ret->v[i].runs)
+			ret->v[n++] = ret->v[i];
+		else
+			ga_on_release(&ret->v[i]);
+	}
+	ret->n = n;
+	if (n)
+		ga_on_ask(ret, LOOK_MS);
+	for (size_t i = 0; i < n; i++)
+		if (ga_on_save(c->env.state_dir, &ret->v[i], err))
+			return -1;
+	return 0;
+}
+
+/* ---- its result ------------------------------------------------------------------------------ */
+
+static int risk_at(void *payload, const struct ga_oid *onto, struct ga_risk_paths *ret,
+		   struct ga_error *err)
+{
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+
+	if (cli_settings(payload, onto, &conf, err))
+		return -1;
+	cli_risk_paths(&conf, ret);
+	return 0;
+}
+
+/* Fetch what the session has on its branch there, as a session of that name here. */
+static int fetch(struct cli *c, struct ga_on *o, struct ga_error *err)
+{
+	const struct ga_remote_session from = { .name = o->far, .tip = o->tip, .held = o->held };
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_free char *url = ga_on_url(o);
+	const struct ga_fetch_opts fo = { .remote = url, .label = o->host, .base = &o->base,
+					  .risk = risk_at, .payload = c };
+	cleanup_close int lock = -1;
+	int rc;
+
+	if (ga_oid_is_zero(&o->tip) && ga_oid_is_zero(&o->held)) {
+		(void)ga_fail(err, GA_ENEGATIVE, "agent/%s changed nothing on '%s'", o->name,
+			      o->host);
+		return ga_hint(err, "'git agent drop --force %s' drops it", o->name);
+	}
+	rc = ga_fetch_session(&c->env, &fo, &from, o->name, &s, &lock, &r, err);
+	if (rc < 0)
+		return -1;
+	o->runs = false;
+	return ga_on_save(c->env.state_dir, o, err);
+}
+
+static int fail_runs(const struct ga_on *o, struct ga_error *err)
+{
+	(void)ga_fail(err, GA_EFATAL, "agent/%s is %s on '%s'", o->name, o->state, o->host);
+	return ga_hint(err, "'git agent attach %s' shows it, 'git agent stop %s' ends it", o->name,
+		       o->name);
+}
+
+static int fail_absent(const struct ga_on *o, struct ga_error *err)
+{
+	(void)ga_fail(err, GA_EFATAL, "agent/%s has not been started on '%s', or was dropped there",
+		      o->name, o->host);
+	return ga_hint(err, "'git agent resume %s' starts it, 'git agent drop --force %s' forgets "
+			    "it", o->name, o->name);
+}
+
+/* Have its result here; fails while it runs. */
+static int need_result(struct cli *c, struct ga_on *o, struct ga_error *err)
+{
+	if (!o->runs)
+		return 0;
+	if (look(c, o, err))
+		return -1;
+	return is_absent(o) ? fail_absent(o, err) : !ran(o) ? fail_runs(o, err) : fetch(c, o, err);
+}
+
+/* ---- there ----------------------------------------------------------------------------------- */
+
+/* The words, with the name that the session has there in place of the first that names it. */
+static void words_there(const struct ga_on *o, const struct ga_strv *words, struct ga_strv *ret)
+{
+	bool named = false;
+
+	for (size_t i = 0; i < words->n; i++) {
+		bool name = !named && !strcmp(cli_plain_name(words->v[i]), o->name);
+
+		ga_strv_push(ret, name ? o->far : words->v[i]);
+		named |= name;
+	}
+}
+
+static int run_there(struct cli *c, const struct ga_on *o, const char *command,
+		     const struct ga_strv *words, bool terminal, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv there = GA_STRV_INIT;
+	json_t *more = json_object();
+
+	ga_strv_push(&there, command);
+	words_there(o, words, &there);
+	ga_json_set(more, "words", ga_json_strv(&there));
+	return ga_on_run(o, more, terminal, &c->status, err);
+}
+
+/* After a command that may have seen its end: say what it left. */
+static int sum_up(struct cli *c, struct ga_on *o, struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_close int lock = -1;
+
+	if (look(c, o, err))
+		return -1;
+	if (!ran(o)) {
+		cli_note("agent/%s: %s on '%s'; 'git agent attach %s' returns to it", o->name,
+			 o->state, o->host, o->name);
+		return 0;
+	}
+	return fetch(c, o, err) || cli_read_session(c, o->name, &s, &lock, err) ||
+	       ga_report_read(c->env.repo, &s, &r, err) < 0 ||
+	       cli_summary(c, &s, &r, stderr, err) ? -1 : 0;
+}
+
+static int attach(struct cli *c, struct ga_on *o, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+	int status;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		(void)ga_fail(err, GA_EUSAGE, "attaching needs a terminal, and there is none here");
+		return ga_hint(err, "'git agent logs -f %s' shows the output", o->name);
+	}
+	ga_strv_push_many(&words, "-q", o->name, NULL);
+	if (run_there(c, o, "attach", &words, true, err))
+		return -1;
+	status = c->status;
+	if (sum_up(c, o, err))
+		return -1;
+	c->status = status;
+	return 0;
+}
+
+/* Run it again there, in the background. */
+static int resume(struct cli *c, struct ga_on *o, const struct ga_strv *words, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv there = GA_STRV_INIT;
+	bool again;
+
+	words_there(o, words, &there);
+	if (o->runs && look(c, o, err))
+		return -1;
+	if (o->runs && !ran(o) && !is_absent(o))
+		return fail_runs(o, err);
+	again = !(o->runs && is_absent(o));
+	o->runs = true;
+	if (ga_on_save(c->env.state_dir, o, err) ||
+	    (again ? ga_on_resume(o, &there, err) : ga_on_submit(c->env.repo, o, err)))
+		return -1;
+	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+		return attach(c, o, err);
+	cli_note("agent/%s: running on '%s'", o->name, o->host);
+	return 0;
+}
+
+/* Drop it there, and the record of it. */
+static int drop_there(struct cli *c, const struct ga_on *o, bool force, struct ga_error *err)
+{
+	cleanup_error struct ga_error why = GA_ERROR_INIT;
+	json_t *answer = NULL;
+	int rc = ga_on_call(o, "drop", NULL, NULL, &answer, force ? &why : err);
+
+	json_decref(answer);
+	if (rc && !force)
+		return -1;
+	if (rc) {
+		cli_print_error(&why);
+		cli_note("agent/%s: forgotten here; what there is of it on '%s' stays", o->name,
+			 o->host);
+	}
+	return ga_on_remove(c->env.state_dir, o->name, err);
+}
+
+static bool has_word(const struct ga_strv *words, const char *a, const char *b)
+{
+	return ga_strv_has(words, a) || ga_strv_has(words, b);
+}
+
+static int drop(struct cli *c, struct ga_on *o, const struct ga_strv *words, struct ga_error *err)
+{
+	bool force = has_word(words, "--force", "-f");
+
+	if (!o->runs)
+		return 0;
+	if (!force)
+		return need_result(c, o, err);
+	return drop_there(c, o, true, err) ? -1 : 1;
+}
+
+int cli_on_after(struct cli *c, const struct cli_command *cmd, size_t argc, char **argv,
+		 struct ga_error *err)
+{
+	if (strcmp(cmd->name, "drop") != 0 || !c->env.state_dir)
+		return 0;
+	for (size_t i = 0; i < argc; i++) {
+		cleanup_on struct ga_on o = GA_ON_INIT;
+		cleanup_session struct ga_session s = GA_SESSION_INIT;
+		int rc = ga_on_read(c->env.state_dir, cli_plain_name(argv[i]), &o, err);
+
+		if (rc < 0)
+			return -1;
+		if (rc || o.runs)
+			continue;
+		rc = ga_session_load(c->env.state_dir, o.name, &s, err);
+		if (rc < 0 || (rc && drop_there(c, &o, false, err)))
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- commands -------------------------------------------------------------------------------- */
+
+int cli_on(struct cli *c, const struct cli_command *cmd, const struct ga_strv *words, size_t argc,
+	   char **argv, struct ga_error *err)
+{
+	cleanup_on struct ga_on o = GA_ON_INIT;
+	const char *name = cmd->name;
+	int rc;
+
+	if (!c->env.state_dir || !argc || !argv[0] || !cmd->words ||
+	    strncmp(cmd->words, "SESSION", 7) != 0)
+		return 0;
+	rc = ga_on_read(c->env.state_dir, cli_plain_name(argv[0]), &o, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (!strcmp(name, "attach"))
+		rc = attach(c, &o, err);
+	else if (!strcmp(name, "resume"))
+		rc = resume(c, &o, words, err);
+	else if (!strcmp(name, "drop"))
+		return drop(c, &o, words, err);
+	else if (ga_has_word("logs wait stop send", name))
+		rc = run_there(c, &o, name, words, false, err);
+	else if (!strcmp(name, "shell"))
+		rc = run_there(c, &o, name, words, isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
+			       err);
+	else if (!strcmp(name, "refresh"))
+		return ga_fail(err, GA_EUSAGE, "'refresh' is for sessions on this machine: agent/%s "
+			       "is on '%s'", o.name, o.host);
+	else if (ga_has_word("show diff", name) && o.runs && !look(c, &o, err) && !ran(&o) &&
+		 !is_absent(&o))
+		rc = run_there(c, &o, name, words, false, err);
+	else
+		return err->msg || need_result(c, &o, err) ? -1 : 0;
+	return rc ? -1 : 1;
+}
+
+/* ---- start ----------------------------------------------------------------------------------- */
+
+/* What the history of this repository has of secrets is shown before any of it leaves. */
+static int show_history(struct cli *c, const struct ga_oid *base, struct ga_error *err)
+{
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	cleanup_exposure struct ga_exposure x = GA_EXPOSURE_INIT;
+	cleanup_scan struct ga_scan scan = GA_SCAN_INIT;
+	struct ga_exposure_opts eo = { .repo = c->env.repo, .state_dir = c->env.state_dir,
+				       .scan = &scan };
+	size_t n = 0;
+
+	if (cli_settings(c, base, &conf, err))
+		return -1;
+	eo.add = &conf.secrets_add;
+	eo.allow = &conf.secrets_allow;
+	if (ga_exposure_history(&eo, &x, err))
+		return -1;
+	ga_exposure_sort(&x);
+	for (size_t i = 0; i < x.n; i++) {
+		cleanup_free char *reason = ga_secret_reason(&x.v[i].secret);
+		cleanup_free char *q = ga_quote(x.v[i].path);
+
+		if (x.v[i].secret.tier > GA_TIER_NOTE && n++ < FOUND_SHOWN)
+			cli_note("  in the history: %s: %s", q, reason);
+	}
+	if (n > FOUND_SHOWN)
+		cli_note("  and %zu more: 'git agent secrets --history'", n - FOUND_SHOWN);
+	if (x.incomplete)
+		cli_note("  not all of the history could be looked at");
+	return 0;
+}
+
+/* Once for each repository and host. */
+static int consent(struct cli *c, const char *host, const struct ga_oid *base, struct ga_error *err)
+{
+	cleanup_free char *path = ga_path_join(c->env.state_dir, "on-hosts");
+	cleanup_free char *line = ga_strf("\n%s\n", host);
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	char letter;
+
+	ga_buf_adds(&text, "\n");
+	if (!access(path, F_OK) && ga_read_file_at(AT_FDCWD, path, HOSTS_MAX, &text, err))
+		return -1;
+	if (strstr(text.ptr, line))
+		return 0;
+	cli_note("'%s' gets the history of this repository, with all that was ever committed to it; "
+		 "its user %s and its root can read that, and the logins that agents have there",
+		 host, "there");
+	if (show_history(c, base, err))
+		return -1;
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
+		(void)ga_fail(err, GA_ESTART, "nobody has agreed to send this repository to '%s'",
+			      host);
+		return ga_hint(err, "run this once on a terminal, which asks");
+	}
+	letter = (char)cli_ask("send it [y,N]? ", false, err);
+	if (letter != 'y')
+		return err->msg ? -1 : ga_fail(err, GA_ESTART, "nothing was sent to '%s'", host);
+	ga_buf_adds(&text, line + 1);
+	return ga_write_atomic(AT_FDCWD, path, text.ptr + 1, text.len - 1, 0600, err);
+}
+
+static bool uses_lfs(const struct ga_repo *r, const struct ga_oid *base)
+{
+	cleanup_free char *hex = ga_strdup(GA_HEX(base));
+	const char *const args[] = { "grep", "-q", "-e", "filter=lfs", hex, "--",
+				     ":(glob)**/.gitattributes", NULL };
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	const struct ga_git g = GA_GIT(.args = args);
+	int status;
+
+	return !ga_git_run(r, &g, &status, &ignored) && !status;
+}
+
+/* Repositories that git cannot send as they are. */
+static int check_repository(struct cli *c, const struct cli_on_start *o, const struct ga_oid *base,
+			    struct ga_error *err)
+{
+	const struct ga_repo_info *info = ga_repo_info(c->env.repo);
+	cleanup_free char *shallow = ga_path_join(info->commondir, "shallow");
+	cleanup_strv struct ga_strv links = GA_STRV_INIT;
+	cleanup_scan struct ga_scan scan = GA_SCAN_INIT;
+	const char *why = NULL;
+
+	if (ga_repo_gitlinks(c->env.repo, &links, err) || ga_scan_look(c->env.repo, &scan, err))
+		return -1;
+	if (!access(shallow, F_OK))
+		why = "it is shallow: 'git fetch --unshallow' completes it";
+	else if (ga_repo_is_partial(c->env.repo))
+		why = "it is a partial clone";
+	else if (links.n)
+		why = "it has submodules";
+	else if (uses_lfs(c->env.repo, base))
+		why = "it uses Git LFS";
+	if (why)
+		return ga_fail(err, GA_ESTART, "this repository cannot be sent to another machine: "
+			       "%s", why);
+	if ((o->dirty && !strcmp(o->dirty, "ignore")) || o->base ||
+	    !(scan.changed.n + scan.untracked.n))
+		return 0;
+	(void)ga_fail(err, GA_ESTART, "uncommitted work is not sent to another machine: %zu path%s",
+		      scan.changed.n + scan.untracked.n,
+		      scan.changed.n + scan.untracked.n == 1 ? "" : "s");
+	return ga_hint(err, "commit it, or leave it here with '--dirty ignore'");
+}
+
+/* The last component of the working tree's path, as far as it may be shown anywhere. */
+static char *directory_of(const char *workdir)
+{
+	char *name = ga_strdup(ga_path_base(workdir));
+
+	for (char *p = name; *p; p++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-",
+			    *p) || (p == name && strchr(".-", *p)))
+			*p = '_';
+	if (strlen(name) > GA_SESSION_NAME_MAX)
+		name[GA_SESSION_NAME_MAX] = '\0';
+	return name;
+}
+
+/* A name that no session, branch or record has: the one that was given, or COMMAND-1 and so on. */
+static int choose_name(struct cli *c, const struct cli_on_start *o, char **ret,
+		       struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
+	cleanup_free char *stem = ga_session_stem(o->argv[0]);
+	cleanup_close int lock = -1;
+
+	if (ga_start_taken_names(&c->env, &taken, err) ||
+	    ga_session_create(c->env.state_dir, o->name, stem, &taken, &s, &lock, err))
+		return -1;
+	*ret = ga_strdup(s.name);
+	return ga_session_remove_dir(s.dir, err);
+}
+
+static int fill(struct cli *c, const struct cli_on_start *o, struct ga_on *on, struct ga_error *err)
+{
+	unsigned char nonce[NONCE_BYTES];
+	cleanup_buf struct ga_buf far = GA_BUF_INIT;
+
+	if (choose_name(c, o, &on->name, err) || ga_random(nonce, sizeof(nonce), err))
+		return -1;
+	ga_buf_addf(&far, "%s-", on->name);
+	for (size_t i = 0; i < sizeof(nonce); i++)
+		ga_buf_addf(&far, "%02x", nonce[i]);
+	if (!ga_session_name_ok(far.ptr))
+		return ga_fail(err, GA_EUSAGE, "the name '%s' is too long for a session on another "
+			       "machine", on->name);
+	on->far = ga_buf_steal(&far);
+	on->project = ga_strdup(ga_repo_info(c->env.repo)->id);
+	on->host = ga_strdup(o->host);
+	on->directory = directory_of(ga_repo_info(c->env.repo)->workdir);
+	on->started = (uint64_t)time(NULL);
+	on->runs = true;
+	on->trusted = !c->untrusted;
+	ga_strv_extend(&on->options, o->options);
+	for (size_t i = 0; i < o->argc; i++)
+		ga_strv_push(&on->command, o->argv[i]);
+	return 0;
+}
+
+int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *err)
+{
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	cleanup_on struct ga_on on = GA_ON_INIT;
+	cleanup_free char *branch = NULL;
+	int rc;
+
+	if (!ga_on_host_ok(o->host))
+		return ga_fail(err, GA_EUSAGE, "'%s' is no name of a host", o->host);
+	rc = o->base ? ga_repo_resolve(c->env.repo, o->base, &on.base, err)
+		     : ga_repo_head(c->env.repo, &on.base, &branch, err);
+	if (rc > 0)
+		(void)ga_fail(err, GA_ESTART, "there is no commit yet that could be sent");
+	if (rc || cli_settings_to_run(c, &on.base, !o->detach, &conf, err) ||
+	    check_repository(c, o, &on.base, err) || consent(c, o->host, &on.base, err) ||
+	    fill(c, o, &on, err) || ga_on_save(c->env.state_dir, &on, err))
+		return -1;
+	if (ga_on_submit(c->env.repo, &on, err)) {
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+		/* what was certainly not started there needs no record */
+		if (!look(c, &on, &ignored) && is_absent(&on))
+			(void)ga_on_remove(c->env.state_dir, on.name, &ignored);
+		return -1;
+	}
+	if (o->detach) {
+		(void)printf("%s\n", on.name);
+		return 0;
+	}
+	return attach(c, &on, err);
+}
+
+/* ---- list ------------------------------------------------------------------------------------ */
+
+char *cli_on_describe(const struct ga_on *o)
+{
+	uint64_t now = (uint64_t)time(NULL), age = now > o->asked ? now - o->asked : 0;
+	cleanup_free char *ago = o->asked ? ga_strf(" since %llum", (unsigned long long)age / 60)
+					  : NULL;
+
+	if (!o->state || age > LOOK_MS / 1000 + 1)
+		return ga_strf("unknown%s", ago ? ago : "");
+	return ga_strdup(is_absent(o) ? "not started" : o->state);
+}

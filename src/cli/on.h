@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sessions on other machines (ga/on.h), for the commands.
+ */
+#ifndef ON_H
+#define ON_H
+
+#include "cli.h"
+#include "ga/on.h"
+
+/* For a command whose first word names a session that is on another machine: do there what is done
+ * there, or fetch its result, for the command to continue with. `words` are those of the command
+ * line, `argv` what is left of them behind options. Returns 1 if nothing is left to be done, 0 if
+ * the command is to be run, -1. */
+int cli_on(struct cli *c, const struct cli_command *cmd, const struct ga_strv *words, size_t argc,
+	   char **argv, struct ga_error *err);
+/* After the command: what it dropped here is dropped there. */
+int cli_on_after(struct cli *c, const struct cli_command *cmd, size_t argc, char **argv,
+		 struct ga_error *err);
+
+/* What `start --on` was told. */
+struct cli_on_start {
+	const char *host, *name, *base, *dirty;
+	const struct ga_strv *options; /* those that are for there */
+	bool detach;
+	size_t argc;
+	char **argv;
+};
+int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *err);
+
+/* Read the records of sessions whose result is not here, having asked the hosts. */
+int cli_on_look(struct cli *c, struct ga_ons *ret, struct ga_error *err);
+/* "running on build", "unknown on build since 5m". The caller frees it. */
+char *cli_on_describe(const struct ga_on *o);
+
+#endif

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The other machine's side: a depot for each repository that sessions come from, and what is asked
+ * about these. It runs as the user who logged in, and asks nothing of where it is called from.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/json.h"
+#include "ga/path.h"
+#include "ga/process.h"
+#include "ga/quote.h"
+#include "ga/session.h"
+#include "on-internal.h"
+
+#define INPUT_MAX ((size_t)1 << 20)
+#define ID_DIGITS 16
+
+struct depot {
+	const json_t *request;
+	char *self;
+	const char *name;  /* of the session, here */
+	char *dir;         /* of the repository's sessions */
+	char *git;         /* the depot */
+	char *tree;        /* the working tree of the session */
+};
+
+static void depot_release(struct depot *d)
+{
+	free(d->self);
+	free(d->dir);
+	free(d->git);
+	free(d->tree);
+}
+
+static const char *text_of(const json_t *j, const char *key)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+
+	return s ? s : "";
+}
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+/* Run it in `cwd`. Fails with the last line that it says unless it exits with 0. */
+static int run(const struct ga_strv *words, const char *cwd, struct ga_buf *out,
+	       struct ga_error *err)
+{
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	struct ga_process p = GA_PROCESS_INIT;
+	cleanup_free char *line = NULL;
+	const char *hint, *said;
+	int status;
+
+	p.argv = (const char *const *)words->v;
+	p.cwd = cwd;
+	p.out = out;
+	p.errout = &why;
+	if (ga_process_run(&p, &status, err))
+		return -1;
+	if (!status)
+		return 0;
+	/* git-agent's own: the error, and behind it the hint */
+	said = strstr(why.len ? why.ptr : "", "git-agent: ");
+	hint = said ? strstr(said, "\nhint: ") : NULL;
+	line = said ? ga_strndup(said + 11, strcspn(said + 11, "\n")) : ga_git_last_line(&why);
+	(void)ga_fail(err, GA_EFATAL, "%s", line ? line : "a command failed");
+	if (!hint)
+		return -1;
+	hint += 7;
+	return ga_hint(err, "%.*s", (int)strcspn(hint, "\n"), hint);
+}
+
+/* Run git in the depot, without hooks. */
+static int git(const struct depot *d, const struct ga_strv *args, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+
+	ga_strv_push_many(&words, "git", "-c", "core.hooksPath=/dev/null", NULL);
+	ga_strv_pushf(&words, "--git-dir=%s", d->git);
+	ga_strv_extend(&words, args);
+	return run(&words, "/", NULL, err);
+}
+
+#define GIT(d, err, ...) \
+	({ \
+		cleanup_strv struct ga_strv args_ = GA_STRV_INIT; \
+		ga_strv_push_many(&args_, __VA_ARGS__, NULL); \
+		git(d, &args_, err); \
+	})
+
+static void say_ready(void)
+{
+	(void)fputs(GA_ON_READY "\n", stdout);
+	(void)fflush(stdout);
+}
+
+/* Become this program. */
+static int become(const struct ga_strv *words, const char *cwd, struct ga_error *err)
+{
+	if (chdir(cwd))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot enter '%s'", cwd);
+	(void)execvp(words->v[0], words->v);
+	return ga_fail_errno(err, GA_EFATAL, errno, "cannot run '%s'", words->v[0]);
+}
+
+/* ---- what is asked --------------------------------------------------------------------------- */
+
+static int do_open(struct depot *d, json_t *ret, struct ga_error *err)
+{
+	(void)ret;
+	if (ga_mkdir_p(d->dir, 0700, err) ||
+	    GIT(d, err, "init", "--quiet", "--bare", "--template=", d->git) ||
+	    GIT(d, err, "config", "gc.auto", "0") ||
+	    GIT(d, err, "config", "receive.autoGC", "false") ||
+	    GIT(d, err, "config", "receive.denyDeletes", "true") ||
+	    GIT(d, err, "config", "transfer.fsckObjects", "true"))
+		return -1;
+	return chmod(d->git, 0700) ? ga_fail_errno(err, GA_EFATAL, errno, "cannot protect '%s'",
+						   d->git) : 0;
+}
+
+static int check_depot(const struct depot *d, struct ga_error *err)
+{
+	if (!access(d->git, F_OK))
+		return 0;
+	(void)ga_fail(err, GA_EFATAL, "the depot of this repository is gone");
+	return ga_hint(err, "what ran there is unknown; 'git agent drop --force' forgets it");
+}
+
+static int check_tree(const struct depot *d, struct ga_error *err)
+{
+	return access(d->tree, F_OK) ? ga_fail(err, GA_ENEGATIVE, "there is no such session there")
+				     : 0;
+}
+
+/* For git, here: the other end of git there. */
+static int do_git(struct depot *d, json_t *ret, struct ga_error *err)
+{
+	static const char *const shown[][2] = {
+		{ "heads/agent/", "" }, { "agent/", "/held" }, { "agent-on/", "/base" },
+	};
+	const char *service = text_of(d->request, "service");
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+
+	(void)ret;
+	if (strcmp(service, "receive-pack") && strcmp(service, "upload-pack"))
+		return ga_fail(err, GA_EUSAGE, "unknown service");
+	if (check_depot(d, err))
+		return -1;
+	/* git tells of commits that both have: only of this session's */
+	ga_strv_push_many(&words, "git", "-c", "transfer.hideRefs=refs/", NULL);
+	for (size_t i = 0; i < GA_NELEMS(shown); i++) {
+		ga_strv_push(&words, "-c");
+		ga_strv_pushf(&words, "transfer.hideRefs=!refs/%s%s%s", shown[i][0], d->name,
+			      shown[i][1]);
+	}
+	ga_strv_push_many(&words, service, d->git, NULL);
+	say_ready();
+	return become(&words, "/", err);
+}
+
+/* Take the claim: of all that come for this session one succeeds, ever. Returns 1 for the others. */
+static int claim(struct depot *d, struct ga_error *err)
+{
+	cleanup_free char *ref = ga_strf("refs/agent-on/%s/claim", d->name);
+	cleanup_free char *base = ga_strf("refs/agent-on/%s/base", d->name);
+	cleanup_error struct ga_error lost = GA_ERROR_INIT, ignored = GA_ERROR_INIT;
+
+	if (GIT(d, err, "rev-parse", "--quiet", "--verify", base))
+		return ga_fail(err, GA_EFATAL, "the base of the session is not there");
+	if (!GIT(d, &lost, "update-ref", ref, base, "0000000000000000000000000000000000000000"))
+		return 0;
+	return GIT(d, &ignored, "rev-parse", "--quiet", "--verify", ref)
+		       ? ga_error_move(err, &lost) : 1;
+}
+
+static void give_back(struct depot *d)
+{
+	cleanup_free char *ref = ga_strf("refs/agent-on/%s/claim", d->name);
+	cleanup_free char *above = ga_path_parent(d->tree);
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	(void)GIT(d, &ignored, "worktree", "remove", "--force", d->tree);
+	(void)rmdir(above);
+	(void)GIT(d, &ignored, "update-ref", "-d", ref);
+}
+
+static int do_start(struct depot *d, json_t *ret, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
+	cleanup_free char *base = ga_strf("refs/agent-on/%s/base", d->name);
+	cleanup_strv struct ga_strv trust = GA_STRV_INIT;
+	bool trusted;
+	json_t *j;
+	int rc;
+
+	if (check_depot(d, err) || ga_read_fd(STDIN_FILENO, INPUT_MAX, &in, err))
+		return -1;
+	ga_strv_push_many(&words, d->self, "start", "-q", "-d", "--keep", "-n", d->name, NULL);
+	j = json_loadb(in.ptr, in.len, 0, NULL);
+	ga_json_words(json_object_get(j, "options"), &words);
+	ga_strv_push(&words, "--");
+	ga_json_words(json_object_get(j, "command"), &words);
+	trusted = json_is_true(json_object_get(j, "trusted"));
+	json_decref(j);
+	ga_strv_push_many(&trust, d->self, "trust", "--yes", NULL);
+	rc = claim(d, err);
+	ga_json_set(ret, "claimed", json_boolean(rc > 0));
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (GIT(d, err, "worktree", "add", "--quiet", "--detach", d->tree, base) ||
+	    (trusted && run(&trust, d->tree, NULL, err)) ||
+	    run(&words, d->tree, &out, err)) {
+		give_back(d);
+		return -1;
+	}
+	return 0;
+}
+
+static int do_resume(struct depot *d, json_t *ret, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	json_t *j;
+
+	(void)ret;
+	if (check_tree(d, err) || ga_read_fd(STDIN_FILENO, INPUT_MAX, &in, err))
+		return -1;
+	ga_strv_push_many(&words, d->self, "resume", "-q", "-d", "--keep", NULL);
+	j = json_loadb(in.ptr, in.len, 0, NULL);
+	ga_json_words(json_object_get(j, "words"), &words);
+	json_decref(j);
+	return run(&words, d->tree, NULL, err);
+}
+
+/* The first working tree of a session: from any of them all sessions are seen. */
+static char *any_tree(const struct depot *d)
+{
+	cleanup_free char *trees = ga_path_join(d->dir, "trees");
+	cleanup_dir DIR *v = opendir(trees);
+	struct dirent *e;
+
+	while (v && (e = ga_dir_next(v))) {
+		cleanup_free char *above = ga_path_join(trees, e->d_name);
+		cleanup_dir DIR *one = opendir(above);
+		struct dirent *in = one ? ga_dir_next(one) : NULL;
+
+		if (in)
+			return ga_path_join(above, in->d_name);
+	}
+	return NULL;
+}
+
+static int do_list(struct depot *d, json_t *ret, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	cleanup_free char *tree = any_tree(d);
+	json_t *states = json_object(), *list, *one;
+	size_t i;
+
+	ga_json_set(ret, "sessions", states);
+	if (check_depot(d, err))
+		return -1;
+	if (!tree)
+		return 0;
+	ga_strv_push_many(&words, d->self, "list", "--json", NULL);
+	if (run(&words, tree, &out, err))
+		return -1;
+	list = json_loadb(out.ptr, out.len, 0, NULL);
+	json_array_foreach(list, i, one)
+		ga_json_set(states, text_of(one, "name"),
+			    json_pack("{s:O, s:O?, s:O?}", "state", json_object_get(one, "state"),
+				      "tip", json_object_get(one, "tip"), "held",
+				      json_object_get(one, "held")));
+	json_decref(list);
+	return 0;
+}
+
+/* Become the command, in the session's working tree. */
+static int do_run(struct depot *d, json_t *ret, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+
+	(void)ret;
+	ga_strv_push(&words, d->self);
+	ga_json_words(json_object_get(d->request, "words"), &words);
+	if (words.n < 2 || !ga_has_word("attach logs shell wait stop send show diff", words.v[1]))
+		return ga_fail(err, GA_EUSAGE, "unknown command");
+	if (check_tree(d, err))
+		return -1;
+	if (!json_is_true(json_object_get(d->request, "terminal")))
+		say_ready();
+	return become(&words, d->tree, err);
+}
+
+static int do_drop(struct depot *d, json_t *ret, struct ga_error *err)
+{
+	cleanup_free char *base = ga_strf("refs/agent-on/%s/base", d->name);
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	(void)ret;
+	ga_strv_push_many(&words, d->self, "drop", "--force", d->name, NULL);
+	if (!access(d->tree, F_OK) && run(&words, d->tree, NULL, err))
+		return -1;
+	give_back(d);
+	(void)GIT(d, &ignored, "update-ref", "-d", base);
+	return 0;
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static bool is_id(const char *s)
+{
+	return strlen(s) == ID_DIGITS && strspn(s, "0123456789abcdef") == ID_DIGITS;
+}
+
+/* A directory's name that may be shown anywhere. */
+static bool is_plain(const char *s)
+{
+	return *s && *s != '.' && *s != '-' && strlen(s) <= GA_SESSION_NAME_MAX &&
+	       strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
+		       strlen(s);
+}
+
+static int open_depot(struct depot *d, const char *home, struct ga_error *err)
+{
+	const char *data = getenv("XDG_DATA_HOME");
+	cleanup_free char *share = data && *data == '/' ? ga_strdup(data)
+							: ga_path_join(home, ".local/share");
+	const char *project = text_of(d->request, "project");
+	const char *directory = text_of(d->request, "directory");
+
+	d->name = text_of(d->request, "name");
+	if (!is_id(project) || !ga_session_name_ok(d->name) || !is_plain(directory))
+		return ga_fail(err, GA_EUSAGE, "the request is not understood");
+	d->dir = ga_strf("%s/git-agent/on/%s", share, project);
+	d->git = ga_path_join(d->dir, "depot.git");
+	d->tree = ga_strf("%s/trees/%s/%s", d->dir, d->name, directory);
+	return 0;
+}
+
+static void answer(json_t *j, const struct ga_error *err)
+{
+	char *text;
+
+	if (err) {
+		ga_json_set_bytes(j, "error", err->msg);
+		if (err->hint)
+			ga_json_set_bytes(j, "hint", err->hint);
+	}
+	text = json_dumps(j, JSON_COMPACT);
+	(void)printf(GA_ON_READY "\n%s\n", text ? text : "{}");
+	free(text);
+}
+
+int ga_on_serve(const char *word, const char *home, int *ret_status,
+		struct ga_error *err)
+{
+	static const struct {
+		const char *name;
+		int (*fn)(struct depot *d, json_t *ret, struct ga_error *err);
+		bool becomes;
+	} actions[] = {
+		{ "open", do_open, false }, { "git", do_git, true }, { "start", do_start, false },
+		{ "resume", do_resume, false }, { "list", do_list, false }, { "run", do_run, true }, { "drop", do_drop, false },
+	};
+	cleanup_(depot_release) struct depot d = { .self = on_self() };
+	json_t *request = on_unpack(word), *j = json_object();
+	const char *action = text_of(request, "do");
+	int rc = -1;
+	size_t i = 0;
+
+	d.request = request;
+	while (i < GA_NELEMS(actions) && strcmp(actions[i].name, action) != 0)
+		i++;
+	if (i == GA_NELEMS(actions))
+		(void)ga_fail(err, GA_EUSAGE, "the request is not understood: another version?");
+	else
+		rc = open_depot(&d, home, err) || actions[i].fn(&d, j, err) ? -1 : 0;
+	*ret_status = rc ? ga_error_status(err->code) : 0;
+	if (i == GA_NELEMS(actions) || !actions[i].becomes) {
+		answer(j, rc ? err : NULL);
+		ga_error_release(err);
+		rc = 0;
+	}
+	json_decref(j);
+	json_decref(request);
+	return rc;
+}

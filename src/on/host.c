@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The way to another machine: the words of ssh, requests and answers.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/json.h"
+#include "ga/path.h"
+#include "ga/process.h"
+#include "ga/quote.h"
+#include "ga/session.h"
+#include "ga/termfilter.h"
+#include "on-internal.h"
+
+#define ANSWER_MAX ((size_t)1 << 20)
+#define NOISE_MAX ((size_t)1 << 16) /* what a login shell may print before */
+#define CALL_MS 120000
+#define SSH_FAILED 255              /* ssh(1): an error of its own */
+#define PIECE ((size_t)1 << 16)
+/* sun_path, without what ssh appends to the name until it is bound, and %C's 40 digits */
+#define SOCKET_DIR_MAX (108 - 18 - 41)
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* Where the socket of a shared connection is, made if missing. NULL: there is no place for one. */
+static char *socket_dir(void)
+{
+	const char *run = getenv("XDG_RUNTIME_DIR"), *home = getenv("HOME");
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *dir = run && *run == '/' ? ga_path_join(run, "git-agent")
+			       : home ? ga_path_join(home, ".ssh/git-agent") : NULL;
+	struct stat st;
+
+	if (!dir || strlen(dir) > SOCKET_DIR_MAX || strpbrk(dir, "% \"'") ||
+	    ga_mkdir_p(dir, 0700, &ignored) || stat(dir, &st) || st.st_uid != geteuid() ||
+	    (st.st_mode & 077))
+		return NULL;
+	return ga_steal(&dir);
+}
+
+/* One word that every shell takes as it is: base64url without padding. */
+static char *pack(json_t *request)
+{
+	cleanup_free char *text = json_dumps(request, JSON_COMPACT);
+	char *word = ga_base64(text ? text : "", text ? strlen(text) : 0);
+
+	for (char *p = word; *p; p++)
+		*p = *p == '+' ? '-' : *p == '/' ? '_' : *p;
+	word[strcspn(word, "=")] = '\0';
+	return word;
+}
+
+json_t *on_unpack(const char *word)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT, text = GA_BUF_INIT;
+
+	for (const char *p = word; *p; p++)
+		ga_buf_addch(&b, *p == '-' ? '+' : *p == '_' ? '/' : *p);
+	while (b.len % 4)
+		ga_buf_addch(&b, '=');
+	return b.len && ga_base64_decode(b.ptr, &text) ? json_loadb(text.ptr, text.len, 0, NULL)
+						       : NULL;
+}
+
+char *on_self(void)
+{
+	char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
+
+	return ga_strndup(path, n > 0 ? (size_t)n : 0);
+}
+
+static char *request(const struct ga_on *o, const char *action, json_t *more)
+{
+	json_t *j = more ? more : json_object();
+	char *word;
+
+	ga_json_set(j, "do", json_string(action));
+	ga_json_set(j, "project", json_string(o->project));
+	ga_json_set(j, "name", json_string(o->far));
+	ga_json_set(j, "directory", json_string(o->directory));
+	word = pack(j);
+	json_decref(j);
+	return word;
+}
+
+static void words_to(const char *host, const char *word, bool terminal, struct ga_strv *ret)
+{
+	cleanup_free char *dir = socket_dir();
+
+	ga_strv_push_many(ret, "ssh", terminal ? "-tt" : "-T", "-o", "LogLevel=ERROR", "-o",
+			  "ForwardAgent=no", "-o", "ForwardX11=no", "-o",
+			  "ClearAllForwardings=yes", "-o", "RemoteCommand=none", "-o",
+			  "ConnectTimeout=15", "-o", "ServerAliveInterval=15", NULL);
+	if (dir) {
+		ga_strv_push_many(ret, "-o", "ControlMaster=auto", "-o", "ControlPersist=60",
+				  "-o", NULL);
+		ga_strv_pushf(ret, "ControlPath=%s/%%C", dir);
+	}
+	ga_strv_push_many(ret, "--", host, "git", "agent", "depot", word, NULL);
+}
+
+void ga_on_words(const struct ga_on *o, const char *action, json_t *more, bool terminal,
+		 struct ga_strv *ret)
+{
+	cleanup_free char *word = request(o, action, more);
+
+	words_to(o->host, word, terminal, ret);
+}
+
+char *ga_on_url(const struct ga_on *o)
+{
+	cleanup_free char *word = request(o, "git", NULL);
+	cleanup_free char *self = on_self();
+	cleanup_buf struct ga_buf url = GA_BUF_INIT;
+	const char *const words[] = { self, "depot", "--pipe", o->host, word, "%s" };
+
+	ga_buf_adds(&url, "ext::");
+	for (size_t i = 0; i < GA_NELEMS(words); i++) {
+		ga_buf_adds(&url, i ? " " : "");
+		for (const char *p = words[i]; *p; p++) {
+			if (*p == ' ' || (*p == '%' && i + 1 < GA_NELEMS(words)))
+				ga_buf_addch(&url, '%');
+			ga_buf_addch(&url, *p);
+		}
+	}
+	return ga_buf_steal(&url);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static int fail_there(const char *host, int status, const struct ga_buf *why, struct ga_error *err)
+{
+	cleanup_free char *line = ga_git_last_line(why), *q = ga_escape(host);
+
+	if (status == SSH_FAILED) {
+		(void)ga_fail(err, GA_EFATAL, "cannot reach '%s': %s", q,
+			      line ? line : "ssh failed");
+		return ga_hint(err, "'ssh %s' shows why; it is unknown what runs there", q);
+	}
+	(void)ga_fail(err, GA_EFATAL, "git-agent does not answer on '%s': %s", q,
+		      line ? line : "no message");
+	return ga_hint(err, "it must be installed there: 'ssh %s git agent --version' tries", q);
+}
+
+/* The answer of a call, behind what the login shell printed. */
+static int take_answer(const char *host, int status, const struct ga_buf *out,
+		       const struct ga_buf *why, json_t **ret, struct ga_error *err)
+{
+	const char *ready = out->len ? strstr(out->ptr, GA_ON_READY "\n") : NULL;
+	const char *text, *hint;
+	json_t *j;
+
+	if (!ready)
+		return fail_there(host, status, why, err);
+	ready += strlen(GA_ON_READY "\n");
+	j = json_loads(ready, JSON_DISABLE_EOF_CHECK, NULL);
+	if (!json_is_object(j)) {
+		json_decref(j);
+		return fail_there(host, status, why, err);
+	}
+	text = json_string_value(json_object_get(j, "error"));
+	hint = json_string_value(json_object_get(j, "hint"));
+	if (!text) {
+		*ret = j;
+		return 0;
+	}
+	(void)ga_fail(err, GA_EFATAL, "on '%s': %s", host, text);
+	if (hint)
+		(void)ga_hint(err, "there: %s", hint);
+	json_decref(j);
+	return -1;
+}
+
+int ga_on_call(const struct ga_on *o, const char *action, json_t *more, const struct ga_buf *in,
+	       json_t **ret, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
+	struct ga_process p = GA_PROCESS_INIT;
+	int status;
+
+	ga_on_words(o, action, more, false, &words);
+	p.argv = (const char *const *)words.v;
+	p.in = in ? in->ptr : NULL;
+	p.in_len = in ? in->len : 0;
+	p.out = &out;
+	p.out_max = ANSWER_MAX;
+	p.errout = &why;
+	p.timeout_ms = CALL_MS;
+	return ga_process_run(&p, &status, err) ||
+	       take_answer(o->host, status, &out, &why, ret, err) ? -1 : 0;
+}
+
+/* ---- what they do ---------------------------------------------------------------------------- */
+
+/* A question to one host about one repository, and its answer. */
+struct question {
+	struct ga_strv words;
+	struct ga_buf out, why;
+	struct ga_process p;
+	struct ga_process_job *job;
+};
+
+static void take_oid(const json_t *j, const char *key, struct ga_oid *ret)
+{
+	const char *hex = json_string_value(json_object_get(j, key));
+
+	if (!hex || !ga_oid_parse(hex, strlen(hex), ret))
+		*ret = ga_oid_none;
+}
+
+static void take_states(struct ga_ons *l, const struct ga_on *asked, const json_t *answer)
+{
+	const json_t *sessions = json_object_get(answer, "sessions");
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct ga_on *o = &l->v[i];
+		const json_t *one = json_object_get(sessions, o->far);
+		const char *state = json_string_value(json_object_get(one, "state"));
+		enum ga_state known;
+
+		if (strcmp(o->host, asked->host) != 0 || strcmp(o->project, asked->project) != 0)
+			continue;
+		if (state && !ga_state_parse(state, &known))
+			continue;
+		free(o->state);
+		o->state = ga_strdup(state ? state : "absent");
+		o->asked = (uint64_t)time(NULL);
+		take_oid(one, "tip", &o->tip);
+		take_oid(one, "held", &o->held);
+	}
+}
+
+static bool is_asked(const struct ga_ons *l, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (!strcmp(l->v[k].host, l->v[i].host) &&
+		    !strcmp(l->v[k].project, l->v[i].project))
+			return true;
+	return false;
+}
+
+void ga_on_ask(struct ga_ons *l, unsigned timeout_ms)
+{
+	struct question *v = ga_calloc(l->n + 1, sizeof(*v));
+
+	for (size_t i = 0; i < l->n; i++) {
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+		struct question *q = &v[i];
+
+		if (is_asked(l, i))
+			continue;
+		ga_on_words(&l->v[i], "list", NULL, false, &q->words);
+		q->p = (struct ga_process)GA_PROCESS_INIT;
+		q->p.argv = (const char *const *)q->words.v;
+		q->p.out = &q->out;
+		q->p.out_max = ANSWER_MAX;
+		q->p.errout = &q->why;
+		q->p.timeout_ms = timeout_ms;
+		(void)ga_process_begin(&q->p, &q->job, &ignored);
+	}
+	for (size_t i = 0; i < l->n; i++) {
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+		json_t *answer = NULL;
+		int status;
+
+		if (v[i].job && !ga_process_end(v[i].job, &status, &ignored) &&
+		    !take_answer(l->v[i].host, status, &v[i].out, &v[i].why, &answer, &ignored))
+			take_states(l, &l->v[i], answer);
+		json_decref(answer);
+		ga_strv_release(&v[i].words);
+		ga_buf_release(&v[i].out);
+		ga_buf_release(&v[i].why);
+	}
+	free(v);
+}
+
+/* ---- connected ------------------------------------------------------------------------------- */
+
+/* Read until behind the line GA_ON_READY, byte by byte, so that nothing of what follows is taken.
+ * Returns 1 if it ended before. */
+static int skip_noise(int fd)
+{
+	static const char ready[] = GA_ON_READY "\n";
+	size_t at = 0;
+	char c;
+
+	for (size_t n = 0; n < NOISE_MAX && read(fd, &c, 1) == 1; n++) {
+		at = c == ready[at] ? at + 1 : c == ready[0];
+		if (at == sizeof(ready) - 1)
+			return 0;
+	}
+	return 1;
+}
+
+/* Copy to standard output what comes; through the filter if `f` is not NULL. */
+static void copy_out(int fd, struct ga_termfilter *f)
+{
+	cleanup_free char *in = ga_malloc(PIECE), *out = ga_malloc(GA_TERMFILTER_ROOM(PIECE));
+	ssize_t n;
+
+	while ((n = read(fd, in, PIECE)) > 0) {
+		size_t k = f ? ga_termfilter(f, in, (size_t)n, out) : 0;
+
+		if (ga_write_full(STDOUT_FILENO, f ? out : in, f ? k : (size_t)n))
+			return;
+	}
+	if (f) {
+		size_t k = ga_termfilter_end(f, false, out);
+
+		(void)ga_write_full(STDOUT_FILENO, out, k);
+	}
+}
+
+/* Run the command with our input, and what it prints behind `ready` with our output. */
+static int connect_to(const char *host, const struct ga_strv *words, bool ready,
+		      struct ga_termfilter *f, int *ret_status, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	cleanup_close int from = -1, to = -1;
+	struct ga_process p = GA_PROCESS_INIT;
+	struct ga_process_job *job = NULL;
+	int fds[2], rc = 0;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a pipe");
+	from = fds[0];
+	to = fds[1];
+	p.argv = (const char *const *)words->v;
+	p.in_fd = STDIN_FILENO;
+	p.out_fd = to;
+	p.errout = &why;
+	if (ga_process_begin(&p, &job, err))
+		return -1;
+	ga_cleanup_closep(&to);
+	to = -1;
+	if (ready)
+		rc = skip_noise(from);
+	if (!rc)
+		copy_out(from, f);
+	ga_cleanup_closep(&from);
+	from = -1;
+	if (ga_process_end(job, ret_status, err))
+		return -1;
+	if (rc || *ret_status == SSH_FAILED)
+		return fail_there(host, *ret_status, &why, err);
+	if (why.len) {
+		cleanup_buf struct ga_buf safe = GA_BUF_INIT;
+
+		ga_quote_add_text(&safe, why.ptr, why.len);
+		(void)ga_write_full(STDERR_FILENO, safe.ptr, safe.len);
+	}
+	return 0;
+}
+
+int ga_on_run(const struct ga_on *o, json_t *more, bool terminal, int *ret_status,
+	      struct ga_error *err)
+{
+	struct ga_termfilter filter = GA_TERMFILTER_INIT;
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+
+	ga_json_set(more, "terminal", json_boolean(terminal));
+	ga_on_words(o, "run", more, terminal, &words);
+	return connect_to(o->host, &words, !terminal, isatty(STDOUT_FILENO) ? &filter : NULL,
+			  ret_status, err);
+}
+
+int ga_on_pipe(const char *host, const char *word, const char *service, int *ret_status,
+	       struct ga_error *err)
+{
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+	cleanup_free char *with = NULL;
+	json_t *j = on_unpack(word);
+
+	if (!ga_on_host_ok(host) || !json_is_object(j)) {
+		json_decref(j);
+		return ga_fail(err, GA_EUSAGE, "this is for git to call");
+	}
+	ga_json_set(j, "service", json_string(service));
+	with = pack(j);
+	json_decref(j);
+	words_to(host, with, false, &words);
+	return connect_to(host, &words, true, NULL, ret_status, err);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Records of sessions on other machines.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/json.h"
+#include "ga/on.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/session.h"
+
+#define RECORD_MAX ((size_t)1 << 20)
+#define HOST_MAX 255
+
+void ga_on_release(struct ga_on *o)
+{
+	free(o->name);
+	free(o->host);
+	free(o->project);
+	free(o->far);
+	free(o->directory);
+	free(o->state);
+	ga_strv_release(&o->options);
+	ga_strv_release(&o->command);
+	*o = (struct ga_on)GA_ON_INIT;
+}
+
+void ga_ons_release(struct ga_ons *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		ga_on_release(&l->v[i]);
+	free(l->v);
+	*l = (struct ga_ons)GA_ONS_INIT;
+}
+
+bool ga_on_host_ok(const char *host)
+{
+	size_t n = strlen(host);
+
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)host[i] <= ' ' || host[i] == 0x7f)
+			return false;
+	return n && n <= HOST_MAX && *host != '-';
+}
+
+static char *get_text(const json_t *j, const char *key)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+
+	return s ? ga_strdup(s) : NULL;
+}
+
+static bool decode(const json_t *j, struct ga_on *o)
+{
+	const char *base = json_string_value(json_object_get(j, "base"));
+
+	o->host = get_text(j, "host");
+	o->project = get_text(j, "project");
+	o->far = get_text(j, "far");
+	o->directory = get_text(j, "directory");
+	o->state = get_text(j, "state");
+	ga_json_words(json_object_get(j, "options"), &o->options);
+	ga_json_words(json_object_get(j, "command"), &o->command);
+	o->started = (uint64_t)json_integer_value(json_object_get(j, "started"));
+	o->asked = (uint64_t)json_integer_value(json_object_get(j, "asked"));
+	o->trusted = json_is_true(json_object_get(j, "trusted"));
+	o->runs = json_is_true(json_object_get(j, "runs"));
+	return o->host && ga_on_host_ok(o->host) && o->project && o->far &&
+	       ga_session_name_ok(o->far) && o->directory && base &&
+	       ga_oid_parse(base, strlen(base), &o->base);
+}
+
+int ga_on_read(const char *state_dir, const char *name, struct ga_on *ret, struct ga_error *err)
+{
+	cleanup_free char *path = ga_strf("%s/on/%s", state_dir, name);
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	json_t *j;
+	bool ok;
+
+	if (!ga_session_name_ok(name) || access(path, F_OK))
+		return 1;
+	if (ga_read_file_at(AT_FDCWD, path, RECORD_MAX, &text, err))
+		return -1;
+	j = json_loadb(text.ptr, text.len, 0, NULL);
+	ret->name = ga_strdup(name);
+	ok = decode(j, ret);
+	json_decref(j);
+	if (ok)
+		return 0;
+	ga_on_release(ret);
+	(void)ga_fail(err, GA_EFATAL, "the record '%s' is damaged", path);
+	return ga_hint(err, "remove it, if you do not need the session that it is about");
+}
+
+int ga_on_list(const char *state_dir, struct ga_ons *ret, struct ga_error *err)
+{
+	cleanup_free char *path = ga_path_join(state_dir, "on");
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	cleanup_dir DIR *d = opendir(path);
+	struct dirent *e;
+
+	while (d && (e = ga_dir_next(d)))
+		if (ga_session_name_ok(e->d_name))
+			ga_strv_push(&names, e->d_name);
+	ga_strv_sort_unique(&names);
+	for (size_t i = 0; i < names.n; i++) {
+		struct ga_on o = GA_ON_INIT;
+		int rc = ga_on_read(state_dir, names.v[i], &o, err);
+
+		if (rc < 0)
+			return -1;
+		if (rc)
+			continue;
+		GA_GROW(ret->v, ret->n, ret->cap);
+		ret->v[ret->n++] = o;
+	}
+	return 0;
+}
+
+int ga_on_save(const char *state_dir, const struct ga_on *o, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_path_join(state_dir, "on");
+	cleanup_free char *path = ga_path_join(dir, o->name), *text = NULL;
+	json_t *j = json_object();
+
+	ga_json_set_bytes(j, "host", o->host);
+	ga_json_set_bytes(j, "project", o->project);
+	ga_json_set_bytes(j, "far", o->far);
+	ga_json_set_bytes(j, "directory", o->directory);
+	ga_json_set_oid(j, "base", &o->base);
+	ga_json_set(j, "options", ga_json_strv(&o->options));
+	ga_json_set(j, "command", ga_json_strv(&o->command));
+	ga_json_set(j, "started", json_integer((json_int_t)o->started));
+	ga_json_set(j, "trusted", json_boolean(o->trusted));
+	ga_json_set(j, "runs", json_boolean(o->runs));
+	ga_json_set_bytes(j, "state", o->state);
+	ga_json_set(j, "asked", json_integer((json_int_t)o->asked));
+	text = json_dumps(j, JSON_INDENT(1));
+	json_decref(j);
+	if (!text)
+		return ga_fail(err, GA_EFATAL, "cannot write '%s'", path);
+	return ga_mkdir_p(dir, 0700, err) ||
+	       ga_write_atomic(AT_FDCWD, path, text, strlen(text), 0600, err) ? -1 : 0;
+}
+
+int ga_on_remove(const char *state_dir, const char *name, struct ga_error *err)
+{
+	cleanup_free char *path = ga_strf("%s/on/%s", state_dir, name);
+
+	return unlink(path) && errno != ENOENT
+		       ? ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", path) : 0;
+}

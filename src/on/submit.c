@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Starting a session on another machine: depot, base, start. Each step may be repeated.
+ */
+#include <string.h>
+
+#include "ga/json.h"
+#include "ga/quote.h"
+#include "on-internal.h"
+
+#define PUSH_MS 3600000
+
+/* Send the base to the depot. git compares what is there, so that only what is missing travels. */
+static int push_base(struct ga_repo *r, const struct ga_on *o, struct ga_error *err)
+{
+	static const char *const config[] = { "protocol.ext.allow=always", "push.followTags=false",
+					      "push.negotiate=false", NULL };
+	cleanup_free char *url = ga_on_url(o);
+	cleanup_free char *spec = ga_strf("%s:refs/agent-on/%s/base", GA_HEX(&o->base), o->far);
+	const char *const args[] = { "push", "--quiet", "--no-verify", "--no-signed",
+				     "--recurse-submodules=no", "--", url, spec, NULL };
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	cleanup_free char *line = NULL, *q = ga_escape(o->host);
+	struct ga_git g = GA_GIT(.args = args, .config = config, .errout = &why,
+				 .private_dir = GA_PRIVATE_NONE, .timeout_ms = PUSH_MS,
+				 .lazy_fetch = true);
+	int status;
+
+	if (ga_git_run(r, &g, &status, err))
+		return -1;
+	if (!status)
+		return 0;
+	line = ga_git_last_line(&why);
+	return ga_fail(err, GA_EFATAL, "cannot push the base of '%s' to '%s': %s", o->name, q,
+		       line ? line : "git failed");
+}
+
+/* Takes over `j`. */
+static void put(struct ga_buf *in, json_t *j)
+{
+	char *text = json_dumps(j, JSON_COMPACT);
+
+	ga_buf_adds(in, text ? text : "");
+	free(text);
+	json_decref(j);
+}
+
+static int start(const struct ga_on *o, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	json_t *answer = NULL;
+	int rc;
+
+	put(&in, json_pack("{s:o, s:o, s:b}", "options", ga_json_strv(&o->options), "command",
+			   ga_json_strv(&o->command), "trusted", o->trusted));
+	rc = ga_on_call(o, "start", NULL, &in, &answer, err);
+	json_decref(answer);
+	return rc;
+}
+
+int ga_on_resume(const struct ga_on *o, const struct ga_strv *words, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	json_t *answer = NULL;
+	int rc;
+
+	put(&in, json_pack("{s:o}", "words", ga_json_strv(words)));
+	rc = ga_on_call(o, "resume", NULL, &in, &answer, err);
+	json_decref(answer);
+	return rc;
+}
+
+int ga_on_submit(struct ga_repo *r, const struct ga_on *o, struct ga_error *err)
+{
+	json_t *answer = NULL;
+	int rc = ga_on_call(o, "open", NULL, NULL, &answer, err);
+
+	json_decref(answer);
+	return rc || push_base(r, o, err) || start(o, err) ? -1 : 0;
+}
