@@ -17,7 +17,7 @@ case $t in
 esac
 name=${t##*/}
 {
-	"$TEST_BUILDDIR/tests/helpers/reaper" -t "${TEST_TIMEOUT:-600}" -u "$base.used" \
+	"$TEST_BUILDDIR/tests/helpers/reaper" -t "${TEST_TIMEOUT:-1800}" -u "$base.used" \
 		"$GIT_AGENT_TEST_TMPDIR/${name%%-*}-XXXXXX" "$@" 2>"$base.err"
 	echo $? >"$base.rc"
 } | tee "$base.tap"
@@ -25,6 +25,6 @@ read -r rc <"$base.rc"
 read -r wall used <"$base.used"
 printf '%6.1f s, %6.1f of a processor  %s\n' "$wall" "$used" "$t" >"$base.seconds"
 rm -f "$base.used"
-[ "$rc" != 124 ] || echo "ended after ${TEST_TIMEOUT:-600} seconds" >>"$base.err"
+[ "$rc" != 124 ] || echo "ended after ${TEST_TIMEOUT:-1800} seconds" >>"$base.err"
 [ "$rc" = 0 ] || sed 's/^/# /' "$base.err" >&2
 exit "$rc"
