@@ -45,6 +45,10 @@ struct ga_fetch_opts {
 	const struct ga_refs *refs;  /* of ga_remote_list() */
 	const struct ga_oid *base;   /* a commit that the session is based on, or on an ancestor of
 				      * it; NULL: it is inferred */
+	const struct ga_oid *snapshot; /* a commit of uncommitted work on top of `base` that the
+				      * session was shown as well, or NULL ... */
+	const char *objects;         /* ... the object directory that has it (ga/wip.h) ... */
+	const struct ga_buf *patch;  /* ... and a git patch of what the session did to that work */
 	ga_fetch_risk_fn *risk;      /* supplies the configured paths */
 	void *payload;
 };

@@ -6,6 +6,7 @@
  * session without layers.
  *
  *     <state>/on/<name>                     the record: JSON, mode 0600
+ *     <state>/on-objects/<name>/            objects of the snapshot (ga/wip.h)
  *     ~/.local/share/git-agent/on/<id>/     there, by the id of the repository here: depot.git, and
  *                                           trees/<far name>/<directory>/
  *
@@ -38,7 +39,8 @@ struct ga_on {
 	char *project;           /* id of the repository (ga/repo.h) */
 	char *far;               /* name of the session there: <name>-<nonce> */
 	char *directory;         /* name of the working tree's directory there */
-	struct ga_oid base;      /* the commit that it is based on */
+	struct ga_oid base;      /* the commit that it is based on ... */
+	struct ga_oid snapshot;  /* ... and one of uncommitted work on top of that; zero: none */
 	struct ga_strv options;  /* of `git agent start`, for there */
 	struct ga_strv command;
 	uint64_t started;        /* seconds since the epoch, by the clock here */
@@ -69,7 +71,9 @@ int ga_on_read(const char *state_dir, const char *name, struct ga_on *ret, struc
 int ga_on_list(const char *state_dir, struct ga_ons *ret, struct ga_error *err);
 /* Write it; it is on the disk when this returns. */
 int ga_on_save(const char *state_dir, const struct ga_on *o, struct ga_error *err);
-/* Remove it. It is no error if there is none. */
+/* The directory for the objects of the snapshot. The caller frees it. */
+char *ga_on_objects(const char *state_dir, const char *name);
+/* Remove it, and these objects. It is no error if there is none. */
 int ga_on_remove(const char *state_dir, const char *name, struct ga_error *err);
 
 /* ---- here: the way there --------------------------------------------------------------------- */
@@ -87,6 +91,10 @@ int ga_on_call(const struct ga_on *o, const char *action, json_t *more, const st
 /* Ask all the hosts of these records at once what their sessions do, for at most `timeout_ms`, and
  * set `state`, `asked`, `tip` and `held` of those that answered. */
 void ga_on_ask(struct ga_ons *l, unsigned timeout_ms);
+/* Have a command run there, of which `words` are those of `git agent`, and append what it prints, at
+ * most `max` bytes. */
+int ga_on_output(const struct ga_on *o, const struct ga_strv *words, size_t max,
+		 struct ga_buf *out, struct ga_error *err);
 /* Have it done on this terminal, through the filter of ga/termfilter.h, or with our input and
  * output. `*ret_status` is the exit status there. */
 int ga_on_run(const struct ga_on *o, json_t *more, bool terminal, int *ret_status,

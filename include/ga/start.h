@@ -192,6 +192,13 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
 int ga_start_resume(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_session *s,
 		    int *lock, struct ga_start *ret, struct ga_error *err);
 
+/* What a session that is not to run here would be based on: HEAD or o->base_rev, and a snapshot of
+ * uncommitted work on top, in the object directory `objects` (the handle of `e` uses that from
+ * then on); the same commit if there is none. Adds to `notes` what stays here, for people. */
+int ga_start_choose(struct ga_start_env *e, const struct ga_start_opts *o, const char *objects,
+		    struct ga_oid *ret_onto, struct ga_oid *ret_base, struct ga_strv *notes,
+		    struct ga_error *err);
+
 /* Add the names that a new session cannot have: those that branches below agent/ or sessions on
  * other machines have. */
 int ga_start_taken_names(const struct ga_start_env *e, struct ga_strv *ret, struct ga_error *err);

@@ -23,6 +23,7 @@
 #define LOOK_MS 4000    /* for all hosts together */
 #define FOUND_SHOWN 5
 #define NONCE_BYTES 4
+#define PATCH_MAX ((size_t)256 << 20)
 #define HOSTS_MAX ((size_t)1 << 16)
 
 /* ---- where it is ----------------------------------------------------------------------------- */
@@ -92,16 +93,25 @@ static int risk_at(void *payload, const struct ga_oid *onto, struct ga_risk_path
 /* Fetch what the session has on its branch there, as a session of that name here. */
 static int fetch(struct cli *c, struct ga_on *o, struct ga_error *err)
 {
+	bool carries = !ga_oid_is_zero(&o->snapshot);
+	cleanup_free char *objects = ga_on_objects(c->env.state_dir, o->name);
+	cleanup_strv struct ga_strv diff = GA_STRV_INIT;
+	cleanup_buf struct ga_buf patch = GA_BUF_INIT;
 	const struct ga_remote_session from = { .name = o->far, .tip = o->tip, .held = o->held };
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 	cleanup_free char *url = ga_on_url(o);
 	const struct ga_fetch_opts fo = { .remote = url, .label = o->host, .base = &o->base,
+					  .snapshot = carries ? &o->snapshot : NULL,
+					  .objects = objects, .patch = &patch,
 					  .risk = risk_at, .payload = c };
 	cleanup_close int lock = -1;
 	int rc;
 
-	if (ga_oid_is_zero(&o->tip) && ga_oid_is_zero(&o->held)) {
+	ga_strv_push_many(&diff, "diff", "--uncommitted", o->far, NULL);
+	if (carries && ga_on_output(o, &diff, PATCH_MAX, &patch, err))
+		return -1;
+	if (ga_oid_is_zero(&o->tip) && ga_oid_is_zero(&o->held) && !patch.len) {
 		(void)ga_fail(err, GA_ENEGATIVE, "agent/%s changed nothing on '%s'", o->name,
 			      o->host);
 		return ga_hint(err, "'git agent drop --force %s' drops it", o->name);
@@ -393,16 +403,14 @@ static bool uses_lfs(const struct ga_repo *r, const struct ga_oid *base)
 }
 
 /* Repositories that git cannot send as they are. */
-static int check_repository(struct cli *c, const struct cli_on_start *o, const struct ga_oid *base,
-			    struct ga_error *err)
+static int check_repository(struct cli *c, const struct ga_oid *base, struct ga_error *err)
 {
 	const struct ga_repo_info *info = ga_repo_info(c->env.repo);
 	cleanup_free char *shallow = ga_path_join(info->commondir, "shallow");
 	cleanup_strv struct ga_strv links = GA_STRV_INIT;
-	cleanup_scan struct ga_scan scan = GA_SCAN_INIT;
 	const char *why = NULL;
 
-	if (ga_repo_gitlinks(c->env.repo, &links, err) || ga_scan_look(c->env.repo, &scan, err))
+	if (ga_repo_gitlinks(c->env.repo, &links, err))
 		return -1;
 	if (!access(shallow, F_OK))
 		why = "it is shallow: 'git fetch --unshallow' completes it";
@@ -415,13 +423,7 @@ static int check_repository(struct cli *c, const struct cli_on_start *o, const s
 	if (why)
 		return ga_fail(err, GA_ESTART, "this repository cannot be sent to another machine: "
 			       "%s", why);
-	if ((o->dirty && !strcmp(o->dirty, "ignore")) || o->base ||
-	    !(scan.changed.n + scan.untracked.n))
-		return 0;
-	(void)ga_fail(err, GA_ESTART, "uncommitted work is not sent to another machine: %zu path%s",
-		      scan.changed.n + scan.untracked.n,
-		      scan.changed.n + scan.untracked.n == 1 ? "" : "s");
-	return ga_hint(err, "commit it, or leave it here with '--dirty ignore'");
+	return 0;
 }
 
 /* The last component of the working tree's path, as far as it may be shown anywhere. */
@@ -480,22 +482,48 @@ static int fill(struct cli *c, const struct cli_on_start *o, struct ga_on *on, s
 	return 0;
 }
 
+/* What the session is based on, with the user's settings for that. */
+static int choose_base(struct cli *c, const struct cli_on_start *o, const struct ga_config *conf,
+		       struct ga_on *on, struct ga_error *err)
+{
+	cleanup_free char *objects = ga_on_objects(c->env.state_dir, on->name);
+	struct ga_start_opts so = { .base_rev = o->base, .argv = o->argv, .argc = o->argc };
+	cleanup_strv struct ga_strv notes = GA_STRV_INIT;
+	struct ga_oid shown;
+	struct cli_filter filter;
+
+	if (cli_parse_filter(NULL, true, &filter, err))
+		return -1;
+	so.dirty = (enum ga_dirty)conf->dirty;
+	cli_apply_settings(c, conf, &filter, &so);
+	if (ga_start_choose(&c->env, &so, objects, &on->base, &shown, &notes, err))
+		return -1;
+	if (!ga_oid_equal(&shown, &on->base))
+		on->snapshot = shown;
+	for (size_t i = 0; i < notes.n; i++)
+		cli_note("agent/%s: %s", on->name, notes.v[i]);
+	return 0;
+}
+
 int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *err)
 {
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	cleanup_on struct ga_on on = GA_ON_INIT;
 	cleanup_free char *branch = NULL;
+	struct ga_oid onto;
 	int rc;
 
 	if (!ga_on_host_ok(o->host))
 		return ga_fail(err, GA_EUSAGE, "'%s' is no name of a host", o->host);
-	rc = o->base ? ga_repo_resolve(c->env.repo, o->base, &on.base, err)
-		     : ga_repo_head(c->env.repo, &on.base, &branch, err);
+	rc = o->base ? ga_repo_resolve(c->env.repo, o->base, &onto, err)
+		     : ga_repo_head(c->env.repo, &onto, &branch, err);
 	if (rc > 0)
 		(void)ga_fail(err, GA_ESTART, "there is no commit yet that could be sent");
-	if (rc || cli_settings_to_run(c, &on.base, !o->detach, &conf, err) ||
-	    check_repository(c, o, &on.base, err) || consent(c, o->host, &on.base, err) ||
-	    fill(c, o, &on, err) || ga_on_save(c->env.state_dir, &on, err))
+	if (rc || cli_settings_to_run(c, &onto, !o->detach, &conf, err) ||
+	    (o->dirty && ga_config_set_key(&conf, "dirty", o->dirty, err)) ||
+	    check_repository(c, &onto, err) || consent(c, o->host, &onto, err) ||
+	    fill(c, o, &on, err) || choose_base(c, o, &conf, &on, err) ||
+	    ga_on_save(c->env.state_dir, &on, err))
 		return -1;
 	if (ga_on_submit(c->env.repo, &on, err)) {
 		cleanup_error struct ga_error ignored = GA_ERROR_INIT;

@@ -144,6 +144,7 @@ static int do_git(struct depot *d, json_t *ret, struct ga_error *err)
 {
 	static const char *const shown[][2] = {
 		{ "heads/agent/", "" }, { "agent/", "/held" }, { "agent-on/", "/base" },
+		{ "agent-on/", "/snapshot" },
 	};
 	const char *service = text_of(d->request, "service");
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
@@ -191,11 +192,29 @@ static void give_back(struct depot *d)
 	(void)GIT(d, &ignored, "update-ref", "-d", ref);
 }
 
+/* Make the working tree: the base and, as uncommitted changes, what the snapshot has. */
+static int make_tree(struct depot *d, struct ga_error *err)
+{
+	cleanup_free char *base = ga_strf("refs/agent-on/%s/base", d->name);
+	cleanup_free char *snapshot = ga_strf("refs/agent-on/%s/snapshot", d->name);
+	cleanup_error struct ga_error none = GA_ERROR_INIT;
+	cleanup_strv struct ga_strv put = GA_STRV_INIT, reset = GA_STRV_INIT;
+
+	if (GIT(d, err, "worktree", "add", "--quiet", "--detach", d->tree, base))
+		return -1;
+	if (GIT(d, &none, "rev-parse", "--quiet", "--verify", snapshot))
+		return 0;
+	ga_strv_push_many(&put, "git", "-c", "core.hooksPath=/dev/null", "read-tree", "-u",
+			  "--reset", snapshot, NULL);
+	ga_strv_push_many(&reset, "git", "-c", "core.hooksPath=/dev/null", "reset", "--quiet",
+			  NULL);
+	return run(&put, d->tree, NULL, err) || run(&reset, d->tree, NULL, err) ? -1 : 0;
+}
+
 static int do_start(struct depot *d, json_t *ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
-	cleanup_free char *base = ga_strf("refs/agent-on/%s/base", d->name);
 	cleanup_strv struct ga_strv trust = GA_STRV_INIT;
 	bool trusted;
 	json_t *j;
@@ -215,7 +234,7 @@ static int do_start(struct depot *d, json_t *ret, struct ga_error *err)
 	ga_json_set(ret, "claimed", json_boolean(rc > 0));
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	if (GIT(d, err, "worktree", "add", "--quiet", "--detach", d->tree, base) ||
+	if (make_tree(d, err) ||
 	    (trusted && run(&trust, d->tree, NULL, err)) ||
 	    run(&words, d->tree, &out, err)) {
 		give_back(d);
@@ -304,6 +323,7 @@ static int do_run(struct depot *d, json_t *ret, struct ga_error *err)
 static int do_drop(struct depot *d, json_t *ret, struct ga_error *err)
 {
 	cleanup_free char *base = ga_strf("refs/agent-on/%s/base", d->name);
+	cleanup_free char *snapshot = ga_strf("refs/agent-on/%s/snapshot", d->name);
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
@@ -313,6 +333,7 @@ static int do_drop(struct depot *d, json_t *ret, struct ga_error *err)
 		return -1;
 	give_back(d);
 	(void)GIT(d, &ignored, "update-ref", "-d", base);
+	(void)GIT(d, &ignored, "update-ref", "-d", snapshot);
 	return 0;
 }
 

@@ -179,24 +179,51 @@ static int take_answer(const char *host, int status, const struct ga_buf *out,
 	return -1;
 }
 
-int ga_on_call(const struct ga_on *o, const char *action, json_t *more, const struct ga_buf *in,
-	       json_t **ret, struct ga_error *err)
+static int call(const struct ga_on *o, const char *action, json_t *more, const struct ga_buf *in,
+		size_t max, struct ga_buf *out, struct ga_buf *why, int *ret_status,
+		struct ga_error *err)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
-	int status;
 
 	ga_on_words(o, action, more, false, &words);
 	p.argv = (const char *const *)words.v;
 	p.in = in ? in->ptr : NULL;
 	p.in_len = in ? in->len : 0;
-	p.out = &out;
-	p.out_max = ANSWER_MAX;
-	p.errout = &why;
+	p.out = out;
+	p.out_max = max;
+	p.errout = why;
 	p.timeout_ms = CALL_MS;
-	return ga_process_run(&p, &status, err) ||
+	return ga_process_run(&p, ret_status, err);
+}
+
+int ga_on_call(const struct ga_on *o, const char *action, json_t *more, const struct ga_buf *in,
+	       json_t **ret, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
+	int status;
+
+	return call(o, action, more, in, ANSWER_MAX, &out, &why, &status, err) ||
 	       take_answer(o->host, status, &out, &why, ret, err) ? -1 : 0;
+}
+
+int ga_on_output(const struct ga_on *o, const struct ga_strv *words, size_t max,
+		 struct ga_buf *ret, struct ga_error *err)
+{
+	static const char mark[] = GA_ON_READY "\n";
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
+	const char *ready;
+	int status;
+
+	if (call(o, "run", json_pack("{s:o}", "words", ga_json_strv(words)), NULL, max, &out, &why,
+		 &status, err))
+		return -1;
+	ready = out.len ? memmem(out.ptr, out.len, mark, strlen(mark)) : NULL;
+	if (!ready || status)
+		return fail_there(o->host, status, &why, err);
+	ready += strlen(mark);
+	ga_buf_add(ret, ready, out.len - (size_t)(ready - out.ptr));
+	return 0;
 }
 
 /* ---- what they do ---------------------------------------------------------------------------- */

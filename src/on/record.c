@@ -58,6 +58,7 @@ static char *get_text(const json_t *j, const char *key)
 static bool decode(const json_t *j, struct ga_on *o)
 {
 	const char *base = json_string_value(json_object_get(j, "base"));
+	const char *snapshot = json_string_value(json_object_get(j, "snapshot"));
 
 	o->host = get_text(j, "host");
 	o->project = get_text(j, "project");
@@ -72,7 +73,8 @@ static bool decode(const json_t *j, struct ga_on *o)
 	o->runs = json_is_true(json_object_get(j, "runs"));
 	return o->host && ga_on_host_ok(o->host) && o->project && o->far &&
 	       ga_session_name_ok(o->far) && o->directory && base &&
-	       ga_oid_parse(base, strlen(base), &o->base);
+	       ga_oid_parse(base, strlen(base), &o->base) &&
+	       (!snapshot || ga_oid_parse(snapshot, strlen(snapshot), &o->snapshot));
 }
 
 int ga_on_read(const char *state_dir, const char *name, struct ga_on *ret, struct ga_error *err)
@@ -133,6 +135,7 @@ int ga_on_save(const char *state_dir, const struct ga_on *o, struct ga_error *er
 	ga_json_set_bytes(j, "far", o->far);
 	ga_json_set_bytes(j, "directory", o->directory);
 	ga_json_set_oid(j, "base", &o->base);
+	ga_json_set_oid(j, "snapshot", &o->snapshot);
 	ga_json_set(j, "options", ga_json_strv(&o->options));
 	ga_json_set(j, "command", ga_json_strv(&o->command));
 	ga_json_set(j, "started", json_integer((json_int_t)o->started));
@@ -148,10 +151,17 @@ int ga_on_save(const char *state_dir, const struct ga_on *o, struct ga_error *er
 	       ga_write_atomic(AT_FDCWD, path, text, strlen(text), 0600, err) ? -1 : 0;
 }
 
+char *ga_on_objects(const char *state_dir, const char *name)
+{
+	return ga_strf("%s/on-objects/%s", state_dir, name);
+}
+
 int ga_on_remove(const char *state_dir, const char *name, struct ga_error *err)
 {
 	cleanup_free char *path = ga_strf("%s/on/%s", state_dir, name);
+	cleanup_free char *objects = ga_on_objects(state_dir, name);
 
-	return unlink(path) && errno != ENOENT
-		       ? ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", path) : 0;
+	if (unlink(path) && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", path);
+	return ga_rmtree_at(AT_FDCWD, objects, err);
 }

@@ -10,20 +10,24 @@
 
 #define PUSH_MS 3600000
 
-/* Send the base to the depot. git compares what is there, so that only what is missing travels. */
+/* Send base and snapshot to the depot. git compares what is there, so that only what is missing
+ * travels. */
 static int push_base(struct ga_repo *r, const struct ga_on *o, struct ga_error *err)
 {
 	static const char *const config[] = { "protocol.ext.allow=always", "push.followTags=false",
 					      "push.negotiate=false", NULL };
-	cleanup_free char *url = ga_on_url(o);
-	cleanup_free char *spec = ga_strf("%s:refs/agent-on/%s/base", GA_HEX(&o->base), o->far);
+	bool carries = !ga_oid_is_zero(&o->snapshot);
+	cleanup_free char *url = ga_on_url(o), *line = NULL, *q = ga_escape(o->host);
+	cleanup_free char *base = ga_strf("%s:refs/agent-on/%s/base", GA_HEX(&o->base), o->far);
+	cleanup_free char *snapshot = ga_strf("%s:refs/agent-on/%s/snapshot",
+					      GA_HEX(&o->snapshot), o->far);
 	const char *const args[] = { "push", "--quiet", "--no-verify", "--no-signed",
-				     "--recurse-submodules=no", "--", url, spec, NULL };
+				     "--recurse-submodules=no", "--", url, base,
+				     carries ? snapshot : NULL, NULL };
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
-	cleanup_free char *line = NULL, *q = ga_escape(o->host);
-	struct ga_git g = GA_GIT(.args = args, .config = config, .errout = &why,
-				 .private_dir = GA_PRIVATE_NONE, .timeout_ms = PUSH_MS,
-				 .lazy_fetch = true);
+	const struct ga_git g = GA_GIT(.args = args, .config = config, .errout = &why,
+				       .private_dir = GA_PRIVATE_READ, .timeout_ms = PUSH_MS,
+				       .lazy_fetch = true);
 	int status;
 
 	if (ga_git_run(r, &g, &status, err))

@@ -132,11 +132,9 @@ static int choose_dirty(struct ga_start_env *e, const struct ga_start_opts *o, b
 }
 
 /* In the session's own objects: nobody else may see that work. */
-int start_take_snapshot(struct ga_start_env *e, const struct ga_session *s, struct start_base *b,
+int start_take_snapshot(struct ga_start_env *e, const char *objects, struct start_base *b,
 			struct ga_error *err)
 {
-	cleanup_free char *objects = ga_wip_objects(s);
-
 	if (!b->carried)
 		return 0;
 	return ga_start_config(e, err) || ga_repo_use_private(e->repo, objects, err) ||
@@ -271,4 +269,25 @@ int start_choose_part_base(struct ga_start_env *e, const struct ga_start_opts *o
 		return -1;
 	return start_find_secrets(e, o, false, false, ret, err) || start_hide_objects(e, ret, err)
 		       ? -1 : 0;
+}
+
+int ga_start_choose(struct ga_start_env *e, const struct ga_start_opts *o, const char *objects,
+		    struct ga_oid *ret_onto, struct ga_oid *ret_base, struct ga_strv *notes,
+		    struct ga_error *err)
+{
+	cleanup_(start_base_release) struct start_base b = { .onto_ref = NULL };
+	cleanup_free char *ignored = NULL, *hidden = NULL;
+
+	if (start_choose_base(e, o, false, &b, err) || start_take_snapshot(e, objects, &b, err))
+		return -1;
+	*ret_onto = b.onto;
+	*ret_base = b.base;
+	ignored = ga_quote_list(&b.scan.ignored_dirs, GA_LISTED);
+	hidden = ga_quote_list(&b.hidden, GA_LISTED);
+	if (b.scan.ignored_dirs.n + b.scan.ignored_files.n)
+		ga_strv_pushf(notes, "ignored files stay here: %s%s%zu single files", ignored,
+			      b.scan.ignored_dirs.n ? ", " : "", b.scan.ignored_files.n);
+	if (b.hidden.n)
+		ga_strv_pushf(notes, "secrets stay here: %s", hidden);
+	return 0;
 }

@@ -30,7 +30,7 @@ void start_base_release(struct start_base *b);
 int start_check_project(const struct ga_start_env *e, struct ga_error *err);
 /* Choose what a new session stands on. A `dry` run makes no commit. */
 /* Commit the scanned work, which start_choose_base() leaves to do, once there is a session. */
-int start_take_snapshot(struct ga_start_env *e, const struct ga_session *s, struct start_base *b,
+int start_take_snapshot(struct ga_start_env *e, const char *objects, struct start_base *b,
 			struct ga_error *err);
 int start_choose_base(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
 		      struct start_base *ret, struct ga_error *err);

@@ -435,7 +435,6 @@ static void fill(struct fetch *f, struct ga_report *r)
 	r->held = f->rewrite.held;
 	ga_report_add_flags(r, &f->rewrite.flags, &f->rewrite.held_paths);
 	ga_strv_extend(&r->notes, &f->notes);
-	ga_report_tell(r, s);
 }
 
 static int publish(struct fetch *f, const struct ga_report *r, const char *committer,
@@ -520,17 +519,10 @@ static int begin(struct fetch *f, const char *name, int *ret_lock, struct ga_err
 	return check_untouched(f, err);
 }
 
-static int bring(struct fetch *f, struct ga_report *report, struct ga_error *err)
+static int bring_commits(struct fetch *f, const char *committer, struct ga_error *err)
 {
-	cleanup_free char *committer = NULL;
 	int rc;
 
-	f->tip = f->from->tip;
-	f->held = f->from->held;
-	if (start_remote_known(f->e, f->o, &f->known, &f->sessions, err))
-		return -1;
-	if (!f->known.n)
-		return fail_onto(f, err);
 	if (take_objects(f, err))
 		return -1;
 	if (!ga_oid_is_zero(&f->held)) {
@@ -543,12 +535,30 @@ static int bring(struct fetch *f, struct ga_report *report, struct ga_error *err
 						"branch, and was left there");
 		}
 	}
-	if (find_onto(f, err) || check_private(f, err) ||
-	    ga_repo_signature(f->r, &f->e->config, time(NULL), &committer, err))
+	return find_onto(f, err) || check_private(f, err) || rewrite(f, committer, err) ? -1 : 0;
+}
+
+static int bring(struct fetch *f, struct ga_report *report, struct ga_error *err)
+{
+	cleanup_free char *committer = NULL;
+	/* it may have changed nothing but uncommitted work */
+	bool none = f->o->snapshot && ga_oid_is_zero(&f->from->tip);
+
+	f->tip = f->from->tip;
+	f->held = f->from->held;
+	if (start_remote_known(f->e, f->o, &f->known, &f->sessions, err))
 		return -1;
-	if (rewrite(f, committer, err))
+	if (!f->known.n)
+		return fail_onto(f, err);
+	if (none)
+		f->onto = f->rewrite.tip = *f->o->base;
+	if (ga_repo_signature(f->r, &f->e->config, time(NULL), &committer, err) ||
+	    (!none && bring_commits(f, committer, err)))
 		return -1;
 	fill(f, report);
+	if (f->o->snapshot && start_fetch_uncommitted(f->e, f->o, f->s, report, err))
+		return -1;
+	ga_report_tell(report, f->s);
 	return publish(f, report, committer, err);
 }
 

@@ -118,6 +118,10 @@ int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,
 int start_make_refs(struct ga_start_env *e, const struct ga_session *s,
 		    const struct ga_refs *visible, struct ga_error *err);
 /* Add the names that no session may have because there are such branches. */
+/* fetch-uncommitted.c: for a fetch with a snapshot, make the uncommitted part of the session. */
+struct ga_fetch_opts;
+int start_fetch_uncommitted(struct ga_start_env *e, const struct ga_fetch_opts *o,
+			    struct ga_session *s, struct ga_report *r, struct ga_error *err);
 int start_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err);
 
 /* locks.c: remove locks that a killed git or supervisor left on the session's refs. The session

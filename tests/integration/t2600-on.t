@@ -92,6 +92,51 @@ test_that FARSERVER 'a session is resumed there, and fetched anew' '
 	git agent review u | grep two
 '
 
+test_that FARSERVER 'uncommitted work is there, and what was done to it comes back as uncommitted changes' '
+	make_repo w &&
+	agree build &&
+	line f 3 mine &&
+	printf "\\0\\1" >bin &&
+	echo u >untracked &&
+	echo "TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345" >.env &&
+	git rm -q --cached g &&
+	rm g &&
+	git status --porcelain >../before &&
+	git agent start --on build -d -n w -- sh -c "
+		test ! -e .env && test ! -e g && grep -q mine f &&
+		sed -i 1s/.*/theirs/ f
+		printf \"\\0\\2\" >bin
+		echo more >>untracked
+		echo n >new" >../out 2>../err &&
+	grep "secrets stay here: .env" ../err &&
+	git agent wait w &&
+	git agent review w >../out &&
+	git status --porcelain >../after &&
+	test_cmp ../before ../after &&
+	git agent land w &&
+	test_prints n cat new &&
+	grep theirs f &&
+	grep mine f &&
+	grep more untracked &&
+	printf "\\0\\2" | cmp - bin &&
+	git show HEAD --stat | grep new &&
+	! git show HEAD | grep theirs &&
+	git agent land --undo &&
+	git status --porcelain >../after &&
+	test_cmp ../before ../after
+'
+
+test_that FARSERVER 'a session that changed nothing but uncommitted work lands' '
+	make_repo only &&
+	agree build &&
+	echo mine >>f &&
+	git agent start --on build -d -n o -- sh -c "echo theirs >>f" >/dev/null &&
+	git agent wait o &&
+	git agent land o &&
+	grep theirs f &&
+	git diff --quiet --cached
+'
+
 test_that FARSERVER 'a host that does not answer leaves the session unknown' '
 	make_repo v &&
 	agree gone &&
