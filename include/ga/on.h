@@ -45,7 +45,7 @@ struct ga_on {
 	struct ga_strv command;
 	uint64_t started;        /* seconds since the epoch, by the clock here */
 	bool trusted;            /* the user trusts the repository's settings at `base` */
-	bool runs;               /* it may have been started, and its result was not fetched since */
+	bool runs;               /* it may have been started, and its result was not fetched */
 	char *state;             /* what it was when it last answered; NULL: it never did ... */
 	uint64_t asked;          /* ... and when that was, by the clock here */
 	struct ga_oid tip, held; /* what it has then, as it says; zero: nothing. Not stored */
@@ -91,8 +91,8 @@ int ga_on_call(const struct ga_on *o, const char *action, json_t *more, const st
 /* Ask all the hosts of these records at once what their sessions do, for at most `timeout_ms`, and
  * set `state`, `asked`, `tip` and `held` of those that answered. */
 void ga_on_ask(struct ga_ons *l, unsigned timeout_ms);
-/* Have a command run there, of which `words` are those of `git agent`, and append what it prints, at
- * most `max` bytes. */
+/* Have a command run there, `git agent` with these words, and append what it prints, at most `max`
+ * bytes. */
 int ga_on_output(const struct ga_on *o, const struct ga_strv *words, size_t max,
 		 struct ga_buf *out, struct ga_error *err);
 /* Have it done on this terminal, through the filter of ga/termfilter.h, or with our input and

@@ -113,7 +113,8 @@ int cli_open(struct cli *c, unsigned needs, struct ga_error *err);
 extern const struct cli_command cli_start, cli_resume, cli_attach, cli_shell, cli_logs, cli_wait,
 	cli_stop, cli_refresh, cli_list, cli_show, cli_diff, cli_review, cli_send, cli_land,
 	cli_drop, cli_gc, cli_guard, cli_push, cli_fetch, cli_capture, cli_rules, cli_secrets,
-	cli_depot, cli_agents, cli_home, cli_config, cli_init, cli_trust, cli_shim, cli_doctor, cli_version;
+	cli_depot, cli_agents, cli_home, cli_config, cli_init, cli_trust, cli_shim, cli_doctor,
+	cli_version;
 
 /* Parse options into `opts`; `*argv` and `*argc` become what is left. Returns 1
  * if -h was given (help was printed to standard output). */

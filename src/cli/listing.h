@@ -18,7 +18,7 @@ struct cli_row {
 	struct ga_report r;
 	struct ga_live_peer peer; /* of one that runs and answers */
 	struct cli_counts counts;
-	char *elsewhere;          /* what it does on another machine (s.id.remote); NULL: it is here */
+	char *elsewhere;          /* what it does on the host s.id.remote; NULL: it is here */
 	bool running;
 	bool unfinished, conflicts; /* a landing of it waits to be finished; files are unmerged */
 	char *idle;               /* of one that has ended: that it has no work, and what it has

@@ -317,8 +317,9 @@ int cli_on(struct cli *c, const struct cli_command *cmd, const struct ga_strv *w
 		rc = run_there(c, &o, name, words, isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
 			       err);
 	else if (!strcmp(name, "refresh"))
-		return ga_fail(err, GA_EUSAGE, "'refresh' is for sessions on this machine: agent/%s "
-			       "is on '%s'", o.name, o.host);
+		return ga_fail(err, GA_EUSAGE,
+			       "'refresh' is for sessions on this machine: agent/%s is on '%s'",
+			       o.name, o.host);
 	else if (ga_has_word("show diff", name) && o.runs && !look(c, &o, err) && !ran(&o) &&
 		 !is_absent(&o))
 		rc = run_there(c, &o, name, words, false, err);
@@ -373,9 +374,9 @@ static int consent(struct cli *c, const char *host, const struct ga_oid *base, s
 		return -1;
 	if (strstr(text.ptr, line))
 		return 0;
-	cli_note("'%s' gets the history of this repository, with all that was ever committed to it; "
-		 "its user %s and its root can read that, and the logins that agents have there",
-		 host, "there");
+	cli_note("'%s' gets the history of this repository, with all that was ever committed to "
+		 "it; your account there and its root can read that, and the logins that agents "
+		 "have there", host);
 	if (show_history(c, base, err))
 		return -1;
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,6 +27,7 @@ struct depot {
 	char *dir;         /* of the repository's sessions */
 	char *git;         /* the depot */
 	char *tree;        /* the working tree of the session */
+	int status;        /* what to exit with */
 };
 
 static void depot_release(struct depot *d)
@@ -94,19 +94,19 @@ static int git(const struct depot *d, const struct ga_strv *args, struct ga_erro
 		git(d, &args_, err); \
 	})
 
-static void say_ready(void)
+/* Run it with our input and output; its exit status is ours. */
+static int connect_with(struct depot *d, const struct ga_strv *words, const char *cwd, bool ready,
+			struct ga_error *err)
 {
-	(void)fputs(GA_ON_READY "\n", stdout);
-	(void)fflush(stdout);
-}
+	struct ga_process p = GA_PROCESS_INIT;
 
-/* Become this program. */
-static int become(const struct ga_strv *words, const char *cwd, struct ga_error *err)
-{
-	if (chdir(cwd))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot enter '%s'", cwd);
-	(void)execvp(words->v[0], words->v);
-	return ga_fail_errno(err, GA_EFATAL, errno, "cannot run '%s'", words->v[0]);
+	if (ready)
+		(void)ga_write_full(STDOUT_FILENO, GA_ON_READY "\n", strlen(GA_ON_READY) + 1);
+	p.argv = (const char *const *)words->v;
+	p.cwd = cwd;
+	p.in_fd = STDIN_FILENO;
+	p.out_fd = STDOUT_FILENO;
+	return ga_process_run(&p, &d->status, err);
 }
 
 /* ---- what is asked --------------------------------------------------------------------------- */
@@ -162,11 +162,10 @@ static int do_git(struct depot *d, json_t *ret, struct ga_error *err)
 			      shown[i][1]);
 	}
 	ga_strv_push_many(&words, service, d->git, NULL);
-	say_ready();
-	return become(&words, "/", err);
+	return connect_with(d, &words, "/", true, err);
 }
 
-/* Take the claim: of all that come for this session one succeeds, ever. Returns 1 for the others. */
+/* Take the claim: of all that come for this session one succeeds, ever. Returns 1 for others. */
 static int claim(struct depot *d, struct ga_error *err)
 {
 	cleanup_free char *ref = ga_strf("refs/agent-on/%s/claim", d->name);
@@ -303,7 +302,7 @@ static int do_list(struct depot *d, json_t *ret, struct ga_error *err)
 	return 0;
 }
 
-/* Become the command, in the session's working tree. */
+/* Run the command, in the session's working tree. */
 static int do_run(struct depot *d, json_t *ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
@@ -315,9 +314,8 @@ static int do_run(struct depot *d, json_t *ret, struct ga_error *err)
 		return ga_fail(err, GA_EUSAGE, "unknown command");
 	if (check_tree(d, err))
 		return -1;
-	if (!json_is_true(json_object_get(d->request, "terminal")))
-		say_ready();
-	return become(&words, d->tree, err);
+	return connect_with(d, &words, d->tree,
+			    !json_is_true(json_object_get(d->request, "terminal")), err);
 }
 
 static int do_drop(struct depot *d, json_t *ret, struct ga_error *err)
@@ -354,7 +352,7 @@ static bool is_plain(const char *s)
 
 static int open_depot(struct depot *d, const char *home, struct ga_error *err)
 {
-	const char *data = getenv("XDG_DATA_HOME");
+	const char *data = ga_env_get("XDG_DATA_HOME");
 	cleanup_free char *share = data && *data == '/' ? ga_strdup(data)
 							: ga_path_join(home, ".local/share");
 	const char *project = text_of(d->request, "project");
@@ -371,6 +369,7 @@ static int open_depot(struct depot *d, const char *home, struct ga_error *err)
 
 static void answer(json_t *j, const struct ga_error *err)
 {
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	char *text;
 
 	if (err) {
@@ -379,7 +378,8 @@ static void answer(json_t *j, const struct ga_error *err)
 			ga_json_set_bytes(j, "hint", err->hint);
 	}
 	text = json_dumps(j, JSON_COMPACT);
-	(void)printf(GA_ON_READY "\n%s\n", text ? text : "{}");
+	ga_buf_addf(&out, GA_ON_READY "\n%s\n", text ? text : "{}");
+	(void)ga_write_full(STDOUT_FILENO, out.ptr, out.len);
 	free(text);
 }
 
@@ -389,10 +389,11 @@ int ga_on_serve(const char *word, const char *home, int *ret_status,
 	static const struct {
 		const char *name;
 		int (*fn)(struct depot *d, json_t *ret, struct ga_error *err);
-		bool becomes;
+		bool connects;
 	} actions[] = {
 		{ "open", do_open, false }, { "git", do_git, true }, { "start", do_start, false },
-		{ "resume", do_resume, false }, { "list", do_list, false }, { "run", do_run, true }, { "drop", do_drop, false },
+		{ "resume", do_resume, false }, { "list", do_list, false }, { "run", do_run, true },
+		{ "drop", do_drop, false },
 	};
 	cleanup_(depot_release) struct depot d = { .self = on_self() };
 	json_t *request = on_unpack(word), *j = json_object();
@@ -407,8 +408,8 @@ int ga_on_serve(const char *word, const char *home, int *ret_status,
 		(void)ga_fail(err, GA_EUSAGE, "the request is not understood: another version?");
 	else
 		rc = open_depot(&d, home, err) || actions[i].fn(&d, j, err) ? -1 : 0;
-	*ret_status = rc ? ga_error_status(err->code) : 0;
-	if (i == GA_NELEMS(actions) || !actions[i].becomes) {
+	*ret_status = rc ? ga_error_status(err->code) : d.status;
+	if (i == GA_NELEMS(actions) || !actions[i].connects) {
 		answer(j, rc ? err : NULL);
 		ga_error_release(err);
 		rc = 0;

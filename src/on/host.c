@@ -32,7 +32,7 @@
 /* Where the socket of a shared connection is, made if missing. NULL: there is no place for one. */
 static char *socket_dir(void)
 {
-	const char *run = getenv("XDG_RUNTIME_DIR"), *home = getenv("HOME");
+	const char *run = ga_env_get("XDG_RUNTIME_DIR"), *home = ga_env_get("HOME");
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *dir = run && *run == '/' ? ga_path_join(run, "git-agent")
 			       : home ? ga_path_join(home, ".ssh/git-agent") : NULL;
@@ -150,17 +150,25 @@ static int fail_there(const char *host, int status, const struct ga_buf *why, st
 	return ga_hint(err, "it must be installed there: 'ssh %s git agent --version' tries", q);
 }
 
+/* What follows the line GA_ON_READY; NULL: there is none. */
+static const char *behind_noise(const struct ga_buf *out)
+{
+	static const char mark[] = GA_ON_READY "\n";
+	const char *at = out->len ? memmem(out->ptr, out->len, mark, strlen(mark)) : NULL;
+
+	return at && (size_t)(at - out->ptr) <= NOISE_MAX ? at + strlen(mark) : NULL;
+}
+
 /* The answer of a call, behind what the login shell printed. */
 static int take_answer(const char *host, int status, const struct ga_buf *out,
 		       const struct ga_buf *why, json_t **ret, struct ga_error *err)
 {
-	const char *ready = out->len ? strstr(out->ptr, GA_ON_READY "\n") : NULL;
+	const char *ready = behind_noise(out);
 	const char *text, *hint;
 	json_t *j;
 
 	if (!ready)
 		return fail_there(host, status, why, err);
-	ready += strlen(GA_ON_READY "\n");
 	j = json_loads(ready, JSON_DISABLE_EOF_CHECK, NULL);
 	if (!json_is_object(j)) {
 		json_decref(j);
@@ -210,7 +218,6 @@ int ga_on_call(const struct ga_on *o, const char *action, json_t *more, const st
 int ga_on_output(const struct ga_on *o, const struct ga_strv *words, size_t max,
 		 struct ga_buf *ret, struct ga_error *err)
 {
-	static const char mark[] = GA_ON_READY "\n";
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
 	const char *ready;
 	int status;
@@ -218,10 +225,9 @@ int ga_on_output(const struct ga_on *o, const struct ga_strv *words, size_t max,
 	if (call(o, "run", json_pack("{s:o}", "words", ga_json_strv(words)), NULL, max, &out, &why,
 		 &status, err))
 		return -1;
-	ready = out.len ? memmem(out.ptr, out.len, mark, strlen(mark)) : NULL;
+	ready = behind_noise(&out);
 	if (!ready || status)
 		return fail_there(o->host, status, &why, err);
-	ready += strlen(mark);
 	ga_buf_add(ret, ready, out.len - (size_t)(ready - out.ptr));
 	return 0;
 }

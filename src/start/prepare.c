@@ -331,7 +331,8 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	cleanup_free char *objects = ga_wip_objects(s);
 
 	if (ga_session_host_refs(e->repo, &visible, err) ||
-	    start_take_snapshot(e, objects, b, err) || start_make_session(e, o, b, &visible, st, err))
+	    start_take_snapshot(e, objects, b, err) ||
+	    start_make_session(e, o, b, &visible, st, err))
 		return -1;
 	start_add_environment(e, st->preset, &st->spec, s);
 	if (start_answer(e, o, b, NULL, st, err) ||

@@ -152,4 +152,130 @@ test_that FARSERVER 'a host that does not answer leaves the session unknown' '
 	git agent list | grep "^v  *captured"
 '
 
+# liar COMMANDS: the host "build" answers each request by these, with the action in $do and its JSON in $request
+liar() {
+	mkdir -p "$HOME/liar" &&
+	cat >"$HOME/liar/git" <<-EOF &&
+	#!/bin/sh
+	[ "\$1 \$2" = "agent depot" ] || exec /usr/bin/env PATH=$PATH git "\$@"
+	request=\$(python3 -c 'import base64, sys
+	print(base64.urlsafe_b64decode(sys.argv[1] + "===").decode())' "\$3")
+	do=\$(echo "\$request" | python3 -c 'import json, sys; print(json.load(sys.stdin)["do"])')
+	far=\$(echo "\$request" | python3 -c 'import json, sys; print(json.load(sys.stdin)["name"])')
+	honest() { PATH=$PATH git agent depot "\$3"; }
+	ready() { echo "git-agent-depot 1"; }
+	$1
+	EOF
+	chmod +x "$HOME/liar/git" &&
+	sed "s|^\(SetEnv .*\) PATH=|\1 PATH=$HOME/liar:|" "$HOME/sshd_build" >"$HOME/sshd_liar" &&
+	far_restart liar
+}
+# far_restart CONFIG: the server of "build" anew, by that configuration
+far_restart() {
+	(
+		cd "$HOME" &&
+		far_hang_up &&
+		kill "$(cat sshd_build.pid)" &&
+		test_wait_for "test ! -e sshd_build.pid" &&
+		"$(command -v sshd)" -f "$HOME/sshd_$1" -E "$HOME/sshd_$1.log" &&
+		test_wait_for "test -s sshd_build.pid"
+	)
+}
+
+test_that FARSERVER 'ON-01, ON-05: answers that are none are refused, and what the host says is escaped' '
+	make_repo lies &&
+	agree build &&
+	liar "ready; printf \"{\\\"error\\\": \\\"no \\\\u001b[31m\\\"}\\n\"" &&
+	test_fails 125 "on .build.: no .e.31m" git agent start --on build -d -n a1 -- true &&
+	liar "ready; echo [1]" &&
+	test_fails 125 "git-agent does not answer on .build." git agent start --on build -d -n a2 -- true &&
+	liar "ready; yes" &&
+	test_fails 125 "" git agent start --on build -d -n a3 -- true &&
+	liar "echo git-agent-depot 2; echo {}" &&
+	test_fails 125 "git-agent does not answer on .build." git agent start --on build -d -n a4 -- true
+'
+
+test_that FARSERVER 'ON-06: a chatty login shell and one that is no POSIX shell are no obstacle' '
+	make_repo chatty &&
+	agree build &&
+	liar "head -c 50000 /dev/zero; echo welcome; honest \"\$@\"" &&
+	git agent start --on build -d -n a -- sh -c "echo 1 >n" >/dev/null &&
+	git agent wait a &&
+	git agent review a | grep n
+'
+
+test_that FARSERVER 'ON-02: states that are none are unknown, and sessions of nobody are not listed' '
+	make_repo states &&
+	agree build &&
+	far_restart build &&
+	git agent start --on build -d -n s -- true >/dev/null &&
+	git agent wait s &&
+	echo "{\"sessions\": {\"FAR\": {\"state\": \"odd\"}, \"x\": {\"state\": \"running\"}}}" >"$HOME/states" &&
+	liar "ready; sed s/FAR/\$far/ $HOME/states" &&
+	git agent list >../out &&
+	grep "^s  *unknown" ../out &&
+	test "$(wc -l <../out)" = 1
+'
+
+test_that FARSERVER 'ON-03, ON-04: commits and patches that reach for more are refused' '
+	make_repo reach &&
+	agree build &&
+	far_restart build &&
+	git switch -qc private &&
+	echo secret >private &&
+	git add private &&
+	git commit -qm private &&
+	private=$(git rev-parse HEAD) &&
+	git switch -q main &&
+	echo wip >>f &&
+	git agent start --on build -d -n r -- sh -c "echo 1 >n; echo 2 >>f" >/dev/null &&
+	git agent wait r &&
+	depot=$far/.local/share/git-agent/on/$(head -1 .git/git-agent/id)/depot.git &&
+	ref=$(git -C "$depot" for-each-ref --format="%(refname)" "refs/heads/agent/r-*") &&
+	was=$(git -C "$depot" rev-parse "$ref") &&
+	git push -q "$depot" private:refs/heads/x &&
+	evil=$(git -C "$depot" commit-tree -m evil -p "$private" "$was^{tree}") &&
+	git -C "$depot" update-ref "$ref" "$evil" &&
+	test_fails 128 "" git agent review r &&
+	! git log --all --format=%s | grep evil &&
+	git -C "$depot" update-ref "$ref" "$was" &&
+	for patch in "diff --git a/.git/x b/.git/x
+new file mode 100644
+--- /dev/null
++++ b/.git/x
+@@ -0,0 +1 @@
++x" "diff --git a/../x b/../x
+new file mode 100644
+--- /dev/null
++++ b/../x
+@@ -0,0 +1 @@
++x" "no patch"; do
+		echo "$patch" >"$HOME/patch" &&
+		liar "case \$request in *uncommitted*) ready; cat $HOME/patch ;; *) honest \"\$@\" ;; esac" &&
+		test_fails 128 "" git agent review r || exit 1
+	done &&
+	far_restart build &&
+	git agent review r >../out &&
+	git agent land r &&
+	test_prints 1 cat n
+'
+
+test_that FARSERVER 'ON-07: a session that is submitted again runs once' '
+	make_repo twice &&
+	agree build &&
+	far_restart build &&
+	git agent start --on build -d -n t2 -- sh -c "echo ran >>\$HOME/ran; sleep 1000" >/dev/null &&
+	state=$(dirname "$(dirname "$(dir_of t2)")") &&
+	python3 - "$state/on/t2" <<-EOF &&
+	import json, sys
+	r = json.load(open(sys.argv[1]))
+	r["state"] = "absent"
+	json.dump(r, open(sys.argv[1], "w"))
+	EOF
+	test_fails 128 "is running on" git agent resume t2 &&
+	test_wait_for "test -e $far/aihome/ran" &&
+	test "$(wc -l <"$far/aihome/ran")" = 1 &&
+	git agent stop -q t2
+'
+
 test_done

@@ -21,8 +21,9 @@ review: review session risk reach repo sys base
 capture: capture review session run risk reach repo sandbox config sys base
 worktree: worktree repo sys base
 land: land worktree capture review session risk reach repo config sys base
-start: start secrets capture review session run net risk reach repo sandbox config sys base
-cli: cli start land secrets capture review session run net risk reach repo sandbox config sys base
+on: on session run repo sys base
+start: start on secrets capture review session run net risk reach repo sandbox config sys base
+cli: cli start on land secrets capture review session run net risk reach repo sandbox config sys base
 stage: stage sys base sandbox/plan
 seccomp: base sandbox/sandbox
 init: init sys/scm run/control net/connects
