@@ -210,8 +210,8 @@ test_that FARSERVER 'ON-02: states that are none are unknown, and sessions of no
 	far_restart build &&
 	git agent start --on build -d -n s -- true >/dev/null &&
 	git agent wait s &&
-	echo "{\"sessions\": {\"FAR\": {\"state\": \"odd\"}, \"x\": {\"state\": \"running\"}}}" >"$HOME/states" &&
-	liar "ready; sed s/FAR/\$far/ $HOME/states" &&
+	echo "{\"sessions\": {\"FAR\": {\"state\": \"odd\"}, \"x\": {\"state\": \"running\"}}}" >"$HOME/said" &&
+	liar "ready; sed s/FAR/\$far/ $HOME/said" &&
 	git agent list >../out &&
 	grep "^s  *unknown" ../out &&
 	test "$(wc -l <../out)" = 1
