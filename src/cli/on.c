@@ -17,6 +17,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/snapshot.h"
+#include "ga/trace.h"
 #include "host.h"
 #include "sessions.h"
 
@@ -31,17 +32,9 @@
 /* Ask what it does now. */
 static int look(struct cli *c, struct ga_on *o, struct ga_error *err)
 {
-	struct ga_ons one = { .v = o, .n = 1 };
-	uint64_t asked = o->asked;
-
-	o->asked = 0;
-	ga_on_ask(&one, LOOK_MS);
-	if (o->asked)
+	if (!ga_on_look(o, err))
 		return ga_on_save(c->env.state_dir, o, err);
-	o->asked = asked;
-	(void)ga_fail(err, GA_EFATAL, "cannot ask '%s' about agent/%s", o->host, o->name);
-	return ga_hint(err, "what it does is unknown; 'ssh %s git agent --version' tries the way "
-			    "there", o->host);
+	return ga_error_wrap(err, "what agent/%s does is unknown", o->name);
 }
 
 static bool ran(const struct ga_on *o)
@@ -117,10 +110,19 @@ static int fetch(struct cli *c, struct ga_on *o, struct ga_error *err)
 		return ga_hint(err, "'git agent drop --force %s' drops it", o->name);
 	}
 	rc = ga_fetch_session(&c->env, &fo, &from, o->name, &s, &lock, &r, err);
-	if (rc < 0)
+	if (rc < 0 || ga_fault_stop("on:fetched", err))
 		return -1;
 	o->runs = false;
 	return ga_on_save(c->env.state_dir, o, err);
+}
+
+/* Is there a session of that name here, its result as it was fetched last? */
+static int is_here(struct cli *c, const struct ga_on *o, struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	int rc = ga_session_load(c->env.state_dir, o->name, &s, err);
+
+	return rc < 0 ? -1 : !rc;
 }
 
 static int fail_runs(const struct ga_on *o, struct ga_error *err)
@@ -130,10 +132,21 @@ static int fail_runs(const struct ga_on *o, struct ga_error *err)
 		       o->name);
 }
 
-static int fail_absent(const struct ga_on *o, struct ga_error *err)
+/* What was fetched before it was dropped there stays. */
+static int take_absent(struct cli *c, struct ga_on *o, struct ga_error *err)
 {
-	(void)ga_fail(err, GA_EFATAL, "agent/%s has not been started on '%s', or was dropped there",
-		      o->name, o->host);
+	int here = is_here(c, o, err);
+
+	if (here < 0)
+		return -1;
+	if (here) {
+		cli_note("agent/%s is not on '%s' any more: this is what was fetched before",
+			 o->name, o->host);
+		o->runs = false;
+		return ga_on_save(c->env.state_dir, o, err);
+	}
+	(void)ga_fail(err, GA_EFATAL, o->submitted ? "agent/%s never began on '%s', or was dropped "
+		      "there" : "agent/%s was not started on '%s'", o->name, o->host);
 	return ga_hint(err, "'git agent resume %s' starts it, 'git agent drop --force %s' forgets "
 			    "it", o->name, o->name);
 }
@@ -145,7 +158,7 @@ static int need_result(struct cli *c, struct ga_on *o, struct ga_error *err)
 		return 0;
 	if (look(c, o, err))
 		return -1;
-	return is_absent(o) ? fail_absent(o, err) : !ran(o) ? fail_runs(o, err) : fetch(c, o, err);
+	return is_absent(o) ? take_absent(c, o, err) : !ran(o) ? fail_runs(o, err) : fetch(c, o, err);
 }
 
 /* ---- there ----------------------------------------------------------------------------------- */
@@ -182,14 +195,14 @@ static int sum_up(struct cli *c, struct ga_on *o, struct ga_error *err)
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 	cleanup_close int lock = -1;
 
-	if (look(c, o, err))
+	if (look(c, o, err) || (is_absent(o) && take_absent(c, o, err)))
 		return -1;
-	if (!ran(o)) {
+	if (!ran(o) && o->runs) {
 		cli_note("agent/%s: %s on '%s'; 'git agent attach %s' returns to it", o->name,
 			 o->state, o->host, o->name);
 		return 0;
 	}
-	return fetch(c, o, err) || cli_read_session(c, o->name, &s, &lock, err) ||
+	return (o->runs && fetch(c, o, err)) || cli_read_session(c, o->name, &s, &lock, err) ||
 	       ga_report_read(c->env.repo, &s, &r, err) < 0 ||
 	       cli_summary(c, &s, &r, stderr, err) ? -1 : 0;
 }
@@ -213,9 +226,38 @@ static int attach(struct cli *c, struct ga_on *o, struct ga_error *err)
 	return 0;
 }
 
+/* The agent that it runs; says which keys go there. */
+static const struct ga_preset *say_keys(struct cli *c, const struct ga_on *o)
+{
+	const struct ga_preset *p = ga_preset_find(&c->env.agents, o->command.v[0]);
+
+	for (size_t i = 0; p && p->keys[i]; i++)
+		if (*(ga_env_get(p->keys[i]) ? ga_env_get(p->keys[i]) : ""))
+			cli_note("agent/%s: %s goes to '%s'", o->name, p->keys[i], o->host);
+	return p;
+}
+
+/* The session there knows nothing of what was decided here, and its next result could not be
+ * fetched: that is said before it runs. */
+static int check_decided(struct cli *c, const struct ga_on *o, struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	int rc = ga_session_load(c->env.state_dir, o->name, &s, err);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	rc = ga_fetch_touched(&c->env, &s, err);
+	if (rc <= 0)
+		return rc;
+	(void)ga_fail(err, GA_ELOSE, "agent/%s has landed or has verdicts here, which the session "
+		      "on '%s' does not know", o->name, o->host);
+	return ga_hint(err, "'git agent start --on %s' starts another from your branch", o->host);
+}
+
 /* Run it again there, in the background. */
 static int resume(struct cli *c, struct ga_on *o, const struct ga_strv *words, struct ga_error *err)
 {
+	const struct ga_preset *agent = say_keys(c, o);
 	cleanup_strv struct ga_strv there = GA_STRV_INIT;
 	bool again;
 
@@ -224,10 +266,13 @@ static int resume(struct cli *c, struct ga_on *o, const struct ga_strv *words, s
 		return -1;
 	if (o->runs && !ran(o) && !is_absent(o))
 		return fail_runs(o, err);
+	if (check_decided(c, o, err))
+		return -1;
 	again = !(o->runs && is_absent(o));
 	o->runs = true;
 	if (ga_on_save(c->env.state_dir, o, err) ||
-	    (again ? ga_on_resume(o, &there, err) : ga_on_submit(c->env.repo, o, err)))
+	    (again ? ga_on_resume(o, &there, agent, err)
+		   : ga_on_submit(c->env.repo, c->env.state_dir, o, agent, err)))
 		return -1;
 	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
 		return attach(c, o, err);
@@ -240,10 +285,11 @@ static int drop_there(struct cli *c, const struct ga_on *o, bool force, struct g
 {
 	cleanup_error struct ga_error why = GA_ERROR_INIT;
 	json_t *answer = NULL;
-	int rc = ga_on_call(o, "drop", NULL, NULL, &answer, force ? &why : err);
+	int rc = ga_fault_stop("on:dropping", err) ||
+		 ga_on_call(o, "drop", NULL, NULL, &answer, force ? &why : err);
 
 	json_decref(answer);
-	if (rc && !force)
+	if ((rc && !force) || ga_fault_stop("on:dropped", err))
 		return -1;
 	if (rc) {
 		cli_print_error(&why);
@@ -258,74 +304,153 @@ static bool has_word(const struct ga_strv *words, const char *a, const char *b)
 	return ga_strv_has(words, a) || ga_strv_has(words, b);
 }
 
+/* Returns 1 if there is nothing that would be dropped here. */
 static int drop(struct cli *c, struct ga_on *o, const struct ga_strv *words, struct ga_error *err)
 {
 	bool force = has_word(words, "--force", "-f");
+	int here = is_here(c, o, err);
 
-	if (!o->runs)
-		return 0;
-	if (!force)
+	if (here < 0 || ga_strv_has(words, "--restore"))
+		return here < 0 ? -1 : 0;
+	if (ga_strv_has(words, "--dry-run")) {
+		(void)printf("would drop session '%s' on '%s'\n", o->name, o->host);
+		return !here;
+	}
+	if (o->runs && !force && (o->submitted || here))
 		return need_result(c, o, err);
-	return drop_there(c, o, true, err) ? -1 : 1;
+	/* what was not fetched anew goes there, and what is here as any other session */
+	if (here && !o->runs)
+		return 0;
+	if (drop_there(c, o, force || !o->submitted, err))
+		return -1;
+	return !here;
 }
 
-int cli_on_after(struct cli *c, const struct cli_command *cmd, size_t argc, char **argv,
-		 struct ga_error *err)
+int cli_on_after(struct cli *c, const struct cli_command *cmd, struct ga_error *err)
 {
-	if (strcmp(cmd->name, "drop") != 0 || !c->env.state_dir)
-		return 0;
-	for (size_t i = 0; i < argc; i++) {
-		cleanup_on struct ga_on o = GA_ON_INIT;
-		cleanup_session struct ga_session s = GA_SESSION_INIT;
-		int rc = ga_on_read(c->env.state_dir, cli_plain_name(argv[i]), &o, err);
+	cleanup_ons struct ga_ons l = GA_ONS_INIT;
 
-		if (rc < 0)
-			return -1;
-		if (rc || o.runs)
+	if (!ga_has_word("drop gc land", cmd->name) || !c->env.state_dir)
+		return 0;
+	if (ga_on_list(c->env.state_dir, &l, err))
+		return -1;
+	for (size_t i = 0; i < l.n; i++) {
+		cleanup_error struct ga_error why = GA_ERROR_INIT;
+		int here = l.v[i].runs ? 1 : is_here(c, &l.v[i], &why);
+
+		if (here > 0 || (!here && !drop_there(c, &l.v[i], false, &why)))
 			continue;
-		rc = ga_session_load(c->env.state_dir, o.name, &s, err);
-		if (rc < 0 || (rc && drop_there(c, &o, false, err)))
-			return -1;
+		if (!strcmp(cmd->name, "drop"))
+			cli_tell(&why, &c->status);
+		else
+			cli_print_error(&why);
+		cli_note("agent/%s: 'git agent drop %s' drops it on '%s' as well", l.v[i].name,
+			 l.v[i].name, l.v[i].host);
 	}
 	return 0;
 }
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-int cli_on(struct cli *c, const struct cli_command *cmd, const struct ga_strv *words, size_t argc,
-	   char **argv, struct ga_error *err)
+/* Returns 1 if nothing is left to be done about this session. */
+static int act(struct cli *c, const char *name, struct ga_on *o, const struct ga_strv *words,
+	       struct ga_error *err)
 {
-	cleanup_on struct ga_on o = GA_ON_INIT;
-	const char *name = cmd->name;
+	bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	int rc;
 
-	if (!c->env.state_dir || !argc || !argv[0] || !cmd->words ||
-	    strncmp(cmd->words, "SESSION", 7) != 0)
-		return 0;
-	rc = ga_on_read(c->env.state_dir, cli_plain_name(argv[0]), &o, err);
+	if (!strcmp(name, "drop"))
+		return drop(c, o, words, err);
+	if (!strcmp(name, "refresh"))
+		return ga_fail(err, GA_EUSAGE, "'refresh' is for sessions on this machine: "
+			       "agent/%s is on '%s'", o->name, o->host);
+	if (!strcmp(name, "attach"))
+		rc = attach(c, o, err);
+	else if (!strcmp(name, "resume"))
+		rc = resume(c, o, words, err);
+	else if (ga_has_word("logs wait stop send shell", name))
+		rc = run_there(c, o, name, words, terminal && !strcmp(name, "shell"), err);
+	else if (ga_has_word("show diff", name) && o->runs && !look(c, o, err) && !ran(o) &&
+		 !is_absent(o))
+		rc = run_there(c, o, name, words, false, err);
+	else
+		return err->msg || need_result(c, o, err) ? -1 : 0;
+	return rc ? -1 : 1;
+}
+
+/* Without a name: the only session, if it is elsewhere. */
+static int act_on_only(struct cli *c, const char *command, const struct ga_strv *words,
+		       struct ga_error *err)
+{
+	cleanup_error struct ga_error none = GA_ERROR_INIT;
+	cleanup_strv struct ga_strv named = GA_STRV_INIT;
+	cleanup_on struct ga_on o = GA_ON_INIT;
+	cleanup_free char *name = NULL;
+	int rc = cli_pick_only(c, true, &name, &none) ? 1
+		 : ga_on_read(c->env.state_dir, name, &o, err);
+
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	if (!strcmp(name, "attach"))
-		rc = attach(c, &o, err);
-	else if (!strcmp(name, "resume"))
-		rc = resume(c, &o, words, err);
-	else if (!strcmp(name, "drop"))
-		return drop(c, &o, words, err);
-	else if (ga_has_word("logs wait stop send", name))
-		rc = run_there(c, &o, name, words, false, err);
-	else if (!strcmp(name, "shell"))
-		rc = run_there(c, &o, name, words, isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
-			       err);
-	else if (!strcmp(name, "refresh"))
-		return ga_fail(err, GA_EUSAGE,
-			       "'refresh' is for sessions on this machine: agent/%s is on '%s'",
-			       o.name, o.host);
-	else if (ga_has_word("show diff", name) && o.runs && !look(c, &o, err) && !ran(&o) &&
-		 !is_absent(&o))
-		rc = run_there(c, &o, name, words, false, err);
-	else
-		return err->msg || need_result(c, &o, err) ? -1 : 0;
-	return rc ? -1 : 1;
+	ga_strv_push(&named, name);
+	ga_strv_extend(&named, words);
+	return act(c, command, &o, &named, err);
+}
+
+static int act_on_named(struct cli *c, const char *command, const struct ga_strv *words,
+			const char *name, struct ga_error *err)
+{
+	cleanup_on struct ga_on o = GA_ON_INIT;
+	int rc = ga_on_read(c->env.state_dir, cli_plain_name(name), &o, err);
+
+	return rc ? (rc < 0 ? -1 : 0) : act(c, command, &o, words, err);
+}
+
+/* The words without the names but this one. */
+static void words_of(const struct ga_strv *words, const char *name, size_t n, char **names,
+		     struct ga_strv *ret)
+{
+	for (size_t i = 0; i < words->n; i++) {
+		bool other = false;
+
+		for (size_t k = 0; k < n; k++)
+			other |= !strcmp(words->v[i], names[k]) && strcmp(names[k], name) != 0;
+		if (!other)
+			ga_strv_push(ret, words->v[i]);
+	}
+}
+
+int cli_on(struct cli *c, const struct cli_command *cmd, const struct ga_strv *words, size_t *argc,
+	   char **argv, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	cleanup_free char **rest = ga_calloc(*argc + 1, sizeof(*rest));
+	size_t left = 0;
+
+	if (c->env.state_dir)
+		ga_on_names(c->env.state_dir, &names);
+	if (!names.n || !cmd->words || strncmp(cmd->words, "SESSION", 7) != 0)
+		return 0;
+	if (!*argc)
+		return cmd->words[7] == '.' ? 0 : act_on_only(c, cmd->name, words, err);
+	if (cmd->words[7] != '.')
+		return act_on_named(c, cmd->name, words, argv[0], err);
+	for (size_t i = 0; i < *argc; i++) {
+		cleanup_error struct ga_error why = GA_ERROR_INIT;
+		cleanup_strv struct ga_strv mine = GA_STRV_INIT;
+		int rc;
+
+		words_of(words, argv[i], *argc, argv, &mine);
+		rc = act_on_named(c, cmd->name, &mine, argv[i], &why);
+		if (rc < 0 && *argc == 1)
+			return ga_error_move(err, &why);
+		if (rc < 0)
+			cli_tell(&why, &c->status);
+		if (!rc)
+			rest[left++] = argv[i];
+	}
+	memcpy(argv, rest, left * sizeof(*argv));
+	*argc = left;
+	return !left;
 }
 
 /* ---- start ----------------------------------------------------------------------------------- */
@@ -375,8 +500,8 @@ static int consent(struct cli *c, const char *host, const struct ga_oid *base, s
 	if (strstr(text.ptr, line))
 		return 0;
 	cli_note("'%s' gets the history of this repository, with all that was ever committed to "
-		 "it; your account there and its root can read that, and the logins that agents "
-		 "have there", host);
+		 "it; your account there and its root can read that, and the logins and keys that "
+		 "agents have there", host);
 	if (show_history(c, base, err))
 		return -1;
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
@@ -524,9 +649,10 @@ int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *e
 	    (o->dirty && ga_config_set_key(&conf, "dirty", o->dirty, err)) ||
 	    check_repository(c, &onto, err) || consent(c, o->host, &onto, err) ||
 	    fill(c, o, &on, err) || choose_base(c, o, &conf, &on, err) ||
-	    ga_on_save(c->env.state_dir, &on, err))
+	    ga_fault_stop("on:chosen", err) || ga_on_save(c->env.state_dir, &on, err) ||
+	    ga_fault_stop("on:recorded", err))
 		return -1;
-	if (ga_on_submit(c->env.repo, &on, err)) {
+	if (ga_on_submit(c->env.repo, c->env.state_dir, &on, say_keys(c, &on), err)) {
 		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
 		/* what was certainly not started there needs no record */
@@ -543,13 +669,7 @@ int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *e
 
 /* ---- list ------------------------------------------------------------------------------------ */
 
-char *cli_on_describe(const struct ga_on *o)
+const char *cli_on_describe(const struct ga_on *o)
 {
-	uint64_t now = (uint64_t)time(NULL), age = now > o->asked ? now - o->asked : 0;
-	cleanup_free char *ago = o->asked ? ga_strf(" since %llum", (unsigned long long)age / 60)
-					  : NULL;
-
-	if (!o->state || age > LOOK_MS / 1000 + 1)
-		return ga_strf("unknown%s", ago ? ago : "");
-	return ga_strdup(is_absent(o) ? "not started" : o->state);
+	return !o->answers ? "unknown" : !o->submitted ? "not started" : o->state;
 }

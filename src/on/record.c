@@ -70,6 +70,7 @@ static bool decode(const json_t *j, struct ga_on *o)
 	o->started = (uint64_t)json_integer_value(json_object_get(j, "started"));
 	o->asked = (uint64_t)json_integer_value(json_object_get(j, "asked"));
 	o->trusted = json_is_true(json_object_get(j, "trusted"));
+	o->submitted = json_is_true(json_object_get(j, "submitted"));
 	o->runs = json_is_true(json_object_get(j, "runs"));
 	return o->host && ga_on_host_ok(o->host) && o->project && o->far &&
 	       ga_session_name_ok(o->far) && o->directory && base &&
@@ -99,17 +100,23 @@ int ga_on_read(const char *state_dir, const char *name, struct ga_on *ret, struc
 	return ga_hint(err, "remove it, if you do not need the session that it is about");
 }
 
-int ga_on_list(const char *state_dir, struct ga_ons *ret, struct ga_error *err)
+void ga_on_names(const char *state_dir, struct ga_strv *ret)
 {
 	cleanup_free char *path = ga_path_join(state_dir, "on");
-	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 	cleanup_dir DIR *d = opendir(path);
 	struct dirent *e;
 
 	while (d && (e = ga_dir_next(d)))
 		if (ga_session_name_ok(e->d_name))
-			ga_strv_push(&names, e->d_name);
-	ga_strv_sort_unique(&names);
+			ga_strv_push(ret, e->d_name);
+	ga_strv_sort_unique(ret);
+}
+
+int ga_on_list(const char *state_dir, struct ga_ons *ret, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+
+	ga_on_names(state_dir, &names);
 	for (size_t i = 0; i < names.n; i++) {
 		struct ga_on o = GA_ON_INIT;
 		int rc = ga_on_read(state_dir, names.v[i], &o, err);
@@ -140,6 +147,7 @@ int ga_on_save(const char *state_dir, const struct ga_on *o, struct ga_error *er
 	ga_json_set(j, "command", ga_json_strv(&o->command));
 	ga_json_set(j, "started", json_integer((json_int_t)o->started));
 	ga_json_set(j, "trusted", json_boolean(o->trusted));
+	ga_json_set(j, "submitted", json_boolean(o->submitted));
 	ga_json_set(j, "runs", json_boolean(o->runs));
 	ga_json_set_bytes(j, "state", o->state);
 	ga_json_set(j, "asked", json_integer((json_int_t)o->asked));
