@@ -86,9 +86,9 @@ int ga_on_remove(const char *state_dir, const char *name, struct ga_error *err);
 
 /* Have `action` done there, with these further members of the request (taken over; may be NULL) and
  * the bytes `in` as its input, and get the object that it answers (new reference): by ssh, with the
- * user's configuration and a connection that is kept for a minute, without any forwarding. Fails
- * with what the other side says, or after two minutes; if the connection failed, it is unknown
- * whether it was done. */
+ * user's configuration and a connection that is kept for a minute, without any forwarding. Returns 1
+ * and an error if the other side says that it was not done. -1 if it does not say so within two
+ * minutes: then it is unknown. */
 int ga_on_call(const struct ga_on *o, const char *action, json_t *more, const struct ga_buf *in,
 	       json_t **ret, struct ga_error *err);
 /* Ask all the hosts of these records at once what their sessions do, for at most `timeout_ms` and
@@ -119,7 +119,8 @@ int ga_on_pipe(const char *host, const char *request, const char *service, int *
  * their standard input, into the environment of the command there and nowhere else. */
 
 /* Make the depot there, if it has none, send it the base and have the session started. It runs at
- * most once, however often this is called for a record, which is saved before the start. */
+ * most once, however often this is called for a record, which is saved before the start. If it
+ * fails and `submitted` is not set, then it was not started. */
 int ga_on_submit(struct ga_repo *r, const char *state_dir, struct ga_on *o,
 		 const struct ga_preset *agent, struct ga_error *err);
 

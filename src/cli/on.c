@@ -655,8 +655,10 @@ int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *e
 	if (ga_on_submit(c->env.repo, c->env.state_dir, &on, say_keys(c, &on), err)) {
 		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-		/* what was certainly not started there needs no record */
-		if (!look(c, &on, &ignored) && is_absent(&on))
+		if (on.submitted)
+			cli_note("agent/%s: it is unknown whether it was started; 'git agent "
+				 "resume %s' starts it if it was not", on.name, on.name);
+		else
 			(void)ga_on_remove(c->env.state_dir, on.name, &ignored);
 		return -1;
 	}

@@ -196,7 +196,8 @@ static bool is_other_version(const struct ga_buf *out)
 {
 	static const char mark[] = GA_ON_READY;
 
-	return out && out->len && memmem(out->ptr, out->len, mark, strcspn(mark, " ") + 1);
+	return out && out->len && memmem(out->ptr, out->len, mark, strcspn(mark, " ") + 1) &&
+	       !memmem(out->ptr, out->len, mark, strlen(mark));
 }
 
 static int fail_there(const char *host, int status, const struct ga_buf *out,
@@ -215,8 +216,7 @@ static int fail_there(const char *host, int status, const struct ga_buf *out,
 	else
 		(void)ga_fail(err, GA_EFATAL, "git-agent does not answer on '%s': %s", q,
 			      line ? line : "no message");
-	return ga_hint(err, "install this version there, in the PATH that "
-			    "'ssh %s git agent --version' has", q);
+	return ga_hint(err, "'ssh %s git agent --version' must print the version that is here", q);
 }
 
 /* What follows the line GA_ON_READY; NULL: there is none. */
@@ -228,7 +228,7 @@ static const char *behind_noise(const struct ga_buf *out)
 	return at && (size_t)(at - out->ptr) <= NOISE_MAX ? at + strlen(mark) : NULL;
 }
 
-/* The answer of a call, behind what the login shell printed. */
+/* The answer of a call, behind what the login shell printed. Returns 1 if it is an error. */
 static int take_answer(const struct ga_on *o, int status, const struct ga_buf *out,
 		       const struct ga_buf *why, json_t **ret, struct ga_error *err)
 {
@@ -251,7 +251,9 @@ static int take_answer(const struct ga_on *o, int status, const struct ga_buf *o
 	hint = more ? ga_on_here(o, more) : NULL;
 	json_decref(j);
 	(void)ga_fail(err, GA_EFATAL, "on '%s': %s", o->host, text);
-	return hint ? ga_hint(err, "on '%s': %s", o->host, hint) : -1;
+	if (hint)
+		(void)ga_hint(err, "on '%s': %s", o->host, hint);
+	return 1;
 }
 
 static int call(const struct ga_on *o, const char *action, json_t *more, const struct ga_buf *in,
@@ -279,8 +281,8 @@ int ga_on_call(const struct ga_on *o, const char *action, json_t *more, const st
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
 	int status;
 
-	return call(o, action, more, in, ANSWER_MAX, &out, &why, &status, err) ||
-	       take_answer(o, status, &out, &why, ret, err) ? -1 : 0;
+	return call(o, action, more, in, ANSWER_MAX, &out, &why, &status, err)
+		       ? -1 : take_answer(o, status, &out, &why, ret, err);
 }
 
 int ga_on_output(const struct ga_on *o, const struct ga_strv *words, size_t max,

@@ -63,7 +63,7 @@ static json_t *keys_of(const struct ga_preset *agent)
 	return ret;
 }
 
-static int start(const struct ga_on *o, const struct ga_preset *agent, struct ga_error *err)
+static int start(struct ga_on *o, const struct ga_preset *agent, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
 	json_t *answer = NULL;
@@ -74,7 +74,8 @@ static int start(const struct ga_on *o, const struct ga_preset *agent, struct ga
 			   keys_of(agent)));
 	rc = ga_on_call(o, "start", NULL, &in, &answer, err);
 	json_decref(answer);
-	return rc;
+	o->submitted = rc <= 0;
+	return rc ? -1 : 0;
 }
 
 int ga_on_resume(const struct ga_on *o, const struct ga_strv *words,
@@ -87,7 +88,7 @@ int ga_on_resume(const struct ga_on *o, const struct ga_strv *words,
 	put(&in, json_pack("{s:o, s:o}", "words", ga_json_strv(words), "keys", keys_of(agent)));
 	rc = ga_on_call(o, "resume", NULL, &in, &answer, err);
 	json_decref(answer);
-	return rc;
+	return rc ? -1 : 0;
 }
 
 int ga_on_submit(struct ga_repo *r, const char *state_dir, struct ga_on *o,
