@@ -138,8 +138,8 @@ test_that FARSERVER 'an alias with a jump host is a host as any other' '
 	test_prints 1 cat n
 '
 
-test_lazy_prereq FISH 'fish --version'
-test_lazy_prereq TCSH 'tcsh --version'
+test_lazy_prereq FARFISH 'test_have_prereq FARSERVER && fish --version'
+test_lazy_prereq FARTCSH 'test_have_prereq FARSERVER && tcsh --version'
 shell_there() {
 	make_repo "in-$1" &&
 	agree build &&
@@ -154,8 +154,8 @@ shell_there() {
 	grep 'a \\' n &&
 	git agent drop s
 }
-test_that FARSERVER,FISH 'fish as login shell' 'shell_there fish'
-test_that FARSERVER,TCSH 'tcsh as login shell' 'shell_there tcsh'
+test_that FARFISH 'fish as login shell' 'shell_there fish'
+test_that FARTCSH 'tcsh as login shell' 'shell_there tcsh'
 test_that FARSERVER 'a login shell that prints a banner' '
 	echo "echo welcome; echo motd >&2" >"$far/.bashrc" &&
 	{ cat "$HOME/sshd_build"; echo "ForceCommand . $far/.bashrc; eval \"\$SSH_ORIGINAL_COMMAND\""; } >"$HOME/sshd_noisy" &&
@@ -166,7 +166,8 @@ test_that FARSERVER 'a login shell that prints a banner' '
 	git agent start --on build -d -n s -- sh -c "echo 1 >n" &&
 	git agent wait s &&
 	git agent land s &&
-	test_prints 1 cat n
+	test_prints 1 cat n &&
+	rm "$far/.bashrc"
 '
 
 test_that FARSERVER 'a push that stands still starts nothing' '
@@ -191,6 +192,157 @@ test_that FARSERVER 'a push that stands still starts nothing' '
 	cp "$HOME/bin/ssh.real" "$HOME/bin/ssh" &&
 	git agent resume h &&
 	git agent wait h
+'
+
+# far_path DIR: the server of "build", with this directory before its PATH
+far_path() {
+	sed "s|^\(SetEnv .*\) PATH=|\1 PATH=$1:|" "$HOME/sshd_build" >"$HOME/sshd_path" &&
+	far_restart path &&
+	test_when_finished "far_restart build"
+}
+
+test_that FARSERVER 'a machine without git-agent, or with another one, is told from one that is not reached' '
+	make_repo without &&
+	agree build &&
+	mkdir -p ../bare &&
+	ln -s "$(command -v git)" ../bare/git &&
+	sed "s|^\(SetEnv .*\) PATH=[^ ]*|\1 PATH=$HOME/bare|" "$HOME/sshd_build" >"$HOME/sshd_bare" &&
+	far_restart bare &&
+	test_when_finished "far_restart build" &&
+	test_fails 125 "does not answer on .build.: git: .agent. is not a git command" \
+		git agent start --on build -d -n w -- true &&
+	grep "hint: .ssh build git agent --version." ../err &&
+	rm ../bare/git &&
+	test_fails 125 "does not answer on .build.: .*git: .*not found" git agent start --on build -d -n w -- true &&
+	git agent list >../out &&
+	test ! -s ../out
+'
+
+test_that FARSERVER 'what a start there refuses is said here, with the host' '
+	make_repo refused &&
+	agree build &&
+	mkdir -p ../refuse &&
+	test_script ../refuse/git "exec $TEST_BUILDDIR/tests/helpers/deny unshare:USER=EPERM clone:USER=EPERM -- \
+		env PATH=$PATH git \"\$@\"" &&
+	far_path "$HOME/refuse" &&
+	test_fails 125 "on .build.: .*namespace" git agent start --on build -d -n r -- true &&
+	! grep "r-[0-9a-f]\{8\}" ../err &&
+	git agent list >../out &&
+	test ! -s ../out &&
+	test -z "$(ls "$(depot)/trees")"
+'
+
+test_that FARSERVER 'a depot that is gone leaves its sessions unknown' '
+	make_repo depot &&
+	agree build &&
+	git agent start --on build -d -n d -- sh -c "echo 1 >n" &&
+	git agent wait d &&
+	git agent list | grep "^d  *captured" &&
+	mv "$(depot)/depot.git" ../saved &&
+	git agent list | grep "^d  *unknown .*captured .* ago" &&
+	test_fails 128 "what agent/d does is unknown: on .build.: the depot of this repository is gone" \
+		git agent review d &&
+	test_fails 128 "is unknown" git agent drop d &&
+	test_fails 128 "is unknown" git agent resume d &&
+	mv ../saved "$(depot)/depot.git" &&
+	git agent review d | grep " n$"
+'
+
+test_lazy_prereq FARFULL 'test_have_prereq FARSERVER && [ "$(id -u)" = 0 ] && mkdir tiny && mount -t tmpfs none tiny'
+test_that FARFULL 'a full disk there is said here, and nothing runs' '
+	make_repo full &&
+	agree build &&
+	head -c 3000000 /dev/urandom >big && git add big && git commit -qm big &&
+	mkdir -p "$far/small" &&
+	mount -t tmpfs -o size=2m none "$far/small" &&
+	test_when_finished "umount $far/small" &&
+	sed "s|^SetEnv .*|& XDG_DATA_HOME=$far/small|" "$HOME/sshd_build" >"$HOME/sshd_full" &&
+	far_restart full &&
+	test_when_finished "far_restart build" &&
+	test_fails 125 "cannot push the base of .f. to .build.: .*" git agent start --on build -d -n f -- true &&
+	git agent list >../out &&
+	test ! -s ../out &&
+	mount -o remount,size=64m "$far/small" &&
+	git agent start --on build -d -n f -- true &&
+	git agent wait f
+'
+
+test_that FARSERVER 'two clones with the same id and name do not meet, and a home may be a symlink' '
+	make_repo one &&
+	agree build &&
+	ln -s "$far" "$HOME/link" &&
+	sed "s|HOME=$far |HOME=$HOME/link |" "$HOME/sshd_build" >"$HOME/sshd_link" &&
+	far_restart link &&
+	test_when_finished "far_restart build" &&
+	git agent start --on build -d -n same -- sh -c "echo 1 >n" &&
+	mkdir -p ../other && cp -R . ../other/one &&
+	(
+		HOME=$HOME/laptop && mkdir "$HOME" && cp -R ../.ssh ../.gitconfig "$HOME" && cd ../other/one &&
+		agree build &&
+		git agent start --on build -d -n same -- sh -c "echo 2 >n" &&
+		git agent wait same &&
+		git agent land same &&
+		test_prints 2 cat n &&
+		git agent drop same
+	) &&
+	git agent wait same &&
+	git agent land same &&
+	test_prints 1 cat n
+'
+
+test_that FARSERVER 'ON-08: a result that is not based on what was fetched before is refused' '
+	make_repo back &&
+	agree build &&
+	git agent start --on build -d -n b -- sh -c "echo 1 >n" &&
+	git agent wait b &&
+	git agent review b >../out &&
+	was=$(git -C "$(depot)/depot.git" for-each-ref --format="%(objectname)" refs/heads/agent) &&
+	git agent resume b sh -c "echo 2 >n" &&
+	git agent wait b &&
+	git agent review b >../out &&
+	now=$(git -C "$(depot)/depot.git" for-each-ref --format="%(objectname)" refs/heads/agent) &&
+	test "$was" != "$now" &&
+	here=$(git rev-parse agent/b) &&
+	git agent resume b true &&
+	git agent wait b &&
+	mkdir -p ../older &&
+	cat >../older/git <<-EOF &&
+	#!/bin/sh
+	case \$(echo "\$3==" | base64 -d 2>/dev/null) in
+	*:?list?*) env PATH=$PATH git "\$@" | sed s/$now/$was/ ;;
+	*) exec env PATH=$PATH git "\$@" ;;
+	esac
+	EOF
+	chmod +x ../older/git &&
+	far_path "$HOME/older" &&
+	test_fails 128 "is not based on what was fetched before" git agent review b &&
+	test_same agent/b "$here"
+'
+
+test_that FARSERVER 'what was decided here is not overtaken: a resume is refused before it runs' '
+	make_repo decided &&
+	agree build &&
+	git agent start --on build -d -n d -- sh -c "echo 1 >n" &&
+	git agent wait d &&
+	git agent land d &&
+	test_fails 2 "agent/d has landed or has verdicts here" git agent resume d sh -c "echo 2 >n" &&
+	git agent show d | grep landed &&
+	git agent drop d
+'
+
+test_that FARSERVER 'what was fetched stays when the session is dropped there' '
+	make_repo kept &&
+	agree build &&
+	git agent start --on build -d -n k -- sh -c "echo 1 >n" &&
+	git agent wait k &&
+	git agent review k >../out &&
+	git agent resume k sh -c "echo 2 >n" &&
+	git agent wait k &&
+	name=$(ls "$(depot)/trees") &&
+	(cd "$(depot)/trees/$name/kept" && HOME=$far git agent drop --force "$name") &&
+	test_says "is not on .build. any more" git agent review k &&
+	git agent land k &&
+	test_prints 1 cat n
 '
 
 test_done
