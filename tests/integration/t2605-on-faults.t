@@ -315,6 +315,7 @@ test_that FARSERVER 'ON-08: a result that is not based on what was fetched befor
 	EOF
 	chmod +x ../older/git &&
 	far_path "$HOME/older" &&
+	git -C "$(depot)/depot.git" update-ref "refs/heads/agent/$(ls "$(depot)/trees")" "$was" &&
 	test_fails 128 "is not based on what was fetched before" git agent review b &&
 	test_same agent/b "$here"
 '
