@@ -26,6 +26,10 @@ struct cli_on_start {
 	char **argv;
 };
 int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *err);
+/* The agent that it runs, or NULL; says which keys go there. */
+const struct ga_preset *cli_on_keys(struct cli *c, const struct ga_on *o);
+/* Connect it with this terminal, and sum up what it left. */
+int cli_on_attach(struct cli *c, struct ga_on *o, struct ga_error *err);
 
 /* Read the records of sessions whose result is not here, having asked the hosts. */
 int cli_on_look(struct cli *c, struct ga_ons *ret, struct ga_error *err);

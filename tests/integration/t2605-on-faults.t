@@ -346,4 +346,107 @@ test_that FARSERVER 'what was fetched stays when the session is dropped there' '
 	test_prints 1 cat n
 '
 
+# claude_there: an agent that says whether it got the key that it needs
+claude_there() {
+	mkdir -p "$far/.local/share/claude/versions" agent &&
+	test_script "$far/.local/share/claude/versions/2.1.0" '
+		[ "$ANTHROPIC_API_KEY" = "sk-ant-$WANT" ] && [ -z "$OTHER_KEY" ] || exit 1
+		echo "$WANT" >got' &&
+	ln -sf "$far/.local/share/claude/versions/2.1.0" agent/claude
+}
+test_that FARSERVER 'the keys of the agent go into its environment there, and nowhere else' '
+	claude_there &&
+	make_repo keys &&
+	agree build &&
+	far_path "$HOME/agent" &&
+	mkdir -p "$far/.config/git-agent" &&
+	echo "env: {pass: [WANT]}" >"$far/.config/git-agent/config.yaml" &&
+	test_fails 125 "on .build.: claude is not logged in" git agent start --on build -d -n k claude &&
+	grep "hint: on .build.: .*set ANTHROPIC_API_KEY" ../err &&
+	sed -i "s|^SetEnv .*|& WANT=first|" "$HOME/sshd_path" &&
+	far_restart path &&
+	export ANTHROPIC_API_KEY=sk-ant-first OTHER_KEY=sk-2 &&
+	GIT_AGENT_TRACE=$HOME/trace test_says "agent/k: ANTHROPIC_API_KEY goes to .build." \
+		git agent start --on build -d -n k claude &&
+	! grep "OTHER" ../err &&
+	git agent wait k &&
+	git agent review k | grep "^+first" &&
+	sed -i "s|WANT=first|WANT=second|" "$HOME/sshd_path" &&
+	far_restart path &&
+	ANTHROPIC_API_KEY=sk-ant-second git agent resume k &&
+	git agent wait k &&
+	git agent review k | grep "^+second" &&
+	! grep -r "sk-ant-first\|sk-ant-second" "$HOME" --exclude-dir=results
+'
+
+test_that FARSERVER 'several names, on both machines' '
+	make_repo several &&
+	agree build &&
+	for n in a b; do
+		git agent start --on build -d -n $n -- sh -c "echo $n >$n; sleep 1000" &&
+		test_wait_for "git agent shell $n -- test -e $n" || exit 1
+	done &&
+	git agent start -d -n here -- sh -c "echo here >h; sleep 1000" &&
+	git agent stop -q a here b &&
+	git agent list | grep -c captured | grep 3 &&
+	test_fails 2 "a.*not landed" git agent drop a here b &&
+	for n in a here b; do
+		git agent land $n || exit 1
+	done &&
+	git agent drop --dry-run a b >../out &&
+	grep -c "would" ../out | grep 2 &&
+	git agent drop a here b &&
+	git agent list >../out &&
+	test ! -s ../out &&
+	test -z "$(ls "$(depot)/trees")"
+'
+
+test_that FARSERVER 'without a name, the only session may be elsewhere' '
+	make_repo only &&
+	agree build &&
+	git agent start --on build -d -n o -- sh -c "echo ready; echo 1 >n; read x" &&
+	test_wait_for "git agent logs | grep ready" &&
+	test_shows "+1" git agent diff &&
+	git agent --complete review "" | grep -c "^o	" | grep 1 &&
+	git agent --complete land "" | grep "^o	" &&
+	git agent send o hi &&
+	git agent wait o &&
+	test_shows "^session  *o-" git agent show &&
+	git agent review | grep " n$" &&
+	git agent --complete review "" | grep -c "^o	" | grep 1 &&
+	git agent land &&
+	test_prints 1 cat n &&
+	git agent gc &&
+	test ! -e "$(record o)" &&
+	test -z "$(ls "$(depot)/trees")"
+'
+
+test_that FARSERVER 'a session that changed nothing is shown, and dropped' '
+	make_repo none &&
+	agree build &&
+	git agent start --on build -d -n n -- true &&
+	git agent wait n &&
+	test_fails 1 "agent/n changed nothing on .build." git agent review n &&
+	test_fails 128 "agent/n does not run on .build.: it is captured" $pty exit=128 -- git agent attach n ||
+	grep "does not run" ../err &&
+	git agent show n | grep captured &&
+	git agent drop n &&
+	test ! -e "$(record n)" &&
+	test -z "$(ls "$(depot)/trees")"
+'
+
+test_that FARSERVER 'list follows sessions elsewhere, and says what a silent host did last' '
+	make_repo watched &&
+	agree build &&
+	git agent start --on build -d -n w -- sh -c "sleep 4" &&
+	$pty expect="w  *running" expect="w  *captured" -- timeout 30 git agent list --watch &&
+	git agent list --json | grep "\"state\": \"captured\"" &&
+	far_hang_up &&
+	cp "$HOME/.ssh/config" "$HOME/.ssh/saved" &&
+	test_when_finished "mv $HOME/.ssh/saved $HOME/.ssh/config" &&
+	sed -i "s/Host build/Host other/" "$HOME/.ssh/config" &&
+	git agent list | grep "^w  *unknown .*captured .* ago, on build" &&
+	git agent list --json | grep "\"state\": \"unknown\""
+'
+
 test_done
