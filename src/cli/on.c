@@ -250,7 +250,7 @@ static bool has_word(const struct ga_strv *words, const char *a, const char *b)
 	return ga_strv_has(words, a) || ga_strv_has(words, b);
 }
 
-/* It is summed up here, under its name here. */
+/* What it left may be fetched by a terminal that is attached: so only that is said. */
 static int stop(struct cli *c, struct ga_on *o, const struct ga_strv *words, struct ga_error *err)
 {
 	bool quiet = has_word(words, "-q", "--quiet");
@@ -258,8 +258,13 @@ static int stop(struct cli *c, struct ga_on *o, const struct ga_strv *words, str
 
 	ga_strv_push(&there, "-q");
 	ga_strv_extend(&there, words);
-	return run_there(c, o, "stop", &there, false, err) ||
-	       (!c->status && !quiet && sum_up(c, o, err)) ? -1 : 0;
+	if (run_there(c, o, "stop", &there, false, err) || c->status || quiet)
+		return err->msg ? -1 : 0;
+	if (look(c, o, err))
+		return -1;
+	(void)printf("agent/%s: %s on '%s'\n  next: git agent review %s\n", o->name, o->state,
+		     o->host, o->name);
+	return 0;
 }
 
 const struct ga_preset *cli_on_keys(struct cli *c, const struct ga_on *o)
@@ -343,7 +348,8 @@ static int drop(struct cli *c, struct ga_on *o, const struct ga_strv *words, str
 	if (here < 0 || ga_strv_has(words, "--restore"))
 		return here < 0 ? -1 : 0;
 	if (ga_strv_has(words, "--dry-run")) {
-		(void)printf("would drop session '%s' on '%s'\n", o->name, o->host);
+		if (!here)
+			(void)printf("would drop session '%s' on '%s'\n", o->name, o->host);
 		return !here;
 	}
 	if (o->runs && !force && (o->submitted || here)) {
