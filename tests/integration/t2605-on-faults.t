@@ -439,7 +439,7 @@ test_that FARSERVER 'list follows sessions elsewhere, and says what a silent hos
 	make_repo watched &&
 	agree build &&
 	git agent start --on build -d -n w -- sh -c "sleep 4" &&
-	$pty expect=running expect=captured send="\x03" exit=130 -- timeout 30 git agent list --watch &&
+	$pty within=40 expect=running expect=captured send="\x03" exit=130 -- git agent list --watch &&
 	git agent list --json | grep "\"state\": \"captured\"" &&
 	far_hang_up &&
 	cp "$HOME/.ssh/config" "$HOME/.ssh/saved" &&
