@@ -26,7 +26,6 @@
 #include "ga/buf.h"
 #include "ga/error.h"
 #include "ga/oid.h"
-#include "ga/preset.h"
 #include "ga/repo.h"
 #include "ga/strv.h"
 
@@ -46,7 +45,7 @@ struct ga_on {
 	struct ga_strv command;
 	uint64_t started;        /* seconds since the epoch, by the clock here */
 	bool trusted;            /* the user trusts the repository's settings at `base` */
-	bool submitted;          /* it was asked to start, or is about to be; before, nothing runs */
+	bool submitted;          /* the start was asked for, or is about to be; else nothing runs */
 	bool runs;               /* it may have been started, and its result was not fetched */
 	char *state;             /* what it was when it last answered; NULL: it never did ... */
 	uint64_t asked;          /* ... and when that was, by the clock here */
@@ -86,8 +85,8 @@ int ga_on_remove(const char *state_dir, const char *name, struct ga_error *err);
 
 /* Have `action` done there, with these further members of the request (taken over; may be NULL) and
  * the bytes `in` as its input, and get the object that it answers (new reference): by ssh, with the
- * user's configuration and a connection that is kept for a minute, without any forwarding. Returns 1
- * and an error if the other side says that it was not done. -1 if it does not say so within two
+ * user's configuration and a connection that is kept for a minute, without any forwarding. Returns
+ * 1 and an error if the other side says that it was not done. -1 if it does not say so within two
  * minutes: then it is unknown. */
 int ga_on_call(const struct ga_on *o, const char *action, json_t *more, const struct ga_buf *in,
 	       json_t **ret, struct ga_error *err);
@@ -115,18 +114,18 @@ char *ga_on_url(const struct ga_on *o);
 int ga_on_pipe(const char *host, const char *request, const char *service, int *ret_status,
 	       struct ga_error *err);
 
-/* The variables that hold keys of `agent` (may be NULL) and are set here go with both of these, on
- * their standard input, into the environment of the command there and nowhere else. */
+/* The variables `keys` (NULL-terminated, or NULL) that are set here go with both of these, on standard
+ * input, into the environment of the command there and nowhere else. */
 
 /* Make the depot there, if it has none, send it the base and have the session started. It runs at
  * most once, however often this is called for a record, which is saved before the start. If it
  * fails and `submitted` is not set, then it was not started. */
 int ga_on_submit(struct ga_repo *r, const char *state_dir, struct ga_on *o,
-		 const struct ga_preset *agent, struct ga_error *err);
+		 const char *const *keys, struct ga_error *err);
 
 /* Have it run again there, in the background, with these words of `git agent resume`. */
 int ga_on_resume(const struct ga_on *o, const struct ga_strv *words,
-		 const struct ga_preset *agent, struct ga_error *err);
+		 const char *const *keys, struct ga_error *err);
 
 /* ---- there ----------------------------------------------------------------------------------- */
 

@@ -79,8 +79,8 @@ static bool print_anew(const struct cli_listing *l)
 	return !fflush(stdout) && !ferror(stdout);
 }
 
-/* Wait until something changed, or other machines are to be asked again. Meanwhile what runs is looked
- * at again, which reads no file. */
+/* Wait until something changed, or other machines are to be asked again. Meanwhile what runs is
+ * looked at again, which reads no file. */
 static void wait_for_change(int fd, struct cli_listing *l)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };

@@ -152,7 +152,9 @@ static int get_result(struct cli *c, struct ga_on *o, struct ga_error *err)
 		return 0;
 	if (look(c, o, err))
 		return -1;
-	return is_absent(o) ? take_absent(c, o, err) : !ran(o) ? fail_runs(o, err) : fetch(c, o, err);
+	if (is_absent(o))
+		return take_absent(c, o, err);
+	return ran(o) ? fetch(c, o, err) : fail_runs(o, err);
 }
 
 static int need_result(struct cli *c, struct ga_on *o, struct ga_error *err)
@@ -267,14 +269,14 @@ static int stop(struct cli *c, struct ga_on *o, const struct ga_strv *words, str
 	return 0;
 }
 
-const struct ga_preset *cli_on_keys(struct cli *c, const struct ga_on *o)
+const char *const *cli_on_keys(struct cli *c, const struct ga_on *o)
 {
 	const struct ga_preset *p = ga_preset_find(&c->env.agents, o->command.v[0]);
 
 	for (size_t i = 0; p && p->keys[i]; i++)
-		if (*(ga_env_get(p->keys[i]) ? ga_env_get(p->keys[i]) : ""))
+		if (ga_env_get(p->keys[i]))
 			cli_note("agent/%s: %s goes to '%s'", o->name, p->keys[i], o->host);
-	return p;
+	return p ? p->keys : NULL;
 }
 
 /* The session there knows nothing of what was decided here, and its next result could not be
@@ -297,7 +299,7 @@ static int check_decided(struct cli *c, const struct ga_on *o, struct ga_error *
 /* Run it again there, in the background. */
 static int resume(struct cli *c, struct ga_on *o, const struct ga_strv *words, struct ga_error *err)
 {
-	const struct ga_preset *agent = cli_on_keys(c, o);
+	const char *const *keys = cli_on_keys(c, o);
 	cleanup_strv struct ga_strv there = GA_STRV_INIT;
 	bool again;
 
@@ -311,8 +313,8 @@ static int resume(struct cli *c, struct ga_on *o, const struct ga_strv *words, s
 	again = !(o->runs && is_absent(o));
 	o->runs = true;
 	if (ga_on_save(c->env.state_dir, o, err) ||
-	    (again ? ga_on_resume(o, &there, agent, err)
-		   : ga_on_submit(c->env.repo, c->env.state_dir, o, agent, err)))
+	    (again ? ga_on_resume(o, &there, keys, err)
+		   : ga_on_submit(c->env.repo, c->env.state_dir, o, keys, err)))
 		return -1;
 	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
 		return cli_on_attach(c, o, err);

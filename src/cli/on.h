@@ -26,8 +26,8 @@ struct cli_on_start {
 	char **argv;
 };
 int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *err);
-/* The agent that it runs, or NULL; says which keys go there. */
-const struct ga_preset *cli_on_keys(struct cli *c, const struct ga_on *o);
+/* The variables that hold keys of the agent that it runs, or NULL; says which go there. */
+const char *const *cli_on_keys(struct cli *c, const struct ga_on *o);
 /* Connect it with this terminal, and sum up what it left. */
 int cli_on_attach(struct cli *c, struct ga_on *o, struct ga_error *err);
 

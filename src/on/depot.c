@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -50,11 +49,24 @@ static const char *text_of(const json_t *j, const char *key)
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/* Run it in `cwd`, with `keep` open, if that is not -1. Fails with the last line that it says unless
- * it exits with 0. */
-static int run_with(const struct ga_strv *words, const char *cwd, int keep, struct ga_buf *out,
-		    struct ga_error *err)
+static void add_keys(const json_t *keys, struct ga_strv *ret)
 {
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	json_t *all = json_deep_copy(keys), *value;
+	const char *name;
+
+	json_object_foreach(all, name, value)
+		if (*name && !name[strspn(name, letters)] && json_is_string(value))
+			ga_strv_pushf(ret, "%s=%s", name, json_string_value(value));
+	json_decref(all);
+}
+
+/* Run it in `cwd`, with `keep` open, if that is not -1, and the variables `keys` before ours. Fails
+ * with the last line that it says unless it exits with 0. */
+static int run_with(const struct ga_strv *words, const char *cwd, int keep, const json_t *keys,
+		    struct ga_buf *out, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv env = GA_STRV_INIT;
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
 	cleanup_free char *line = NULL;
@@ -66,6 +78,9 @@ static int run_with(const struct ga_strv *words, const char *cwd, int keep, stru
 	p.out = out;
 	p.errout = &why;
 	p.keep_fd = keep;
+	add_keys(keys, &env);
+	ga_user_environ(&env);
+	p.envp = (const char *const *)env.v;
 	if (ga_process_run(&p, &status, err))
 		return -1;
 	if (!status)
@@ -84,7 +99,7 @@ static int run_with(const struct ga_strv *words, const char *cwd, int keep, stru
 static int run(const struct ga_strv *words, const char *cwd, struct ga_buf *out,
 	       struct ga_error *err)
 {
-	return run_with(words, cwd, -1, out, err);
+	return run_with(words, cwd, -1, NULL, out, err);
 }
 
 /* Run git in the depot, without hooks. */
@@ -243,19 +258,6 @@ static int make_tree(struct depot *d, struct ga_error *err)
 	return run(&put, d->tree, NULL, err) || run(&reset, d->tree, NULL, err) ? -1 : 0;
 }
 
-/* Keys of agents, from the environment there: `git agent` finds them in this one. */
-static void set_keys(const json_t *keys)
-{
-	json_t *all = json_deep_copy(keys), *value;
-	const char *name;
-
-	json_object_foreach(all, name, value)
-		if (*name && !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] &&
-		    json_is_string(value))
-			(void)setenv(name, json_string_value(value), 1);
-	json_decref(all);
-}
-
 static int do_start(struct depot *d, json_t *ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
@@ -274,21 +276,18 @@ static int do_start(struct depot *d, json_t *ret, struct ga_error *err)
 	ga_strv_push(&words, "--");
 	ga_json_words(json_object_get(j, "command"), &words);
 	trusted = json_is_true(json_object_get(j, "trusted"));
-	set_keys(json_object_get(j, "keys"));
-	json_decref(j);
 	ga_strv_push_many(&trust, d->self, "trust", "--yes", NULL);
 	rc = hold(d, &held, err);
 	rc = rc ? rc : claim(d, err);
 	ga_json_set(ret, "claimed", json_boolean(rc > 0));
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	if (make_tree(d, err) ||
-	    (trusted && run(&trust, d->tree, NULL, err)) || ga_fault_stop("depot:start", err) ||
-	    run_with(&words, d->tree, held, &out, err)) {
+	if (!rc && (make_tree(d, err) || (trusted && run(&trust, d->tree, NULL, err)) ||
+		    ga_fault_stop("depot:start", err) ||
+		    run_with(&words, d->tree, held, json_object_get(j, "keys"), &out, err))) {
 		give_back(d);
-		return -1;
+		rc = -1;
 	}
-	return 0;
+	json_decref(j);
+	return rc < 0 ? -1 : 0;
 }
 
 static int do_resume(struct depot *d, json_t *ret, struct ga_error *err)
@@ -296,6 +295,7 @@ static int do_resume(struct depot *d, json_t *ret, struct ga_error *err)
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
 	json_t *j;
+	int rc;
 
 	(void)ret;
 	if (check_tree(d, err) || ga_read_fd(STDIN_FILENO, INPUT_MAX, &in, err))
@@ -303,9 +303,9 @@ static int do_resume(struct depot *d, json_t *ret, struct ga_error *err)
 	ga_strv_push_many(&words, d->self, "resume", "-q", "-d", "--keep", NULL);
 	j = json_loadb(in.ptr, in.len, 0, NULL);
 	ga_json_words(json_object_get(j, "words"), &words);
-	set_keys(json_object_get(j, "keys"));
+	rc = run_with(&words, d->tree, -1, json_object_get(j, "keys"), NULL, err);
 	json_decref(j);
-	return run(&words, d->tree, NULL, err);
+	return rc;
 }
 
 /* The first working tree of a session: from any of them all sessions are seen. */

@@ -50,20 +50,17 @@ static void put(struct ga_buf *in, json_t *j)
 	json_decref(j);
 }
 
-static json_t *keys_of(const struct ga_preset *agent)
+static json_t *values_of(const char *const *keys)
 {
 	json_t *ret = json_object();
 
-	for (size_t i = 0; agent && agent->keys[i]; i++) {
-		const char *value = ga_env_get(agent->keys[i]);
-
-		if (value && *value)
-			ga_json_set(ret, agent->keys[i], json_string(value));
-	}
+	for (; keys && *keys; keys++)
+		if (ga_env_get(*keys))
+			ga_json_set(ret, *keys, json_string(ga_env_get(*keys)));
 	return ret;
 }
 
-static int start(struct ga_on *o, const struct ga_preset *agent, struct ga_error *err)
+static int start(struct ga_on *o, const char *const *keys, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
 	json_t *answer = NULL;
@@ -71,7 +68,7 @@ static int start(struct ga_on *o, const struct ga_preset *agent, struct ga_error
 
 	put(&in, json_pack("{s:o, s:o, s:b, s:o}", "options", ga_json_strv(&o->options), "command",
 			   ga_json_strv(&o->command), "trusted", o->trusted, "keys",
-			   keys_of(agent)));
+			   values_of(keys)));
 	rc = ga_on_call(o, "start", NULL, &in, &answer, err);
 	json_decref(answer);
 	o->submitted = rc <= 0;
@@ -79,20 +76,20 @@ static int start(struct ga_on *o, const struct ga_preset *agent, struct ga_error
 }
 
 int ga_on_resume(const struct ga_on *o, const struct ga_strv *words,
-		 const struct ga_preset *agent, struct ga_error *err)
+		 const char *const *keys, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
 	json_t *answer = NULL;
 	int rc;
 
-	put(&in, json_pack("{s:o, s:o}", "words", ga_json_strv(words), "keys", keys_of(agent)));
+	put(&in, json_pack("{s:o, s:o}", "words", ga_json_strv(words), "keys", values_of(keys)));
 	rc = ga_on_call(o, "resume", NULL, &in, &answer, err);
 	json_decref(answer);
 	return rc ? -1 : 0;
 }
 
 int ga_on_submit(struct ga_repo *r, const char *state_dir, struct ga_on *o,
-		 const struct ga_preset *agent, struct ga_error *err)
+		 const char *const *keys, struct ga_error *err)
 {
 	json_t *answer = NULL;
 	int rc = ga_on_call(o, "open", NULL, NULL, &answer, err);
@@ -103,5 +100,5 @@ int ga_on_submit(struct ga_repo *r, const char *state_dir, struct ga_on *o,
 		return -1;
 	o->submitted = true;
 	return ga_on_save(state_dir, o, err) || ga_fault_stop("on:noted", err) ||
-	       start(o, agent, err) || ga_fault_stop("on:started", err) ? -1 : 0;
+	       start(o, keys, err) || ga_fault_stop("on:started", err) ? -1 : 0;
 }

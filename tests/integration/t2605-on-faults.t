@@ -94,7 +94,8 @@ test_that FARSERVER 'a start there that is killed on its way is taken over' '
 	rm -f "$far/aihome/ran" &&
 	sed "s|^SetEnv .*|& GIT_AGENT_FAULT=depot:start:kill|" "$HOME/sshd_build" >"$HOME/sshd_fault" &&
 	far_restart fault &&
-	test_fails 125 "git agent resume o. starts it" git agent start --on build -d -n o -- sh -c "echo x >>\$HOME/ran" &&
+	test_fails 125 "git agent resume o. starts it" \
+		git agent start --on build -d -n o -- sh -c "echo x >>\$HOME/ran" &&
 	far_restart build &&
 	git agent list | grep "^o  *absent" &&
 	git agent resume o &&
@@ -158,7 +159,10 @@ test_that FARFISH 'fish as login shell' 'shell_there fish'
 test_that FARTCSH 'tcsh as login shell' 'shell_there tcsh'
 test_that FARSERVER 'a login shell that prints a banner' '
 	echo "echo welcome; echo motd >&2" >"$far/.bashrc" &&
-	{ cat "$HOME/sshd_build"; echo "ForceCommand . $far/.bashrc; eval \"\$SSH_ORIGINAL_COMMAND\""; } >"$HOME/sshd_noisy" &&
+	{
+		cat "$HOME/sshd_build" &&
+		echo "ForceCommand . $far/.bashrc; eval \"\$SSH_ORIGINAL_COMMAND\""
+	} >"$HOME/sshd_noisy" &&
 	make_repo noisy &&
 	agree build &&
 	far_restart noisy &&
@@ -447,6 +451,32 @@ test_that FARSERVER 'list follows sessions elsewhere, and says what a silent hos
 	sed -i "s/Host build/Host other/" "$HOME/.ssh/config" &&
 	git agent list | grep "^w  *unknown .*captured .* ago, on build" &&
 	git agent list --json | grep "\"state\": \"unknown\""
+'
+
+test_lazy_prereq FARUSERS 'test_have_prereq FARSERVER && [ "$(id -u)" = 0 ] &&
+	runuser -u nobody -- env HOME=/tmp "$TEST_BUILDDIR/git-agent" --version'
+test_that FARUSERS 'two users of one machine do not meet' '
+	make_repo users &&
+	agree build &&
+	agree nobody &&
+	mkdir -p ../nobody && cp "$far/.gitconfig" ../nobody &&
+	chown -R nobody ../nobody && chmod 711 "$TRASH" "$HOME" "$(dirname "$TRASH")" &&
+	{
+		cat "$HOME/sshd_build" &&
+		echo "ForceCommand runuser -u nobody -- env HOME=$HOME/nobody sh -c \"\$SSH_ORIGINAL_COMMAND\""
+	} >"$HOME/sshd_nobody" &&
+	git agent start --on build -d -n r -- sh -c "echo root >n; sleep 1000" &&
+	far_restart nobody &&
+	test_when_finished "far_restart build" &&
+	git agent list | grep "^r  *unknown" &&
+	git agent start --on build -d -n u -- sh -c "id -u >n" &&
+	git agent wait u &&
+	git agent land u &&
+	test_prints "$(id -u nobody)" cat n &&
+	git agent drop u &&
+	far_restart build &&
+	git agent list | grep "^r  *running" &&
+	git agent stop -q r
 '
 
 test_done
