@@ -114,7 +114,7 @@ char *ga_on_url(const struct ga_on *o);
 int ga_on_pipe(const char *host, const char *request, const char *service, int *ret_status,
 	       struct ga_error *err);
 
-/* The variables `keys` (NULL-terminated, or NULL) that are set here go with both of these, on standard
+/* The variables `keys` (ended by NULL, or NULL) that are set here go with both of these: on standard
  * input, into the environment of the command there and nowhere else. */
 
 /* Make the depot there, if it has none, send it the base and have the session started. It runs at

@@ -212,7 +212,7 @@ static int claim(struct depot *d, struct ga_error *err)
 {
 	cleanup_free char *ref = ga_strf("refs/agent-on/%s/claim", d->name);
 	cleanup_free char *base = ga_strf("refs/agent-on/%s/base", d->name);
-	cleanup_free char *begun = ga_strf("refs/agent/%s/base", d->name);
+	cleanup_free char *begun = ga_strf(GA_SESSION_REFS "%s/base", d->name);
 	cleanup_error struct ga_error lost = GA_ERROR_INIT, ignored = GA_ERROR_INIT;
 	cleanup_error struct ga_error none = GA_ERROR_INIT;
 

@@ -179,11 +179,11 @@ test_that FARSERVER 'a push that stands still starts nothing' '
 	agree build &&
 	head -c 3000000 /dev/urandom >big && git add big && git commit -qm big &&
 	cp "$HOME/bin/ssh" "$HOME/bin/ssh.real" &&
-	test_when_finished "mv $HOME/bin/ssh.real $HOME/bin/ssh" &&
+	test_when_finished "mv $HOME/bin/ssh.real $HOME/bin/ssh; >$HOME/over" &&
 	cat >"$HOME/bin/ssh" <<-EOF &&
 	#!/bin/sh
 	case \$(echo "\$*" | sed "s/.* //" | base64 -d 2>/dev/null) in
-	*receive-pack*) { head -c 200000; echo \$\$ >$HOME/stopped; sleep 1000; } | $HOME/bin/ssh.real "\$@" ;;
+	*receive-pack*) { head -c 200000; >$HOME/stopped; until [ -e $HOME/over ]; do sleep 0.1; done; } | $HOME/bin/ssh.real "\$@" ;;
 	*) exec $HOME/bin/ssh.real "\$@" ;;
 	esac
 	EOF
