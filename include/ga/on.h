@@ -76,6 +76,11 @@ void ga_on_names(const char *state_dir, struct ga_strv *ret);
 int ga_on_list(const char *state_dir, struct ga_ons *ret, struct ga_error *err);
 /* Write it; it is on the disk when this returns. */
 int ga_on_save(const char *state_dir, const struct ga_on *o, struct ga_error *err);
+/* Write `state` and `asked` only, and nothing if the record is gone: another command may have changed
+ * it since it was read. */
+int ga_on_note(const char *state_dir, const struct ga_on *o, struct ga_error *err);
+/* Keep others from choosing a name for a record. Returns a descriptor to be closed. */
+int ga_on_lock_names(const char *state_dir, struct ga_error *err);
 /* The directory for the objects of the snapshot. The caller frees it. */
 char *ga_on_objects(const char *state_dir, const char *name);
 /* Remove it, and these objects. It is no error if there is none. */
@@ -114,8 +119,8 @@ char *ga_on_url(const struct ga_on *o);
 int ga_on_pipe(const char *host, const char *request, const char *service, int *ret_status,
 	       struct ga_error *err);
 
-/* The variables `keys` (ended by NULL, or NULL) that are set here go with both of these: on standard
- * input, into the environment of the command there and nowhere else. */
+/* The variables `keys` (ended by NULL, or NULL) that are set here go with both of these, on
+ * standard input, into the environment of the command there and nowhere else. */
 
 /* Make the depot there, if it has none, send it the base and have the session started. It runs at
  * most once, however often this is called for a record, which is saved before the start. If it

@@ -220,7 +220,7 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 	else if (!rc)
 		rc = cli_on(&c, cmd, &given, &argc, argv, err);
 	if (!rc)
-		rc = cmd->run(&c, opts, argc, argv, err) || cli_on_after(&c, cmd, err)
+		rc = cmd->run(&c, opts, argc, argv, err) || cli_on_after(&c, cmd, argc, argv, err)
 			     ? -1 : 0;
 	*ret_status = c.status;
 	if (c.env.state_dir)

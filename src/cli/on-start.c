@@ -204,6 +204,7 @@ int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *e
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	cleanup_on struct ga_on on = GA_ON_INIT;
 	cleanup_free char *branch = NULL;
+	cleanup_close int names = -1;
 	struct ga_oid onto;
 	int rc;
 
@@ -215,11 +216,15 @@ int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *e
 		(void)ga_fail(err, GA_ESTART, "there is no commit yet that could be sent");
 	if (rc || cli_settings_to_run(c, &onto, !o->detach, &conf, err) ||
 	    (o->dirty && ga_config_set_key(&conf, "dirty", o->dirty, err)) ||
-	    check_repository(c, &onto, err) || consent(c, o->host, &onto, err) ||
-	    fill(c, o, &on, err) || choose_base(c, o, &conf, &on, err) ||
+	    check_repository(c, &onto, err) || consent(c, o->host, &onto, err))
+		return -1;
+	names = ga_on_lock_names(c->env.state_dir, err);
+	if (names < 0 || fill(c, o, &on, err) || choose_base(c, o, &conf, &on, err) ||
 	    ga_fault_stop("on:chosen", err) || ga_on_save(c->env.state_dir, &on, err) ||
 	    ga_fault_stop("on:recorded", err))
 		return -1;
+	ga_cleanup_closep(&names);
+	names = -1;
 	if (ga_on_submit(c->env.repo, c->env.state_dir, &on, cli_on_keys(c, &on), err)) {
 		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 

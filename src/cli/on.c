@@ -26,7 +26,7 @@
 static int look(struct cli *c, struct ga_on *o, struct ga_error *err)
 {
 	if (!ga_on_look(o, err))
-		return ga_on_save(c->env.state_dir, o, err);
+		return ga_on_note(c->env.state_dir, o, err);
 	return ga_error_wrap(err, "what agent/%s does is unknown", o->name);
 }
 
@@ -57,8 +57,9 @@ int cli_on_look(struct cli *c, struct ga_ons *ret, struct ga_error *err)
 	ret->n = n;
 	if (n)
 		ga_on_ask(ret, LOOK_MS);
+	(void)ga_fault("on:asked");
 	for (size_t i = 0; i < n; i++)
-		if (ga_on_save(c->env.state_dir, &ret->v[i], err))
+		if (ga_on_note(c->env.state_dir, &ret->v[i], err))
 			return -1;
 	return 0;
 }
@@ -366,8 +367,10 @@ static int drop(struct cli *c, struct ga_on *o, const struct ga_strv *words, str
 	return drop_there(c, o, force || !o->submitted, err) ? -1 : !here;
 }
 
-int cli_on_after(struct cli *c, const struct cli_command *cmd, struct ga_error *err)
+int cli_on_after(struct cli *c, const struct cli_command *cmd, size_t argc, char **argv,
+		 struct ga_error *err)
 {
+	bool all = !strcmp(cmd->name, "gc");
 	cleanup_ons struct ga_ons l = GA_ONS_INIT;
 
 	if (!ga_has_word("drop gc land", cmd->name) || !c->env.state_dir)
@@ -377,8 +380,11 @@ int cli_on_after(struct cli *c, const struct cli_command *cmd, struct ga_error *
 	for (size_t i = 0; i < l.n; i++) {
 		cleanup_error struct ga_error why = GA_ERROR_INIT;
 		int here = l.v[i].runs ? 1 : is_here(c, &l.v[i], &why);
+		bool meant = all;
 
-		if (here > 0 || (!here && !drop_there(c, &l.v[i], false, &why)))
+		for (size_t k = 0; k < argc; k++)
+			meant |= !strcmp(cli_plain_name(argv[k]), l.v[i].name);
+		if (!meant || here > 0 || (!here && !drop_there(c, &l.v[i], false, &why)))
 			continue;
 		if (!strcmp(cmd->name, "drop"))
 			cli_tell(&why, &c->status);

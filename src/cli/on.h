@@ -14,8 +14,10 @@
  * are removed. Returns 1 if nothing is left to be done, 0 if the command is to be run, -1. */
 int cli_on(struct cli *c, const struct cli_command *cmd, const struct ga_strv *words, size_t *argc,
 	   char **argv, struct ga_error *err);
-/* After the command: what was fetched and dropped here, by it or before, is dropped there. */
-int cli_on_after(struct cli *c, const struct cli_command *cmd, struct ga_error *err);
+/* After the command: what was fetched and it dropped here is dropped there, by gc also what was
+ * dropped before. */
+int cli_on_after(struct cli *c, const struct cli_command *cmd, size_t argc, char **argv,
+		 struct ga_error *err);
 
 /* What `start --on` was told. */
 struct cli_on_start {

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
@@ -131,7 +132,26 @@ int ga_on_list(const char *state_dir, struct ga_ons *ret, struct ga_error *err)
 	return 0;
 }
 
-int ga_on_save(const char *state_dir, const struct ga_on *o, struct ga_error *err)
+/* A directory, as a lock. */
+static int lock(const char *state_dir, const char *name, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_path_join(state_dir, name);
+	cleanup_close int fd = -1;
+
+	if (ga_mkdir_p(dir, 0700, err))
+		return -1;
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || TEMP_FAILURE_RETRY(flock(fd, LOCK_EX)))
+		return ga_fail_path(err, errno, "lock", dir);
+	return ga_steal_fd(&fd);
+}
+
+int ga_on_lock_names(const char *state_dir, struct ga_error *err)
+{
+	return lock(state_dir, "on-objects", err);
+}
+
+static int save(const char *state_dir, const struct ga_on *o, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_join(state_dir, "on");
 	cleanup_free char *path = ga_path_join(dir, o->name), *text = NULL;
@@ -155,8 +175,28 @@ int ga_on_save(const char *state_dir, const struct ga_on *o, struct ga_error *er
 	json_decref(j);
 	if (!text)
 		return ga_fail(err, GA_EFATAL, "cannot write '%s'", path);
-	return ga_mkdir_p(dir, 0700, err) ||
-	       ga_write_atomic(AT_FDCWD, path, text, strlen(text), 0600, err) ? -1 : 0;
+	return ga_write_atomic(AT_FDCWD, path, text, strlen(text), 0600, err);
+}
+
+int ga_on_save(const char *state_dir, const struct ga_on *o, struct ga_error *err)
+{
+	cleanup_close int held = lock(state_dir, "on", err);
+
+	return held < 0 ? -1 : save(state_dir, o, err);
+}
+
+int ga_on_note(const char *state_dir, const struct ga_on *o, struct ga_error *err)
+{
+	cleanup_close int held = lock(state_dir, "on", err);
+	cleanup_on struct ga_on now = GA_ON_INIT;
+	int rc = held < 0 ? -1 : ga_on_read(state_dir, o->name, &now, err);
+
+	if (rc || strcmp(now.far, o->far) != 0)
+		return rc < 0 ? -1 : 0;
+	free(now.state);
+	now.state = o->state ? ga_strdup(o->state) : NULL;
+	now.asked = o->asked;
+	return save(state_dir, &now, err);
 }
 
 char *ga_on_objects(const char *state_dir, const char *name)
@@ -168,7 +208,10 @@ int ga_on_remove(const char *state_dir, const char *name, struct ga_error *err)
 {
 	cleanup_free char *path = ga_strf("%s/on/%s", state_dir, name);
 	cleanup_free char *objects = ga_on_objects(state_dir, name);
+	cleanup_close int held = lock(state_dir, "on", err);
 
+	if (held < 0)
+		return -1;
 	if (unlink(path) && errno != ENOENT)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", path);
 	return ga_rmtree_at(AT_FDCWD, objects, err);

@@ -179,11 +179,13 @@ test_that FARSERVER 'a push that stands still starts nothing' '
 	agree build &&
 	head -c 3000000 /dev/urandom >big && git add big && git commit -qm big &&
 	cp "$HOME/bin/ssh" "$HOME/bin/ssh.real" &&
-	test_when_finished "mv $HOME/bin/ssh.real $HOME/bin/ssh; >$HOME/over" &&
+	test_when_finished "mv $HOME/bin/ssh.real $HOME/bin/ssh; >$HOME/go" &&
 	cat >"$HOME/bin/ssh" <<-EOF &&
 	#!/bin/sh
 	case \$(echo "\$*" | sed "s/.* //" | base64 -d 2>/dev/null) in
-	*receive-pack*) { head -c 200000; >$HOME/stopped; until [ -e $HOME/over ]; do sleep 0.1; done; } | $HOME/bin/ssh.real "\$@" ;;
+	*receive-pack*)
+		{ head -c 200000; >$HOME/stopped; until [ -e $HOME/go ]; do sleep 0.1; done; } |
+			$HOME/bin/ssh.real "\$@" ;;
 	*) exec $HOME/bin/ssh.real "\$@" ;;
 	esac
 	EOF
@@ -404,6 +406,30 @@ test_that FARSERVER 'several names, on both machines' '
 	git agent list >../out &&
 	test ! -s ../out &&
 	test -z "$(ls "$(depot)/trees")"
+'
+
+test_that FARSERVER 'commands at the same time do not undo what another recorded' '
+	make_repo same &&
+	agree build &&
+	for n in 1 2 3; do
+		{ git agent start --on build -d -- sh -c "echo $n >n$n" >>../names & } || exit 1
+	done &&
+	wait &&
+	sort -u ../names | wc -l | grep 3 &&
+	for n in $(cat ../names); do
+		git agent wait "$n" || exit 1
+	done &&
+	git agent land sh-1 &&
+	git agent review sh-2 >../out &&
+	{ GIT_AGENT_FAULT=on:asked:stop git-agent list >../out & } &&
+	list=$! &&
+	test_wait_for "grep \"State:.*T\" /proc/$list/status" &&
+	git agent review sh-3 >/dev/null &&
+	git agent drop --force sh-2 &&
+	kill -CONT "$list" &&
+	wait "$list" &&
+	test ! -e "$(record sh-2)" &&
+	grep "\"runs\": false" "$(record sh-3)"
 '
 
 test_that FARSERVER 'without a name, the only session may be elsewhere' '
