@@ -76,8 +76,8 @@ void ga_on_names(const char *state_dir, struct ga_strv *ret);
 int ga_on_list(const char *state_dir, struct ga_ons *ret, struct ga_error *err);
 /* Write it; it is on the disk when this returns. */
 int ga_on_save(const char *state_dir, const struct ga_on *o, struct ga_error *err);
-/* Write `state` and `asked` only, and nothing if the record is gone: another command may have changed
- * it since it was read. */
+/* Write `state` and `asked` only, and nothing if the record is gone: another command may have
+ * changed it since it was read. */
 int ga_on_note(const char *state_dir, const struct ga_on *o, struct ga_error *err);
 /* Keep others from choosing a name for a record. Returns a descriptor to be closed. */
 int ga_on_lock_names(const char *state_dir, struct ga_error *err);
