@@ -185,13 +185,12 @@ test_that 'a reader that goes away is no error' '
 	test "$(cat ../rc)" = 0
 '
 
-test_that TTY 'a pager that ends early or fails is no error, and one that cannot be run is named' '
+test_that TTY 'a pager that ends early or fails is no error, and one that is not there is none' '
 	cd r &&
 	for p in "head -n 1" false; do
 		$pty exit=0 mode=cooked -- env GIT_PAGER="$p" git agent review wide || exit 1
 	done &&
-	$pty expect="no-such-pager" expect="cannot be run" expect="GIT_PAGER=cat" exit=128 mode=cooked -- \
-		env GIT_PAGER=no-such-pager git agent review wide &&
+	$pty expect="session wide" exit=0 mode=cooked -- env GIT_PAGER=no-such-pager git agent review wide &&
 	mkdir -p ../few &&
 	for p in git sh env; do ln -sf "$(command -v $p)" ../few/$p || exit 1; done &&
 	$pty expect="session s" expect="diff --git" exit=0 mode=cooked -- \
