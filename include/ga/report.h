@@ -176,12 +176,6 @@ json_t *ga_report_sarif(const struct ga_report *r, const struct ga_past *past);
 int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
 		       struct ga_buf *out, struct ga_error *err);
 
-/* The review as one HTML page that needs no network and no script, for a browser and for people
- * without this program: the whole report, the session's journal, and the diff. Everything of the
- * agent's is text only. Returns 0; 1: nobody reads any more (ga/out.h); -1. */
-int ga_report_html(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
-		   struct ga_out *out, struct ga_error *err);
-
 /* Append to `ret` how the commands of `finish` ended (ga/check.h), one line each, safe to show; and
  * for JSON, as an array of {"command", "end", "status"} (new reference). */
 void ga_report_checks(const struct ga_strv *checks, struct ga_strv *ret);

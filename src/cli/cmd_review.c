@@ -20,7 +20,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	CLI_VALUE(format, "format", 0, "text|json|markdown|sarif|html",
+	CLI_VALUE(format, "format", 0, "text|json|markdown|sarif",
 		  "the format of the output (default: text)"),
 	CLI_FLAG(json, "json", 0, "the same as --format=json"),
 	CLI_FLAG(left, "leftovers", 0, "list every leftover file, and its flags"),
@@ -50,12 +50,11 @@ static int check_format(const struct options *o, struct ga_error *err)
 {
 	if (o->json && o->format && !wants(o, "json"))
 		return ga_fail(err, GA_EUSAGE, "choose one of --json and --format");
-	if (!wants(o, "text") && !wants(o, "json") && !wants(o, "sarif") && !wants(o, "markdown") &&
-	    !wants(o, "html")) {
+	if (!wants(o, "text") && !wants(o, "json") && !wants(o, "sarif") && !wants(o, "markdown")) {
 		cleanup_free char *q = ga_escape(o->format);
 
 		return ga_fail(err, GA_EUSAGE,
-			       "--format takes text, json, sarif, markdown or html, not '%s'", q);
+			       "--format takes text, json, sarif or markdown, not '%s'", q);
 	}
 	if ((o->textconv || o->ext_diff) && (!wants(o, "text") || o->stat || o->left))
 		return ga_fail(err, GA_EUSAGE,
@@ -156,17 +155,6 @@ static int print_sarif(struct cli *c, const struct ga_report *r, struct ga_error
 	return cli_print_json(ga_report_sarif(r, &past), err);
 }
 
-static int print_html(struct cli *c, const struct ga_session *s, const struct ga_report *r,
-		      struct ga_error *err)
-{
-	cleanup_out struct ga_out out = GA_OUT_INIT;
-	struct cli_pager *pager;
-
-	if (cli_pager_begin(c, NULL, &out, &pager, err))
-		return -1;
-	return cli_pager_end(pager, &out, ga_report_html(c->env.repo, s, r, &out, err), err);
-}
-
 static int print(struct cli *c, const struct options *o, struct ga_session *s,
 		 const struct ga_report *r, struct ga_error *err)
 {
@@ -184,8 +172,6 @@ static int print(struct cli *c, const struct options *o, struct ga_session *s,
 	}
 	if (wants(o, "sarif"))
 		return print_sarif(c, r, err);
-	if (wants(o, "html"))
-		return print_html(c, s, r, err);
 	if (wants(o, "markdown"))
 		return ga_report_markdown(c->env.repo, s, r, &out, err) ?
 			       -1 : cli_page(c, out.ptr, out.len, err);

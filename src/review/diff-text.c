@@ -6,62 +6,28 @@
 #include "ga/parse.h"
 #include "review-diff.h"
 
-static void put(struct review_diff *d, const char *sgr, const char *safe)
-{
-	struct ga_buf *out = &d->out->text;
-
-	if (*sgr)
-		ga_buf_addf(out, "%s%s\033[m\n", sgr, safe);
-	else
-		ga_buf_addf(out, "%s\n", safe);
-}
-
-static const char *sgr_of(const struct review_diff *d, enum review_line kind)
+void review_diff_line(struct review_diff *d, unsigned paint, const char *safe)
 {
 	const struct ga_palette *p = d->opts->palette;
+	const char *sgr = p && paint < GA_PAINTS ? p->sgr[paint] : "";
 
-	if (!p)
-		return "";
-	switch (kind) {
-	case REVIEW_META:
-		return p->sgr[GA_PAINT_META];
-	case REVIEW_HUNK:
-		return p->sgr[GA_PAINT_FRAG];
-	case REVIEW_NEW:
-		return p->sgr[GA_PAINT_NEW];
-	case REVIEW_OLD:
-		return p->sgr[GA_PAINT_OLD];
-	case REVIEW_CONTEXT:
-		return p->sgr[GA_PAINT_CONTEXT];
-	case REVIEW_NOTE:
-		break;
-	}
-	return "";
+	ga_buf_addf(&d->out->text, "%s%s%s\n", sgr, safe, *sgr ? "\033[m" : "");
 }
 
-static void line(struct review_diff *d, enum review_line kind, const char *safe)
-{
-	put(d, sgr_of(d, kind), safe);
-}
-
-static void section(struct review_diff *d, const char *title)
+void review_diff_section(struct review_diff *d, const char *title)
 {
 	cleanup_free char *text = ga_strf("==== %s", title);
 
 	ga_buf_addch(&d->out->text, '\n');
-	put(d, sgr_of(d, REVIEW_META), text);
+	review_diff_line(d, GA_PAINT_META, text);
 }
 
-static const struct review_form form = { .section = section, .line = line };
 static const struct ga_review_opts plain;
 
 static struct review_diff begin(struct ga_repo *repo, const struct ga_review_opts *o,
 				struct ga_out *out)
 {
-	return (struct review_diff){ .repo = repo,
-				     .form = &form,
-				     .opts = o ? o : &plain,
-				     .out = out };
+	return (struct review_diff){ .repo = repo, .opts = o ? o : &plain, .out = out };
 }
 
 int ga_review_diff(struct ga_repo *repo, const struct ga_report *r, const struct ga_review_opts *o,
@@ -96,7 +62,7 @@ int ga_review_since(struct ga_repo *repo, const struct ga_report *r, const struc
 	    ga_commit_tree(repo, &r->base, &base, err) ||
 	    ga_tree_diff(repo, &d.old_tree, &d.new_tree, &changes, err))
 		return -1;
-	section(&d, "changed since the last review");
+	review_diff_section(&d, "changed since the last review");
 	for (size_t i = 0; !rc && i < changes.n; i++) {
 		struct ga_entry was;
 
@@ -113,9 +79,9 @@ int ga_review_since(struct ga_repo *repo, const struct ga_report *r, const struc
 		cleanup_free char *n = ga_count(same, "file is", "files are");
 		cleanup_free char *text = ga_strf("(%s as in the base now)", n);
 
-		line(&d, REVIEW_NOTE, text);
+		review_diff_line(&d, REVIEW_NOTE, text);
 	}
-	section(&d, "all of it");
+	review_diff_section(&d, "all of it");
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The diff: which files, in which order, and how much of each. Every byte that comes from a blob or
- * a name goes through the quoting functions before a form (diff-text.c, html.c) gets it.
+ * a name goes through the quoting functions before diff-text.c gets it.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -51,17 +51,17 @@ static void add_text(struct ga_buf *out, const char *s, size_t n)
 }
 
 /* Frees `safe`. */
-static void put_own(struct review_diff *d, enum review_line kind, char *safe)
+static void put_own(struct review_diff *d, unsigned paint, char *safe)
 {
-	d->form->line(d, kind, safe);
+	review_diff_line(d, paint, safe);
 	free(safe);
 }
 
-static enum review_line kind_of(char c)
+static unsigned paint_of(char c)
 {
 	if (c == '@')
-		return REVIEW_HUNK;
-	return c == '+' ? REVIEW_NEW : c == '-' ? REVIEW_OLD : REVIEW_CONTEXT;
+		return GA_PAINT_FRAG;
+	return c == '+' ? GA_PAINT_NEW : c == '-' ? GA_PAINT_OLD : GA_PAINT_CONTEXT;
 }
 
 void review_diff_hunks(struct review_diff *d, const struct ga_buf *hunks)
@@ -77,7 +77,7 @@ void review_diff_hunks(struct review_diff *d, const struct ga_buf *hunks)
 
 		head = head && *p != '@';
 		add_text(&line, p, n);
-		d->form->line(d, head ? REVIEW_META : kind_of(*p), line.ptr);
+		review_diff_line(d, head ? GA_PAINT_META : paint_of(*p), line.ptr);
 		p += n + (nl != NULL);
 	}
 }
@@ -95,21 +95,21 @@ static void put_file_header(struct review_diff *d, const struct ga_change *c, bo
 {
 	cleanup_free char *a = side_name("a", c->path), *b = side_name("b", c->path);
 
-	put_own(d, REVIEW_META, ga_strf("diff --git %s %s", a, b));
+	put_own(d, GA_PAINT_META, ga_strf("diff --git %s %s", a, b));
 	if (!c->old.mode) {
-		put_own(d, REVIEW_META, ga_strf("new file mode %06o", c->new.mode));
+		put_own(d, GA_PAINT_META, ga_strf("new file mode %06o", c->new.mode));
 	} else if (!c->new.mode) {
-		put_own(d, REVIEW_META, ga_strf("deleted file mode %06o", c->old.mode));
+		put_own(d, GA_PAINT_META, ga_strf("deleted file mode %06o", c->old.mode));
 	} else if (c->old.mode != c->new.mode) {
-		put_own(d, REVIEW_META, ga_strf("old mode %06o", c->old.mode));
-		put_own(d, REVIEW_META, ga_strf("new mode %06o", c->new.mode));
+		put_own(d, GA_PAINT_META, ga_strf("old mode %06o", c->old.mode));
+		put_own(d, GA_PAINT_META, ga_strf("new mode %06o", c->new.mode));
 	}
 	if (!ga_oid_equal(&c->old.oid, &c->new.oid))
-		put_own(d, REVIEW_META,
+		put_own(d, GA_PAINT_META,
 			ga_strf("index %.12s..%.12s", GA_HEX(&c->old.oid), GA_HEX(&c->new.oid)));
 	if (hunks) {
-		put_own(d, REVIEW_META, ga_strf("--- %s", c->old.mode ? a : "/dev/null"));
-		put_own(d, REVIEW_META, ga_strf("+++ %s", c->new.mode ? b : "/dev/null"));
+		put_own(d, GA_PAINT_META, ga_strf("--- %s", c->old.mode ? a : "/dev/null"));
+		put_own(d, GA_PAINT_META, ga_strf("+++ %s", c->new.mode ? b : "/dev/null"));
 	}
 }
 
@@ -173,7 +173,7 @@ static void put_binary(struct review_diff *d, struct ga_buf *hunks)
 {
 	size_t rest = hunks->len > GA_DIFF_BINARY_MAX ? hunks->len - GA_DIFF_BINARY_MAX : 0;
 
-	d->form->line(d, REVIEW_NOTE, hunks->len ? "binary: shown escaped" : "binary");
+	review_diff_line(d, REVIEW_NOTE, hunks->len ? "binary: shown escaped" : "binary");
 	ga_buf_truncate(hunks, hunks->len - rest);
 	review_diff_hunks(d, hunks);
 	if (rest)
@@ -199,13 +199,13 @@ static int put_contents(struct review_diff *d, const struct ga_change *c, bool f
 	if (failed.msg)
 		put_failed(d, &failed);
 	if (absent)
-		d->form->line(d, REVIEW_NOTE, "the old version is absent from this partial clone "
-			      "and could not be fetched: nothing is compared with it");
+		review_diff_line(d, REVIEW_NOTE, "the old version is absent from this partial "
+				 "clone and could not be fetched: nothing is compared with it");
 	if (kind == GA_DIFF_BINARY)
 		put_binary(d, &hunks);
 	else if (kind == GA_DIFF_ABSENT)
-		d->form->line(d, REVIEW_NOTE, "absent from this partial clone: not shown, and not "
-			      "fetched, as only the agent's commits ask for it");
+		review_diff_line(d, REVIEW_NOTE, "absent from this partial clone: not shown, and "
+				 "not fetched, as only the agent's commits ask for it");
 	else if (kind != GA_DIFF_SHOWN)
 		put_too_long(d, c);
 	else
@@ -216,13 +216,7 @@ static int put_contents(struct review_diff *d, const struct ga_change *c, bool f
 int review_diff_file(struct review_diff *d, const struct ga_change *c, bool flagged,
 		     struct ga_error *err)
 {
-	if (d->form->begin)
-		d->form->begin(d, c);
-	if (put_contents(d, c, flagged, err))
-		return -1;
-	if (d->form->end)
-		d->form->end(d);
-	return ga_out_offer(d->out, err);
+	return put_contents(d, c, flagged, err) ? -1 : ga_out_offer(d->out, err);
 }
 
 /* ---- a list of changes -------------------------------------------------- */
@@ -259,7 +253,7 @@ static int put_held(struct review_diff *d, const struct ga_report *r, const stru
 	*ret = changes.n > 0;
 	if (!*ret)
 		return 0;
-	d->form->section(d, "held: not on the branch until accepted");
+	review_diff_section(d, "held: not on the branch until accepted");
 	return put_changes(d, &changes, first, err);
 }
 
@@ -294,7 +288,7 @@ static int put_left_out(struct review_diff *d, const struct ga_report *r, struct
 		return -1;
 	if (!some.n)
 		return 0;
-	d->form->section(d, "uncommitted changes: on no branch until landing brings them");
+	review_diff_section(d, "uncommitted changes: on no branch until landing brings them");
 	/* all of them as if flagged: shown even if binary */
 	return put_changes(d, &some, &r->left_out, err);
 }
@@ -316,7 +310,7 @@ int review_diff_all(struct review_diff *d, const struct ga_report *r, struct ga_
 	    review_trees(d->repo, r, &d->old_tree, &d->new_tree, err))
 		return -1;
 	if (held && changes.n)
-		d->form->section(d, "on the branch");
+		review_diff_section(d, "on the branch");
 	rc = put_changes(d, &changes, &first, err);
 	return rc ? rc : put_left_out(d, r, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The diff of a review, independent of its form (text or HTML).
+ * The diff of a review.
  */
 #ifndef GA_REVIEW_DIFF_H
 #define GA_REVIEW_DIFF_H
@@ -8,33 +8,13 @@
 #include "ga/out.h"
 #include "review-internal.h"
 
-enum review_line {
-	REVIEW_META, /* part of a file's header */
-	REVIEW_HUNK,
-	REVIEW_NEW,
-	REVIEW_OLD,
-	REVIEW_CONTEXT,
-	REVIEW_NOTE, /* our own remark about what is not shown */
-};
-
-struct review_diff;
-
-/* How a diff is put. Titles and lines are escaped for a terminal and have no newline at the end;
- * the path of a change is not escaped. */
-struct review_form {
-	void (*section)(struct review_diff *d, const char *title);
-	void (*begin)(struct review_diff *d, const struct ga_change *c); /* may be NULL ... */
-	void (*line)(struct review_diff *d, enum review_line kind, const char *safe);
-	void (*end)(struct review_diff *d); /* ... and so may this */
-};
+#define REVIEW_NOTE GA_PAINTS /* our own remark about what is not shown: in no colour */
 
 struct review_diff {
 	struct ga_repo *repo;
-	const struct review_form *form;
 	const struct ga_review_opts *opts;
 	struct ga_out *out;
 	struct ga_oid old_tree, new_tree; /* what is being compared */
-	size_t n;         /* for the form: files so far */
 	bool hung;        /* a program of the user did, for an earlier file */
 };
 
@@ -43,6 +23,10 @@ struct review_diff {
 int review_diff_all(struct review_diff *d, const struct ga_report *r, struct ga_error *err);
 int review_diff_trees(struct review_diff *d, const struct ga_oid *old_tree,
 		      const struct ga_oid *new_tree, struct ga_error *err);
+/* diff-text.c: one line, and a title of its own. Both are escaped for a terminal and have no newline
+ * at the end. */
+void review_diff_line(struct review_diff *d, unsigned paint, const char *safe);
+void review_diff_section(struct review_diff *d, const char *title);
 /* Hunks without a file's header. */
 void review_diff_hunks(struct review_diff *d, const struct ga_buf *hunks);
 /* One file. */

@@ -240,10 +240,10 @@ test_that 'textconv and external diffs run when they are asked for, and their ou
 
 test_that 'options of the diff go with no other format, and with no decision' '
 	cd r &&
-	for o in --stat --json --leftovers --format=html; do
+	for o in --stat --json --leftovers --format=markdown; do
 		test_expect_code 129 git agent review --textconv $o s || exit 1
 	done &&
-	for o in --stat --json --format=html --textconv --ext-diff; do
+	for o in --stat --json --format=markdown --textconv --ext-diff; do
 		test_fails 129 "^git-agent: a decision prints no review" git agent review $o --accept-all s ||
 			exit 1
 	done
