@@ -8,8 +8,9 @@
 #include "ga/error.h"
 #include "ga/repo.h"
 
-/* Read the state file of a session with libgit2. Items are in file order, with scope "file" and the path as origin. A file that does not parse is
- * an error that names it. The caller releases `*ret`. */
+/* Read the state file of a session with libgit2. Items are in file order, with scope "file" and the
+ * path as origin. A file that does not parse is an error that names it. The caller releases
+ * `*ret`. */
 int ga_configfile_read(const char *path, struct ga_gitconfig *ret, struct ga_error *err);
 
 /* Have git itself parse the text of a file that anybody may have written. It fails, besides for

@@ -15,7 +15,7 @@
 
 struct options {
 	const char *format, *hunk, *feedback, *remark;
-	bool accept, accept_all, reject, critical, stat, json, left, textconv, ext_diff;
+	bool accept, accept_all, reject, critical, stat, json, left;
 	bool interactive;
 };
 
@@ -25,8 +25,6 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(json, "json", 0, "the same as --format=json"),
 	CLI_FLAG(left, "leftovers", 0, "list every leftover file, and its flags"),
 	CLI_FLAG(stat, "stat", 0, "show the summary only, without the diff"),
-	CLI_FLAG(textconv, "textconv", 0, "show files as your textconv programs convert them"),
-	CLI_FLAG(ext_diff, "ext-diff", 0, "show files by your external diff programs"),
 	CLI_FLAG(accept, "accept", 0, "accept the flags of the given paths, held or not"),
 	CLI_FLAG(accept_all, "accept-all", 0, "accept all open flags except critical ones"),
 	CLI_FLAG(critical, "critical", 0, "with --accept-all: accept critical ones too"),
@@ -56,9 +54,6 @@ static int check_format(const struct options *o, struct ga_error *err)
 		return ga_fail(err, GA_EUSAGE,
 			       "--format takes text, json, sarif or markdown, not '%s'", q);
 	}
-	if ((o->textconv || o->ext_diff) && (!wants(o, "text") || o->stat || o->left))
-		return ga_fail(err, GA_EUSAGE,
-			       "--textconv and --ext-diff are about the diff of a review as text");
 	if (o->left && !wants(o, "text") && !wants(o, "json"))
 		return ga_fail(err, GA_EUSAGE, "--leftovers is listed as text or json only");
 	return 0;
@@ -82,11 +77,11 @@ static int check_options(const struct options *o, size_t argc, struct ga_error *
 		return ga_fail(err, GA_EUSAGE, "--remark goes with --reject");
 	if (decisions && o->left)
 		return ga_fail(err, GA_EUSAGE, "--leftovers only lists: it decides nothing");
-	if (decisions && (o->stat || o->json || o->format || o->textconv || o->ext_diff))
+	if (decisions && (o->stat || o->json || o->format))
 		return ga_fail(err, GA_EUSAGE, "%s", o->interactive ?
 			       "-i shows the diff as it goes, and prints nothing else" :
-			       "a decision prints no review: --format, --json, --stat, --textconv "
-			       "and --ext-diff are about one");
+			       "a decision prints no review: --format, --json and --stat are "
+			       "about one");
 	if (o->critical && !o->accept_all)
 		return ga_fail(err, GA_EUSAGE, "--critical goes with --accept-all");
 	if ((o->accept || o->reject) && argc < 2) {
@@ -128,21 +123,21 @@ static bool is_landing(const struct cli *c, const struct ga_session *s)
 static int print_text(struct cli *c, const struct options *o, struct ga_session *s,
 		      const struct ga_report *r, const struct ga_oid *former, struct ga_error *err)
 {
-	struct ga_review_opts ro = { .textconv = o->textconv, .ext_diff = o->ext_diff };
 	cleanup_out struct ga_out out = GA_OUT_INIT;
-	struct ga_palette palette;
+	const struct ga_palette *palette;
+	struct ga_palette colours;
 	struct cli_pager *pager;
 	int rc;
 
-	if (cli_palette(c, "diff", &palette, &ro.palette, err) ||
+	if (cli_palette(c, "diff", &colours, &palette, err) ||
 	    cli_pager_begin(c, "diff", &out, &pager, err))
 		return -1;
-	rc = ga_report_text(c->env.repo, s, r, is_landing(c, s), ro.palette != NULL,
+	rc = ga_report_text(c->env.repo, s, r, is_landing(c, s), palette != NULL,
 			    &out, err);
 	if (!rc && !o->stat)
-		rc = ga_review_since(c->env.repo, r, former, &ro, &out, err);
+		rc = ga_review_since(c->env.repo, r, former, palette, &out, err);
 	if (!rc && !o->stat)
-		rc = ga_review_diff(c->env.repo, r, &ro, &out, err);
+		rc = ga_review_diff(c->env.repo, r, palette, &out, err);
 	return cli_pager_end(pager, &out, rc, err);
 }
 
