@@ -57,9 +57,15 @@ int ga_configfile_parse(const struct ga_repo *r, const struct ga_buf *text,
 {
 	static const char *const args[] = { "config", "--no-includes", "--file", "-", "-z",
 					    "--list", "--show-scope", "--show-origin", NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, said = GA_BUF_INIT;
 	struct ga_git g = GA_GIT(.args = args, .in = text->ptr, .in_len = text->len, .out = &out,
-				 .out_max = LIST_MAX, .timeout_ms = PARSE_MS);
+				 .out_max = LIST_MAX, .timeout_ms = PARSE_MS, .errout = &said);
+	struct ga_process_job *job;
+	int status;
 
-	return ga_git_ok(r, &g, err) || ga_gitconfig_parse(&out, ret, err) ? -1 : 0;
+	/* it reads no object: what is not written yet can wait */
+	if (ga_git_spawn(r, &g, true, NULL, &job, err) || ga_process_end(job, &status, err))
+		return -1;
+	return status ? ga_fail(err, GA_EFATAL, "git cannot parse it")
+		      : ga_gitconfig_parse(&out, ret, err);
 }
