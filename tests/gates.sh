@@ -20,7 +20,7 @@ set -u
 # The one that takes longest, and beside it the others, those first that are soonest done
 all='sanitizers shell cppcheck clang-tidy packages analyzer clang valgrind'
 # Those that reach most for their time (docs/testing.md)
-sessions='t1000-session t1465-html t1500-capture t1510-capture-refs t1530-capture-refused
+sessions='t1000-session t1460-formats t1500-capture t1510-capture-refs t1530-capture-refused
 	t1540-capture-again t1660-gc t1670-drop t1680-remote t1700-left t1750-submodules
 	t1858-land-uncommitted t1860-land t1866-land-recovery t1870-resume t1890-guard t1891-guard-hooks t1900-secrets
 	t2000-run t2010-terminal t2030-record t2050-attach

@@ -43,9 +43,6 @@ void ga_hunks_release(struct ga_hunks *h);
 int ga_hunks_read(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
 		  struct ga_hunks *ret, struct ga_error *err);
 
-/* The same from `h->text`, which the caller has filled. Returns -1 if that is no list of hunks. */
-int ga_hunks_parse(struct ga_hunks *h);
-
 /* Append one edit as a hunk of its own, with the context around it up to the neighbouring edits of
  * its hunk. */
 void ga_hunks_edit_text(const struct ga_hunks *h, const struct ga_hunk *hunk, size_t edit,

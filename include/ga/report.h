@@ -176,12 +176,6 @@ json_t *ga_report_sarif(const struct ga_report *r, const struct ga_past *past);
 int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
 		       struct ga_buf *out, struct ga_error *err);
 
-/* The review as one HTML page that needs no network and no script, for a browser and for people
- * without this program: the whole report, the session's journal, and the diff. Everything of the
- * agent's is text only. Returns 0; 1: nobody reads any more (ga/out.h); -1. */
-int ga_report_html(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
-		   struct ga_out *out, struct ga_error *err);
-
 /* Append to `ret` how the commands of `finish` ended (ga/check.h), one line each, safe to show; and
  * for JSON, as an array of {"command", "end", "status"} (new reference). */
 void ga_report_checks(const struct ga_strv *checks, struct ga_strv *ret);
@@ -222,37 +216,33 @@ void ga_left_text(const struct ga_report *r, const struct ga_left_files *files,
 json_t *ga_left_json(const struct ga_report *r, const struct ga_left_files *files,
 		     const struct ga_host_facts *facts);
 
-struct ga_review_opts {
-	const struct ga_palette *palette; /* NULL: no colours */
-	/* Have git show each file, with the textconv programs and external diffs of the user's
-	 * configuration. They run on content of the agent's, so only if the user asks for it. */
-	bool textconv, ext_diff;
-};
-
 /* In a partial clone, fetch the versions of the session's base that a review compares with
  * (ga_diff_fetch()). */
 int ga_review_fetch(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err);
 /* The diff base..tip with flagged files first, then what is held, then what was left out of
  * the branch, written file by file. Computed in process from blob bytes: no attribute, driver,
- * filter or configuration is consulted, except as `o` (NULL: not at all) asks. Bytes of the agent's
- * are escaped; the only colour escapes are ours. A binary file that is flagged is shown escaped.
+ * filter or configuration is consulted. Bytes of the agent's are escaped; the only colour escapes
+ * are ours. A binary file that is flagged is shown escaped.
  * What is left out is said, and is what ga_diff_read() says and no more. Returns 0; 1: nobody reads
  * any more; -1. */
-int ga_review_diff(struct ga_repo *repo, const struct ga_report *r, const struct ga_review_opts *o,
-		   struct ga_out *out, struct ga_error *err);
+int ga_review_diff(struct ga_repo *repo, const struct ga_report *r,
+		   const struct ga_palette *palette_or_null, struct ga_out *out,
+		   struct ga_error *err);
 
 /* The commit that a review shows all of: what is held, else the tip; zero: neither. */
 const struct ga_oid *ga_review_commit(const struct ga_report *r);
 /* The same of what changed since the review of the commit `then`, of what differs from the base
  * now; nothing if `then` is zero, or gone. */
 int ga_review_since(struct ga_repo *repo, const struct ga_report *r, const struct ga_oid *then,
-		    const struct ga_review_opts *o, struct ga_out *out, struct ga_error *err);
+		    const struct ga_palette *palette_or_null, struct ga_out *out,
+		    struct ga_error *err);
 /* The same for any two trees (NULL: the empty tree), and for one file. */
 int ga_review_tree_diff(struct ga_repo *repo, const struct ga_oid *old_tree,
-			const struct ga_oid *new_tree, const struct ga_review_opts *o,
+			const struct ga_oid *new_tree, const struct ga_palette *palette_or_null,
 			struct ga_out *out, struct ga_error *err);
 int ga_review_file_diff(struct ga_repo *repo, const struct ga_change *c, bool flagged,
-			const struct ga_review_opts *o, struct ga_out *out, struct ga_error *err);
+			const struct ga_palette *palette_or_null, struct ga_out *out,
+			struct ga_error *err);
 
 /* Render raw lines of ga_diff_hunks() for a terminal. */
 void ga_review_hunks_text(const struct ga_buf *hunks, const struct ga_palette *palette_or_null,

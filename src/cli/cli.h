@@ -190,7 +190,7 @@ int cli_palette(struct cli *c, const char *what, struct ga_palette *p,
 		const struct ga_palette **ret, struct ga_error *err);
 
 /* What is written to `out` from now on goes to standard output, through the user's pager if it is a
- * terminal: $GIT_PAGER, pager.WHAT (`what` may be NULL), core.pager, $PAGER, less. */
+ * terminal: pager.WHAT (`what` may be NULL), or what git says its pager is. */
 struct cli_pager;
 int cli_pager_begin(struct cli *c, const char *what, struct ga_out *out, struct cli_pager **ret,
 		    struct ga_error *err);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 
 #include "cli.h"
-#include "ga/configschema.h"
 #include "ga/json.h"
+
+/* docs/agentdev.schema.json */
+static const char schema[] =
+#include "schema.inc"
+	;
 
 struct options {
 	bool json, origin, schema;
@@ -61,8 +65,10 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 
 	(void)argc;
 	(void)argv;
-	if (o->schema)
-		return cli_print_json(ga_config_schema(), err);
+	if (o->schema) {
+		(void)fputs(schema, stdout);
+		return 0;
+	}
 	if (settings_here(c, &conf, err))
 		return -1;
 	if (conf.untrusted)

@@ -22,15 +22,15 @@ static int page(struct cli *c, struct ga_repo *r, const struct ga_oid *old,
 		const struct ga_oid *new, struct ga_error *err)
 {
 	cleanup_out struct ga_out out = GA_OUT_INIT;
-	struct ga_review_opts o = { .palette = NULL };
-	struct ga_palette palette;
+	const struct ga_palette *palette;
+	struct ga_palette colours;
 	struct cli_pager *pager;
 
-	if (cli_palette(c, "diff", &palette, &o.palette, err) ||
+	if (cli_palette(c, "diff", &colours, &palette, err) ||
 	    ga_diff_fetch(r, old, new, err) || cli_pager_begin(c, "diff", &out, &pager, err))
 		return -1;
 	return cli_pager_end(pager, &out,
-			     ga_review_tree_diff(r, old, new, &o, &out, err), err);
+			     ga_review_tree_diff(r, old, new, palette, &out, err), err);
 }
 
 /* The uncommitted part: what the session was shown, and the same with what it did to those

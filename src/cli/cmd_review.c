@@ -15,18 +15,16 @@
 
 struct options {
 	const char *format, *hunk, *feedback, *remark;
-	bool accept, accept_all, reject, critical, stat, json, left, textconv, ext_diff;
+	bool accept, accept_all, reject, critical, stat, json, left;
 	bool interactive;
 };
 
 static const struct cli_opt opts[] = {
-	CLI_VALUE(format, "format", 0, "text|json|markdown|sarif|html",
+	CLI_VALUE(format, "format", 0, "text|json|markdown|sarif",
 		  "the format of the output (default: text)"),
 	CLI_FLAG(json, "json", 0, "the same as --format=json"),
 	CLI_FLAG(left, "leftovers", 0, "list every leftover file, and its flags"),
 	CLI_FLAG(stat, "stat", 0, "show the summary only, without the diff"),
-	CLI_FLAG(textconv, "textconv", 0, "show files as your textconv programs convert them"),
-	CLI_FLAG(ext_diff, "ext-diff", 0, "show files by your external diff programs"),
 	CLI_FLAG(accept, "accept", 0, "accept the flags of the given paths, held or not"),
 	CLI_FLAG(accept_all, "accept-all", 0, "accept all open flags except critical ones"),
 	CLI_FLAG(critical, "critical", 0, "with --accept-all: accept critical ones too"),
@@ -50,16 +48,12 @@ static int check_format(const struct options *o, struct ga_error *err)
 {
 	if (o->json && o->format && !wants(o, "json"))
 		return ga_fail(err, GA_EUSAGE, "choose one of --json and --format");
-	if (!wants(o, "text") && !wants(o, "json") && !wants(o, "sarif") && !wants(o, "markdown") &&
-	    !wants(o, "html")) {
+	if (!wants(o, "text") && !wants(o, "json") && !wants(o, "sarif") && !wants(o, "markdown")) {
 		cleanup_free char *q = ga_escape(o->format);
 
 		return ga_fail(err, GA_EUSAGE,
-			       "--format takes text, json, sarif, markdown or html, not '%s'", q);
+			       "--format takes text, json, sarif or markdown, not '%s'", q);
 	}
-	if ((o->textconv || o->ext_diff) && (!wants(o, "text") || o->stat || o->left))
-		return ga_fail(err, GA_EUSAGE,
-			       "--textconv and --ext-diff are about the diff of a review as text");
 	if (o->left && !wants(o, "text") && !wants(o, "json"))
 		return ga_fail(err, GA_EUSAGE, "--leftovers is listed as text or json only");
 	return 0;
@@ -83,11 +77,11 @@ static int check_options(const struct options *o, size_t argc, struct ga_error *
 		return ga_fail(err, GA_EUSAGE, "--remark goes with --reject");
 	if (decisions && o->left)
 		return ga_fail(err, GA_EUSAGE, "--leftovers only lists: it decides nothing");
-	if (decisions && (o->stat || o->json || o->format || o->textconv || o->ext_diff))
+	if (decisions && (o->stat || o->json || o->format))
 		return ga_fail(err, GA_EUSAGE, "%s", o->interactive ?
 			       "-i shows the diff as it goes, and prints nothing else" :
-			       "a decision prints no review: --format, --json, --stat, --textconv "
-			       "and --ext-diff are about one");
+			       "a decision prints no review: --format, --json and --stat are "
+			       "about one");
 	if (o->critical && !o->accept_all)
 		return ga_fail(err, GA_EUSAGE, "--critical goes with --accept-all");
 	if ((o->accept || o->reject) && argc < 2) {
@@ -129,21 +123,21 @@ static bool is_landing(const struct cli *c, const struct ga_session *s)
 static int print_text(struct cli *c, const struct options *o, struct ga_session *s,
 		      const struct ga_report *r, const struct ga_oid *former, struct ga_error *err)
 {
-	struct ga_review_opts ro = { .textconv = o->textconv, .ext_diff = o->ext_diff };
 	cleanup_out struct ga_out out = GA_OUT_INIT;
-	struct ga_palette palette;
+	const struct ga_palette *palette;
+	struct ga_palette colours;
 	struct cli_pager *pager;
 	int rc;
 
-	if (cli_palette(c, "diff", &palette, &ro.palette, err) ||
+	if (cli_palette(c, "diff", &colours, &palette, err) ||
 	    cli_pager_begin(c, "diff", &out, &pager, err))
 		return -1;
-	rc = ga_report_text(c->env.repo, s, r, is_landing(c, s), ro.palette != NULL,
+	rc = ga_report_text(c->env.repo, s, r, is_landing(c, s), palette != NULL,
 			    &out, err);
 	if (!rc && !o->stat)
-		rc = ga_review_since(c->env.repo, r, former, &ro, &out, err);
+		rc = ga_review_since(c->env.repo, r, former, palette, &out, err);
 	if (!rc && !o->stat)
-		rc = ga_review_diff(c->env.repo, r, &ro, &out, err);
+		rc = ga_review_diff(c->env.repo, r, palette, &out, err);
 	return cli_pager_end(pager, &out, rc, err);
 }
 
@@ -154,17 +148,6 @@ static int print_sarif(struct cli *c, const struct ga_report *r, struct ga_error
 	if (ga_report_past(c->env.repo, r, &r->tip, &past, err))
 		return -1;
 	return cli_print_json(ga_report_sarif(r, &past), err);
-}
-
-static int print_html(struct cli *c, const struct ga_session *s, const struct ga_report *r,
-		      struct ga_error *err)
-{
-	cleanup_out struct ga_out out = GA_OUT_INIT;
-	struct cli_pager *pager;
-
-	if (cli_pager_begin(c, NULL, &out, &pager, err))
-		return -1;
-	return cli_pager_end(pager, &out, ga_report_html(c->env.repo, s, r, &out, err), err);
 }
 
 static int print(struct cli *c, const struct options *o, struct ga_session *s,
@@ -184,8 +167,6 @@ static int print(struct cli *c, const struct options *o, struct ga_session *s,
 	}
 	if (wants(o, "sarif"))
 		return print_sarif(c, r, err);
-	if (wants(o, "html"))
-		return print_html(c, s, r, err);
 	if (wants(o, "markdown"))
 		return ga_report_markdown(c->env.repo, s, r, &out, err) ?
 			       -1 : cli_page(c, out.ptr, out.len, err);

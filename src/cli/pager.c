@@ -13,12 +13,10 @@
 #include "ga/fd.h"
 #include "ga/parse.h"
 #include "ga/process.h"
-#include "ga/quote.h"
 
 struct cli_pager {
 	struct ga_process_job *job; /* NULL: there is none */
 	int fd;                     /* where to write */
-	char *command;
 	struct sigaction was[4];
 };
 
@@ -46,32 +44,36 @@ static const char *own_pager(const struct ga_gitconfig *c, const char *what, boo
 	return NULL;
 }
 
-static bool has_less(const struct cli *c)
+/* The pager that git would use for `what`, allocated; NULL: none. */
+static char *find_pager(const struct cli *c, const char *what)
 {
-	cleanup_free char *file = ga_find_program(c->env.path, "less");
-
-	return file != NULL;
-}
-
-/* The pager, chosen as git does: the first of these that is set. NULL: none, also for "" or "cat".
- */
-static const char *find_pager(struct cli *c, const char *what)
-{
+	static const char *const argv[] = { "git", "var", "GIT_PAGER", NULL };
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_process p = GA_PROCESS_INIT;
 	bool off = false;
 	const char *own = what ? own_pager(&c->env.config, what, &off) : NULL;
-	const char *p = getenv("GIT_PAGER");
+	int status;
 
 	if (off || !isatty(STDOUT_FILENO))
 		return NULL;
-	if (!p)
-		p = own;
-	if (!p)
-		p = ga_gitconfig_get(&c->env.config, "core.pager");
-	if (!p)
-		p = getenv("PAGER");
-	if (!p)
-		p = has_less(c) ? "less" : "";
-	return *p && strcmp(p, "cat") != 0 ? p : NULL;
+	p.argv = argv;
+	p.out = &out;
+	if (own && !getenv("GIT_PAGER"))
+		ga_buf_adds(&out, own);
+	else if (ga_process_run(&p, &status, &ignored) || status)
+		return NULL;
+	ga_buf_chomp(&out);
+	if (!out.len || !strcmp(out.ptr, "cat"))
+		return NULL;
+	/* a single word git runs without a shell, and if there is no such program, nothing */
+	if (!strpbrk(out.ptr, "|&;<>()$`\\\"' \t\n*?[#~=%/")) {
+		cleanup_free char *found = ga_find_program(c->env.path, out.ptr);
+
+		if (!found)
+			return NULL;
+	}
+	return ga_buf_steal(&out);
 }
 
 /* ---- colours ------------------------------------------------------------- */
@@ -80,7 +82,8 @@ static bool want_colour(struct cli *c, const char *what)
 {
 	const struct ga_gitconfig *conf = &c->env.config;
 	const char *v = ga_gitconfig_get(conf, "color.diff");
-	bool in_use, paged, yes;
+	cleanup_free char *pager = NULL;
+	bool in_use, yes;
 
 	if (!v)
 		v = ga_gitconfig_get(conf, "color.ui");
@@ -91,8 +94,8 @@ static bool want_colour(struct cli *c, const char *what)
 	/* git itself has started a pager for `git agent`, as pager.agent can say */
 	v = getenv("GIT_PAGER_IN_USE");
 	in_use = !isatty(STDOUT_FILENO) && v && ga_parse_bool(v, &yes) && yes;
-	paged = in_use || find_pager(c, what);
-	if (paged && !ga_gitconfig_bool(conf, "color.pager", true))
+	if (!ga_gitconfig_bool(conf, "color.pager", true) &&
+	    (in_use || (pager = find_pager(c, what))))
 		return false;
 	return c->colour || (in_use && cli_colour_wanted());
 }
@@ -184,7 +187,6 @@ static int start(struct cli_pager *p, const char *command, struct ga_error *err)
 		return -1;
 	}
 	p->fd = ends[1];
-	p->command = ga_strdup(command);
 	catch(p);
 	return 0;
 }
@@ -192,7 +194,7 @@ static int start(struct cli_pager *p, const char *command, struct ga_error *err)
 int cli_pager_begin(struct cli *c, const char *what, struct ga_out *out, struct cli_pager **ret,
 		    struct ga_error *err)
 {
-	const char *command = find_pager(c, what);
+	cleanup_free char *command = NULL;
 	struct cli_pager *p;
 
 	if (fflush(stdout))
@@ -200,6 +202,7 @@ int cli_pager_begin(struct cli *c, const char *what, struct ga_out *out, struct 
 	p = ga_calloc(1, sizeof(*p));
 	p->fd = STDOUT_FILENO;
 	caught = 0;
+	command = find_pager(c, what);
 	if (command && start(p, command, err)) {
 		free(p);
 		return -1;
@@ -208,18 +211,6 @@ int cli_pager_begin(struct cli *c, const char *what, struct ga_out *out, struct 
 	out->to = p;
 	*ret = p;
 	return 0;
-}
-
-/* How a pager exits is not our concern, unless the shell could not run it at all. */
-static int check_ran(const struct cli_pager *p, int status, struct ga_error *err)
-{
-	cleanup_free char *q = NULL;
-
-	if (status != 126 && status != 127)
-		return 0;
-	q = ga_escape(p->command);
-	(void)ga_fail(err, GA_EFATAL, "the pager '%s' cannot be run", q);
-	return ga_hint(err, "GIT_PAGER=cat prints without one");
 }
 
 int cli_pager_end(struct cli_pager *p, struct ga_out *out, int rc, struct ga_error *err)
@@ -232,12 +223,10 @@ int cli_pager_end(struct cli_pager *p, struct ga_out *out, int rc, struct ga_err
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
 
 		(void)close(p->fd);
+		/* how it exits is not our concern */
 		end = ga_process_end(p->job, &status, rc < 0 ? &second : err);
 		uncatch(p);
-		if (!end && rc >= 0)
-			end = check_ran(p, status, err);
 	}
-	free(p->command);
 	free(p);
 	return rc < 0 || end ? -1 : 0;
 }

@@ -277,11 +277,37 @@ static int find_with_work(struct cli *c, const struct ga_strv *open, struct ga_s
 	return 0;
 }
 
+#define CANDIDATES 6
+
+/* Name the sessions that could be meant, a line each. */
+static int fail_many(struct cli *c, const struct ga_strv *names, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf lines = GA_BUF_INIT;
+
+	for (size_t i = 0; i < names->n && i < CANDIDATES; i++) {
+		cleanup_session struct ga_session s = GA_SESSION_INIT;
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+		int rc = ga_session_load(c->env.state_dir, names->v[i], &s, &ignored);
+		cleanup_free char *command = NULL;
+
+		if (rc < 0)
+			continue;
+		command = ga_quote_shell_words(&s.id.command);
+		command[strcspn(command, "\n")] = '\0';
+		ga_buf_addf(&lines, "%s%-16s %-10s %s", lines.len ? "\nhint: " : "", names->v[i],
+			    rc ? "elsewhere" : ga_state_name(s.state), command);
+	}
+	if (names->n > CANDIDATES)
+		ga_buf_addf(&lines, "\nhint: and %zu more: 'git agent list'",
+			    names->n - CANDIDATES);
+	(void)ga_fail(err, GA_EUSAGE, "there are %zu sessions: say which", names->n);
+	return ga_hint(err, "%s", lines.len ? lines.ptr : "'git agent list' shows them");
+}
+
 int cli_pick_only(struct cli *c, bool running_too, char **ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv open = GA_STRV_INIT, with_work = GA_STRV_INIT;
 	cleanup_ons struct ga_ons elsewhere = GA_ONS_INIT;
-	cleanup_free char *names = NULL;
 	const struct ga_strv *of = &open;
 
 	if (cli_sessions_where(c, running_too ? is_open : is_over, &open, err) ||
@@ -303,9 +329,7 @@ int cli_pick_only(struct cli *c, bool running_too, char **ret, struct ga_error *
 		return ga_hint(err,
 			       "'git agent list' shows all, 'git agent start COMMAND' makes one");
 	}
-	names = ga_quote_list(of, 6);
-	(void)ga_fail(err, GA_EUSAGE, "there are %zu sessions: say which", of->n);
-	return ga_hint(err, "%s; 'git agent list' shows them", names);
+	return fail_many(c, of, err);
 }
 
 /* Its lock is held by its supervisor, or by a command that waits for its user. */

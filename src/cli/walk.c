@@ -67,12 +67,10 @@ void walk_print_top(const char *text)
 
 int walk_diff(struct cli_walk *w, const struct step *s, struct ga_out *out, struct ga_error *err)
 {
-	const struct ga_review_opts o = { .palette = w->palette };
-
 	if (s->item->where == GA_REVIEW_ELSEWHERE)
 		return 0;
-	return ga_review_file_diff(w->c->env.repo, &s->item->change, s->item->flagged, &o, out,
-				   err);
+	return ga_review_file_diff(w->c->env.repo, &s->item->change, s->item->flagged,
+				   w->palette, out, err);
 }
 
 static int show(struct cli_walk *w, const struct step *s, struct ga_error *err)

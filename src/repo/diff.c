@@ -213,8 +213,8 @@ int ga_diff_stat(struct ga_repo *r, const struct ga_oid *old_tree, const struct 
 	return 0;
 }
 
-static int add_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
-		    const git_diff_line *line, void *payload)
+int ga_diff_add_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
+		     const git_diff_line *line, void *payload)
 {
 	struct ga_buf *out = payload;
 
@@ -238,14 +238,20 @@ static int add_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
 	return 0;
 }
 
-int ga_diff_hunks(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
-		  bool as_text, struct ga_buf *out, struct ga_error *err)
+int ga_diff_print(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
+		  bool as_text, git_diff_line_cb each, void *payload, struct ga_error *err)
 {
 	cleanup_(patch_release) struct patch p = PATCH_INIT;
 
 	if (make_patch(r, old, new, as_text, &p, err))
 		return -1;
-	if (p.patch && git_patch_print(p.patch, add_line, out))
+	if (p.patch && git_patch_print(p.patch, each, payload))
 		return ga_fail_git(err, "cannot print a comparison");
 	return p.kind;
+}
+
+int ga_diff_hunks(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
+		  bool as_text, struct ga_buf *out, struct ga_error *err)
+{
+	return ga_diff_print(r, old, new, as_text, ga_diff_add_line, out, err);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/hunk.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #include "ga/diff.h"
+#include "objects-internal.h"
 
 void ga_hunks_release(struct ga_hunks *h)
 {
@@ -16,126 +16,63 @@ void ga_hunks_release(struct ga_hunks *h)
 
 /* ---- reading ------------------------------------------------------------ */
 
-/* The next line of each version, counted from 0. */
-struct place {
-	size_t old, new;
+struct reading {
+	struct ga_hunks *h;
+	size_t old, new; /* the next line of each version, counted from 0 */
+	bool in;         /* the line before is part of an edit */
 };
 
-static bool parse_number(const char **p, size_t *ret)
+static void begin_hunk(struct reading *x, const git_diff_hunk *hunk, size_t at)
 {
-	size_t n = 0;
+	struct ga_hunks *h = x->h;
 
-	if (**p < '0' || **p > '9')
-		return false;
-	for (; **p >= '0' && **p <= '9'; (*p)++) {
-		if (n > SIZE_MAX / 20)
-			return false;
-		n = n * 10 + (size_t)(**p - '0');
-	}
-	*ret = n;
-	return true;
-}
-
-/* Parse "A,B" or "A": the first line, counted from 1, and the number of lines. If that is 0, A is
- * the line before them. */
-static bool parse_range(const char **p, size_t *ret_at)
-{
-	size_t at, n = 1;
-
-	if (!parse_number(p, &at))
-		return false;
-	if (**p == ',') {
-		(*p)++;
-		if (!parse_number(p, &n))
-			return false;
-	}
-	if (n && !at)
-		return false;
-	*ret_at = n ? at - 1 : at;
-	return true;
-}
-
-static bool parse_header(const char *p, struct place *ret)
-{
-	if (strncmp(p, "@@ -", 4) != 0)
-		return false;
-	p += 4;
-	if (!parse_range(&p, &ret->old) || strncmp(p, " +", 2) != 0)
-		return false;
-	p += 2;
-	return parse_range(&p, &ret->new) && !strncmp(p, " @@", 3);
-}
-
-static void begin_hunk(struct ga_hunks *h, size_t at)
-{
 	GA_GROW(h->v, h->n, h->cap);
 	h->v[h->n++] = (struct ga_hunk){ .first = h->n_edits, .at = at };
+	/* of no lines, the line before them is given */
+	x->old = (size_t)hunk->old_start - (hunk->old_lines > 0);
+	x->new = (size_t)hunk->new_start - (hunk->new_lines > 0);
+	x->in = false;
 }
 
-static void begin_edit(struct ga_hunks *h, const struct place *here, size_t at)
+static void begin_edit(struct reading *x, size_t at)
 {
+	struct ga_hunks *h = x->h;
+
 	GA_GROW(h->edits, h->n_edits, h->cap_edits);
 	h->edits[h->n_edits++] =
-	    (struct ga_edit){ .old_at = here->old, .new_at = here->new, .at = at };
+	    (struct ga_edit){ .old_at = x->old, .new_at = x->new, .at = at };
 	h->v[h->n - 1].n++;
+	x->in = true;
 }
 
-/* Take one line of a hunk. `*in`: the line before it is part of an edit. */
-static bool add_line(struct ga_hunks *h, size_t at, size_t len, struct place *here, bool *in)
+static int take_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
+		     const git_diff_line *line, void *payload)
 {
-	char kind = h->text.ptr[at];
-	struct ga_edit *e;
+	struct reading *x = payload;
+	struct ga_hunks *h = x->h;
+	bool old = line->origin == GIT_DIFF_LINE_DELETION;
+	bool new = line->origin == GIT_DIFF_LINE_ADDITION;
+	bool both = line->origin == GIT_DIFF_LINE_CONTEXT;
+	size_t at = h->text.len;
 
-	if (!h->n)
-		return false;
-	if (kind == '\\') {
-		/* "\ No newline at end of file", about the line before it */
-		if (*in)
-			h->edits[h->n_edits - 1].len += len;
-		return true;
-	}
-	if (kind != '+' && kind != '-' && kind != ' ')
-		return false;
-	if (kind == ' ') {
-		*in = false;
-		here->old++;
-		here->new++;
-		return true;
-	}
-	if (!*in)
-		begin_edit(h, here, at);
-	*in = true;
-	e = &h->edits[h->n_edits - 1];
-	e->len = at + len - e->at;
-	if (kind == '-') {
-		e->old_n++;
-		here->old++;
-	} else {
-		e->new_n++;
-		here->new++;
-	}
-	return true;
-}
+	(void)ga_diff_add_line(delta, hunk, line, &h->text);
+	if (h->text.len == at)
+		return 0;
+	if (line->origin == GIT_DIFF_LINE_HUNK_HDR)
+		begin_hunk(x, hunk, at);
+	else if ((old || new) && !x->in)
+		begin_edit(x, at);
+	x->in &= !both;
+	x->old += old || both;
+	x->new += new || both;
+	h->v[h->n - 1].len = h->text.len - h->v[h->n - 1].at;
+	if (x->in) {
+		struct ga_edit *e = &h->edits[h->n_edits - 1];
 
-int ga_hunks_parse(struct ga_hunks *h)
-{
-	struct place here = { 0, 0 };
-	bool in = false;
-
-	for (size_t at = 0; at < h->text.len;) {
-		const char *p = h->text.ptr + at, *nl = memchr(p, '\n', h->text.len - at);
-		size_t len = nl ? (size_t)(nl - p) + 1 : h->text.len - at;
-
-		if (*p == '@') {
-			in = false;
-			if (!parse_header(p, &here))
-				return -1;
-			begin_hunk(h, at);
-		} else if (!add_line(h, at, len, &here, &in)) {
-			return -1;
-		}
-		at += len;
-		h->v[h->n - 1].len = at - h->v[h->n - 1].at;
+		e->old_n += old;
+		e->new_n += new;
+		/* with git's remark that there is no newline */
+		e->len = h->text.len - e->at;
 	}
 	return 0;
 }
@@ -148,16 +85,13 @@ static bool has_lines(const struct ga_entry *e)
 int ga_hunks_read(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
 		  struct ga_hunks *ret, struct ga_error *err)
 {
+	struct reading x = { .h = ret };
 	int rc;
 
 	if (!has_lines(old) || !has_lines(new))
 		return 1;
-	rc = ga_diff_hunks(r, old, new, false, &ret->text, err);
-	if (rc)
-		return rc < 0 ? -1 : 1;
-	if (ga_hunks_parse(ret))
-		return ga_fail(err, GA_EFATAL, "cannot tell the parts of a comparison");
-	return !ret->n_edits;
+	rc = ga_diff_print(r, old, new, false, take_line, &x, err);
+	return rc < 0 ? -1 : rc || !ret->n_edits;
 }
 
 /* ---- writing ------------------------------------------------------------ */

@@ -153,4 +153,11 @@ int ga_import_scan(int fd, uint64_t size, const struct ga_import_limits *l, int6
 char *ga_import_judge_tree(const char *p, size_t n);
 char *ga_import_judge_commit(const char *p, size_t n);
 
+/* diff.c: call `each` for what ga_diff_hunks() appends; and the function that appends one line of
+ * it to the buffer `payload`. */
+int ga_diff_print(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
+		  bool as_text, git_diff_line_cb each, void *payload, struct ga_error *err);
+int ga_diff_add_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
+		     const git_diff_line *line, void *payload);
+
 #endif

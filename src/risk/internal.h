@@ -99,6 +99,7 @@ struct ga_look {
 	struct ga_filter_rules *filter_rules[3]; /* one for each tree's attributes (filtered.c) */
 	struct ga_deps_lock *lock; /* deps.c */
 	struct ga_sieve *sieve;    /* for the words that are searched for in added lines (text.c) */
+	size_t configs;            /* texts that git has parsed (known-git.c) */
 	uint64_t added_bytes;
 	size_t added_lines;
 	/* About the current change again. */

@@ -4,13 +4,14 @@
  */
 #include <string.h>
 
+#include "ga/configfile.h"
 #include "ga/ignore.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/secret.h"
 #include "known.h"
 
-enum { IGNORE_LINES = 512 };
+enum { IGNORE_LINES = 512, CONFIGS_MAX = 200 };
 
 /* ---- .gitattributes ----------------------------------------------------------- */
 
@@ -54,6 +55,18 @@ void ga_known_attributes(const struct ga_known *f)
 	}
 }
 
+/* ---- what both kinds of configuration share ---------------------------------------- */
+
+/* Each takes a process of git's; whatever is beyond the bounds counts as one it refuses. */
+static bool read_config(const struct ga_known *f, const struct ga_buf *text,
+			struct ga_gitconfig *ret)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	return text->len <= GA_KNOWN_MAX && f->k->configs++ < CONFIGS_MAX &&
+	       !ga_configfile_parse(f->k->repo, text, ret, &ignored);
+}
+
 /* ---- .gitmodules ---------------------------------------------------------------- */
 
 static bool module_value_bad(const char *key, const char *value)
@@ -72,26 +85,44 @@ static bool module_value_bad(const char *key, const char *value)
 	return false;
 }
 
-static void check_module(void *arg, const struct ga_known_variable *v)
+static void check_module(struct ga_look *k, const struct ga_gitconfig_item *it)
 {
-	struct ga_look *k = arg;
-	cleanup_free char *name = NULL, *shown = NULL;
+	const char *sub = strchr(it->key, '.'), *name = strrchr(it->key, '.');
+	cleanup_free char *shown_sub = NULL, *shown_name = NULL, *shown = NULL;
 
-	if (!v->name && (strstr(v->sub, "..") || strchr(v->sub, '\r')))
-		ga_look_fire(k, "gitmodules-update-cmd", ga_quote(v->sub));
-	if (!v->name || !v->value || !module_value_bad(v->name, v->value))
+	if (!sub)
 		return;
-	name = ga_quote(v->name);
-	shown = ga_quote(v->value);
-	ga_look_fire(k, "gitmodules-update-cmd", ga_strf("%s = %s", name, shown));
+	shown_sub = ga_strndup(sub, (size_t)(name - sub));
+	if (strstr(shown_sub, ".."))
+		ga_look_fire(k, "gitmodules-update-cmd", ga_quote(shown_sub + 1));
+	if (!module_value_bad(name + 1, it->value))
+		return;
+	shown_name = ga_quote(name + 1);
+	shown = ga_quote(it->value);
+	ga_look_fire(k, "gitmodules-update-cmd", ga_strf("%s = %s", shown_name, shown));
+}
+
+/* Does it have a carriage return that does not end a line? Some versions of git strip it where
+ * others take it for a part of the value or of the name. */
+static bool has_stray_return(const struct ga_buf *b)
+{
+	for (const char *p = b->ptr; (p = strchr(p, '\r')); p++)
+		if (p[1] != '\n')
+			return true;
+	return false;
 }
 
 void ga_known_modules(const struct ga_known *f)
 {
-	if (strlen(f->text->ptr) != f->text->len)
-		ga_look_fire(f->k, "gitmodules-update-cmd", ga_strdup("holds a NUL"));
-	else if (!ga_known_config(f->text, check_module, f->k))
-		ga_look_fire(f->k, "gitmodules-update-cmd", ga_strdup("too long to be read"));
+	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
+	const char *why = strlen(f->text->ptr) != f->text->len ? "holds a NUL" :
+			  has_stray_return(f->text) ? "holds a carriage return" :
+			  !read_config(f, f->text, &c) ? "git cannot read it" : NULL;
+
+	if (why)
+		ga_look_fire(f->k, "gitmodules-update-cmd", ga_strdup(why));
+	for (size_t i = 0; i < c.n; i++)
+		check_module(f->k, &c.v[i]);
 }
 
 /* ---- .gitignore --------------------------------------------------------------------- */
@@ -176,7 +207,7 @@ void ga_known_ignore(const struct ga_known *f)
 /* ---- configuration -------------------------------------------------------------------- */
 
 /* Can git run something, or read other configuration, because of this variable? */
-static bool runs_something(const char *section, const char *name)
+static bool runs_something(const char *key)
 {
 	static const struct {
 		const char *section, *names; /* NULL: all of them */
@@ -200,80 +231,71 @@ static bool runs_something(const char *section, const char *name)
 		{ "includeif", "path" }, { "tar", "command" }, { "maintenance", NULL },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(table); i++)
-		if (!strcmp(section, table[i].section))
-			return !table[i].names || ga_has_word(table[i].names, name);
+	size_t n = strcspn(key, ".");
+
+	for (size_t i = 0; key[n] && i < GA_NELEMS(table); i++)
+		if (strlen(table[i].section) == n && !strncmp(key, table[i].section, n))
+			return !table[i].names ||
+			       ga_has_word(table[i].names, strrchr(key, '.') + 1);
 	return false;
 }
 
-/* The variables that can run something, each with all its values: it depends on the variable which
- * of several counts, and whether one overrides those before it. */
-struct config {
-	struct ga_strv names;
-	struct ga_buf *values; /* parallel */
-	size_t n, cap;
-	struct ga_strmap index; /* name -> place */
-};
-
-static void config_release(struct config *c)
+/* The variables that can run something, as name -> place. */
+static void index_config(const struct ga_gitconfig *c, struct ga_strmap *ret)
 {
 	for (size_t i = 0; i < c->n; i++)
-		ga_buf_release(&c->values[i]);
-	free(c->values);
-	ga_strmap_release(&c->index);
-	ga_strv_release(&c->names);
+		if (runs_something(c->v[i].key))
+			ga_strmap_add(ret, c->v[i].key, strlen(c->v[i].key), (uint32_t)i);
 }
 
-static void add_variable(void *arg, const struct ga_known_variable *v)
+static const char *value_at(const struct ga_gitconfig *c, const struct ga_strmap *m, int32_t node)
 {
-	struct config *c = arg;
-	cleanup_free char *name = NULL;
-	int32_t node;
-	size_t i = c->n;
+	return node < 0 ? NULL : c->v[m->nodes[node].value].value;
+}
 
-	if (!v->name || !runs_something(v->section, v->name))
+/* Add all values of a variable if it had others, or in another order: it depends on the variable
+ * which of several counts, and whether one overrides those before it. */
+static void compare_values(const char *key, const struct ga_gitconfig *a,
+			   const struct ga_strmap *was, const struct ga_gitconfig *b,
+			   const struct ga_strmap *is, struct ga_strv *ret)
+{
+	int32_t i = ga_strmap_first(was, key, strlen(key));
+	int32_t first = ga_strmap_first(is, key, strlen(key)), j = first;
+
+	while (i >= 0 && j >= 0 && !strcmp(value_at(a, was, i), value_at(b, is, j))) {
+		i = was->nodes[i].next;
+		j = is->nodes[j].next;
+	}
+	if (i < 0 && j < 0)
 		return;
-	name = ga_strf("%s%s%s.%s", v->section, *v->sub ? "." : "", v->sub, v->name);
-	node = ga_strmap_first(&c->index, name, strlen(name));
-	if (node >= 0) {
-		i = c->index.nodes[node].value;
-		ga_buf_addch(&c->values[i], '\n');
-	} else {
-		GA_GROW(c->values, c->n, c->cap);
-		c->values[c->n++] = (struct ga_buf)GA_BUF_INIT;
-		ga_strv_push(&c->names, name);
-		ga_strmap_add(&c->index, c->names.v[i], strlen(name), (uint32_t)i);
-	}
-	/* escaped, so that one value cannot look like two */
-	for (const char *p = v->value ? v->value : ""; *p; p++) {
-		if (*p == '\n' || *p == '\\')
-			ga_buf_addch(&c->values[i], '\\');
-		ga_buf_addch(&c->values[i], *p);
-	}
-}
-
-/* Does it have these values for the variable? */
-static bool config_has(const struct config *c, const char *name, const char *values)
-{
-	int32_t node = ga_strmap_first(&c->index, name, strlen(name));
-
-	return node >= 0 && !strcmp(c->values[c->index.nodes[node].value].ptr, values);
+	for (j = first; j >= 0; j = is->nodes[j].next)
+		ga_strv_pushf(ret, "%s = %s", key, value_at(b, is, j));
 }
 
 void ga_known_gitconfig(const struct ga_known *f)
 {
-	cleanup_(config_release) struct config a = { .n = 0 }, b = { .n = 0 };
+	cleanup_(ga_gitconfig_release) struct ga_gitconfig a = GA_GITCONFIG_INIT;
+	cleanup_(ga_gitconfig_release) struct ga_gitconfig b = GA_GITCONFIG_INIT;
+	cleanup_strmap struct ga_strmap was = GA_STRMAP_INIT, is = GA_STRMAP_INIT;
 	cleanup_strv struct ga_strv new = GA_STRV_INIT;
 
-	/* if the old one is not read to its end, the rest counts as new */
-	(void)ga_known_config(f->old, add_variable, &a);
-	if (!ga_known_config(f->text, add_variable, &b)) {
-		ga_look_say(f->k, "gitconfig-file", GA_CRITICAL, ga_strdup("too long to be read"));
+	if (!read_config(f, f->text, &b)) {
+		/* git's other files have other forms */
+		if (!ga_has_word("attributes ignore", f->k->base))
+			ga_look_say(f->k, "gitconfig-file", GA_CRITICAL,
+				    ga_strdup("git cannot read it"));
 		return;
 	}
-	for (size_t i = 0; i < b.n; i++)
-		if (!config_has(&a, b.names.v[i], b.values[i].ptr))
-			ga_strv_pushf(&new, "%s = %s", b.names.v[i], b.values[i].ptr);
+	index_config(&b, &is);
+	/* if git cannot read the old one, everything counts as new */
+	if (is.n && read_config(f, f->old, &a))
+		index_config(&a, &was);
+	for (size_t i = 0; i < is.n_nodes; i++) {
+		const char *key = b.v[is.nodes[i].value].key;
+
+		if (ga_strmap_first(&is, key, strlen(key)) == (int32_t)i)
+			compare_values(key, &a, &was, &b, &is, &new);
+	}
 	ga_strv_sort_unique(&new);
 	ga_known_say(f->k, "gitconfig-file", GA_CRITICAL, "git would run or read: ", &new);
 }

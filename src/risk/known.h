@@ -57,19 +57,6 @@ bool ga_known_in(const char *name, const char *list);
 /* Call for each line of `text` without its end. */
 void ga_known_lines(const struct ga_buf *text, void (*line)(void *arg, char *line), void *arg);
 
-/* ---- git's configuration (gitconfig-text.c) ---------------------------------- */
-
-struct ga_known_variable {
-	const char *section, *sub; /* the former in lower case; "": none */
-	const char *name;          /* in lower case; NULL: this is a header */
-	const char *value;         /* without quotes; NULL: none is given */
-};
-/* Call `each` for each header and each variable after it, in order. What git would not parse is
- * skipped to the end of the line. `v` is valid during the call only. Returns false if the text is
- * not read to its end, as it is longer than GA_KNOWN_MAX, or has an absurdly long header. */
-bool ga_known_config(const struct ga_buf *text,
-		     void (*each)(void *arg, const struct ga_known_variable *v), void *arg);
-
 /* ---- JSON (known-json.c) ---------------------------------------------------- */
 
 /* Parse an object without duplicate keys; NULL: it is none. With `comments`, comments and commas

@@ -94,9 +94,9 @@ static void take_line(struct ga_remote_sessions *l, const char *line, size_t n)
 int ga_remote_list(struct ga_repo *r, const char *remote, struct ga_remote_sessions *ret,
 		   struct ga_error *err)
 {
+	static const char held[] = GA_SESSION_REFS "*/held";
 	const char *const args[] = { "ls-remote", "--quiet", "--refs", "--", remote,
-				     "refs/heads/*", "refs/tags/*", GA_SESSION_REFS "*/held",
-				     NULL };
+				     "refs/heads/*", "refs/tags/*", held, NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
 	size_t kept = 0;
 	int status;

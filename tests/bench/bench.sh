@@ -385,13 +385,13 @@ compare 1000 'review: the first line' 'git diff' "$rounds" /bin/sh "$scratch/rev
 	--against /bin/sh "$scratch/git-diff"
 "$agent" drop --force review >/dev/null 2>&1
 
-# a page with ten times as many flagged files takes ten times as long
+# a review with ten times as many flagged files takes ten times as long
 for n in 500 5000; do
 	"$agent" start -q --base HEAD --name "page-$n" -- /bin/sh -c \
 		'i=0; while [ $i -lt '"$n"' ]; do mkdir p$i && echo "all: $i" >p$i/Makefile; i=$((i + 1)); done'
 done
-compare 5000 'review as a page, all flagged' 'a tenth of them' "$few" \
-	"$agent" review --format=html page-5000 --against "$agent" review --format=html page-500
+compare 5000 'review, all flagged' 'a tenth of them' "$few" \
+	"$agent" review page-5000 --against "$agent" review page-500
 "$agent" drop --force page-500 >/dev/null 2>&1
 "$agent" drop --force page-5000 >/dev/null 2>&1
 

@@ -70,6 +70,52 @@ test_that 'every key with its default and range is in the manual, limits in docs
 	test "$(wc -l <../ranges)" = 14
 '
 
+test_that 'the JSON Schema has each key with its description, default, words and range' '
+	repo schema &&
+	git agent config --schema >../printed &&
+	test_cmp "$TEST_SRCDIR/docs/agentdev.schema.json" ../printed &&
+	git agent config --json >../json &&
+	python3 - <<-\EOF
+	import json, re, subprocess
+	schema = json.load(open("../printed"))
+	may = {"never": "; not in a repository\u0027s file", "stricter": "",
+	       "tighten": "; looser in a repository\u0027s file it needs trust",
+	       "trust": "; in a repository\u0027s file it needs trust"}
+	leaves = {}
+	def walk(group, prefix):
+	    assert group["additionalProperties"] is False, prefix
+	    for name, x in group["properties"].items():
+	        if "properties" in x: walk(x, prefix + name + ".")
+	        else: leaves[prefix + name] = x
+	walk(schema, "")
+	def alternatives(x):
+	    x = schema["definitions"][x["$ref"].split("/")[-1]] if "$ref" in x else x
+	    inner = x.get("anyOf", []) + x.get("allOf", [])
+	    return [x] + [y for i in inner for y in alternatives(i)]
+	def set_to(key, value):
+	    cmd = ["git", "agent", "-c", "%s=%s" % (key, value), "config"]
+	    return subprocess.run(cmd, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True).stderr
+	for k in json.load(open("../json")):
+	    key, x = k["key"], leaves.pop(k["key"])
+	    assert x["description"] == k["description"] + may[k["repository"]], key
+	    # where sessions are depends on the environment
+	    assert key == "state_dir" or x.get("default", "").replace("~", "") in k["value"], key
+	    assert ("default" in x) == bool(k["value"]) or key == "state_dir", key
+	    takes = set_to(key, "-")
+	    words = [w for y in alternatives(x) for w in y.get("enum", []) if isinstance(w, str)]
+	    choice = " or ".join([", ".join(words[:-1]), words[-1]]) if words else ""
+	    assert not words or " takes " + choice + ", not" in takes or \
+	        " takes " + ", ".join(words) + ", or a path" in takes, (key, takes)
+	    for y in alternatives(x):
+	        if y.get("type") == "integer":
+	            for n in y["minimum"], y["maximum"]: assert " takes " not in set_to(key, n), (key, n)
+	            for n in y["minimum"] - 1, y["maximum"] + 1: assert " takes " in set_to(key, n), (key, n)
+	assert not leaves, leaves
+	members = schema["definitions"]["agent"]["anyOf"][0]["propertyNames"]["enum"]
+	assert members == re.findall(r"\u0027([a-z]+)\u0027", set_to("agents", "=").split("with")[1])
+	EOF
+'
+
 test_that 'the file of the user is where XDG_CONFIG_HOME says, and each value has its line and column' '
 	repo user &&
 	test_settings "# mine\nlimits:\n  capture:\n    depth: 64\ndirty: ignore\n" &&

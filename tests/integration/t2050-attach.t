@@ -122,7 +122,7 @@ test_that 'without a name attach and logs take the only session that runs' '
 	$pty expect="in> " send="$detach" expect="git agent attach here" exit=0 -- git agent attach &&
 	start_shell there &&
 	test_fails 129 "2 sessions: say which" git agent logs &&
-	grep "^hint: here, there; " ../err &&
+	grep "^hint: here  *running" ../err &&
 	git agent stop -qf here there &&
 	test_expect_code 129 git agent logs 2>../err
 '

@@ -106,13 +106,13 @@ test_that 'ports of compose files are suggested at the address where they are pu
 schema_python=$(command -v python3)
 "$schema_python" -c "import jsonschema, yaml" 2>/dev/null || schema_python=/usr/bin/python3
 test_lazy_prereq JSONSCHEMA '"$schema_python" -c "import jsonschema, yaml"'
-test_that JSONSCHEMA 'the schema accepts valid settings, refuses wrong ones, and has all keys' '
+test_that JSONSCHEMA 'the schema accepts valid settings and refuses wrong ones' '
 	tree editors &&
 	git agent config --schema >../schema.json &&
 	git agent config >../values &&
 	git agent init --print >../printed &&
 	uncomment ../printed ../suggested &&
-	"$schema_python" -W ignore - <<-\EOF &&
+	"$schema_python" -W ignore - <<-\EOF
 	import json, yaml, jsonschema
 	schema = json.load(open("../schema.json"))
 	jsonschema.Draft7Validator.check_schema(schema)
@@ -141,19 +141,7 @@ test_that JSONSCHEMA 'the schema accepts valid settings, refuses wrong ones, and
 	agents: {x: {flag: a}}"""
 	for t in good.split("\n"): assert v.is_valid(yaml.safe_load(t)), t
 	for t in bad.split("\n"): assert not v.is_valid(yaml.safe_load(t)), t
-	keys = []
-	def walk(p, prefix):
-	    for k, x in p.items():
-	        if "properties" in x: walk(x["properties"], prefix + k + ".")
-	        else:
-	            assert x["description"], k
-	            keys.append(prefix + k)
-	walk(schema["properties"], "")
-	json.dump(sorted(keys), open("../keys", "w"))
 	EOF
-	git agent config --json | python3 -c "
-import json, sys
-assert json.load(open(\"../keys\")) == sorted(k[\"key\"] for k in json.load(sys.stdin))"
 '
 
 test_that 'the manual says of each key what a repository may set' '

@@ -92,6 +92,8 @@ assert v[\"one\"][\"overlaps\"] == [\"two\"] and v[\"three\"][\"overlaps\"] == [
 	git agent land one &&
 	! git agent list | grep "^one .*behind" &&
 	test_fails 129 "2 sessions: say which" git agent land &&
+	grep -x "hint: three  *captured  *sh .*" ../err &&
+	grep "^hint: two  *captured" ../err &&
 	git agent drop --force three &&
 	git agent start -q -n idle true &&
 	test_shows "^session two" git agent review

@@ -131,7 +131,7 @@ git agent resume t.
 git agent drop t.
 git agent drop --restore o.
 git agent review --format=.
-git agent review --format ht.
+git agent review --format ma.
 git agent start --dirty=.
 git agent start --base=to.
 git agent start --live --nam.
@@ -155,8 +155,8 @@ files
 tab tub
 tab tub
 old-20260101T000000
-html json markdown sarif text
-html
+json markdown sarif text
+markdown
 carry ignore refuse
 topic
 --name=

@@ -155,12 +155,11 @@ static inline int diff_of(struct stay *t, bool colour, struct ga_buf *out, struc
 {
 	struct ga_gitconfig none = GA_GITCONFIG_INIT;
 	struct ga_palette palette;
-	struct ga_review_opts ro = { .palette = colour ? &palette : NULL };
 	struct ga_out o = { .text = *out };
 	int rc = ga_palette_read(t->repo, &none, &palette, err);
 
 	if (!rc)
-		rc = ga_review_diff(t->repo, &t->r, &ro, &o, err);
+		rc = ga_review_diff(t->repo, &t->r, colour ? &palette : NULL, &o, err);
 	*out = o.text;
 	return rc;
 }

@@ -46,6 +46,8 @@ POS("gitmodules-update-cmd", ".gitmodules", ADDED("[submodule \"x\"]\n\tpath = x
 POS("gitmodules-update-cmd", ".gitmodules", ADDED("[submodule \"x\"]\n\turl = \"e\"xt\\\n::sh -c id\n")),
 POS("gitmodules-update-cmd", ".gitmodules",
     ADDED("\xef\xbb\xbf[submodule \".\\./x\"]\n\turl = https://example.com/x\n")),
+POS("gitmodules-update-cmd", ".gitmodules", ADDED("[submodule \"x\"]\n\tpath = x\r\r\n")),
+POS("gitmodules-update-cmd", ".gitmodules", ADDED("[submodule \"x\n\tpath = x\n")),
 NEG("gitmodules-update-cmd", ".gitmodules", ADDED("[submodule \"x\"]\r\n\tpath = x\r\n\t; update = !id\r\n")),
 NEG("gitmodules-update-cmd", ".gitmodules",
     ADDED("[submodule \"x\"]\n\tpath = x\n\turl = https://example.com/x.git\n")),

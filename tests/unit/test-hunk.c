@@ -112,47 +112,45 @@ TEST(undoing_all_edits_gives_the_old_text)
 	}
 }
 
-TEST(a_diff_is_parsed_into_hunks_and_edits)
+/* Each letter is a line. */
+static void add_lines(struct ga_buf *out, const char *list)
 {
-	BUF(text);
-	struct ga_hunks h = GA_HUNKS_INIT;
-
-	ga_buf_adds(&h.text, "@@ -1,6 +1,6 @@\n-1\n+one\n 2\n 3\n-4\n 5\n+more\n 6\n"
-			     "@@ -20,2 +20,3 @@ f()\n 20\n+x\n-21\n\\ No newline at end of file\n+21\n");
-	EQUAL(ga_hunks_parse(&h), 0);
-	EQUAL(h.n, 2);
-	EQUAL(h.n_edits, 4);
-	EQUAL(h.v[0].n, 3);
-	EQUAL(h.v[1].first, 3);
-	EQUAL(h.edits[1].old_at, 3);
-	EQUAL(h.edits[1].new_n, 0);
-	EQUAL(h.edits[2].new_at, 4);
-	EQUAL(h.edits[3].old_at, 20);
-	ga_hunks_edit_text(&h, &h.v[0], 1, &text);
-	STREQ(text.ptr, "@@ -2,4 +2,3 @@\n 2\n 3\n-4\n 5\n");
-	ga_buf_clear(&text);
-	ga_hunks_edit_text(&h, &h.v[0], 0, &text);
-	STREQ(text.ptr, "@@ -1,3 +1,3 @@\n-1\n+one\n 2\n 3\n");
-	ga_buf_clear(&text);
-	ga_hunks_edit_text(&h, &h.v[1], 3, &text);
-	STREQ(text.ptr, "@@ -20,2 +20,3 @@\n 20\n+x\n-21\n\\ No newline at end of file\n+21\n");
-	ga_hunks_release(&h);
+	for (; *list; list++)
+		ga_buf_addf(out, "%c\n", *list);
 }
 
-TEST(what_is_no_diff_is_refused)
+TEST(a_comparison_has_hunks_and_edits)
 {
-	static const char *const bad[] = {
-		"x\n", " a\n", "+a\n", "@@\n", "@@ -1 +1\n", "@@ -a,1 +1 @@\n", "@@ -0,1 +1 @@\n",
-		"@@ -1,1 +1,1 @@\n?\n", "@@ -99999999999999999999999,1 +1 @@\n", "\\ No newline\n",
-	};
+	REPOSITORY(r);
+	BUF(old);
+	BUF(new);
+	BUF(text);
+	cleanup_hunks struct ga_hunks h = GA_HUNKS_INIT;
+	struct ga_entry was, is;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		cleanup_hunks struct ga_hunks h = GA_HUNKS_INIT;
-
-		ga_buf_adds(&h.text, bad[i]);
-		if (!ga_hunks_parse(&h))
-			fail_msg("taken: '%s'", bad[i]);
-	}
+	SH("parts", "git init -q .");
+	r = open_repo("parts");
+	add_lines(&old, "123456abcdefghijklmn");
+	add_lines(&new, "o2356abcdefghijklmxN");
+	ga_buf_truncate(&old, old.len - 1);
+	was = blob(r, &old);
+	is = blob(r, &new);
+	OK(ga_hunks_read(r, &was, &is, &h, &err));
+	STREQ(h.text.ptr, "@@ -1,7 +1,6 @@\n-1\n+o\n 2\n 3\n-4\n 5\n 6\n a\n"
+			  "@@ -17,4 +16,5 @@ j\n k\n l\n m\n-n\n\\ No newline at end of file\n+x\n+N\n");
+	EQUAL(h.n, 2);
+	EQUAL(h.n_edits, 3);
+	EQUAL(h.v[0].n, 2);
+	EQUAL(h.v[1].first, 2);
+	EQUAL(h.edits[1].old_at, 3);
+	EQUAL(h.edits[1].new_n, 0);
+	EQUAL(h.edits[2].old_at, 19);
+	EQUAL(h.edits[2].new_n, 2);
+	ga_hunks_edit_text(&h, &h.v[0], 1, &text);
+	STREQ(text.ptr, "@@ -2,6 +2,5 @@\n 2\n 3\n-4\n 5\n 6\n a\n");
+	ga_buf_clear(&text);
+	ga_hunks_edit_text(&h, &h.v[0], 0, &text);
+	STREQ(text.ptr, "@@ -1,3 +1,3 @@\n-1\n+o\n 2\n 3\n");
 }
 
 TEST(edits_of_another_text_are_refused)
@@ -162,8 +160,8 @@ TEST(edits_of_another_text_are_refused)
 	BUF(out);
 	bool undo[1] = {true};
 
-	ga_buf_adds(&h.text, "@@ -9,0 +10,2 @@\n+x\n+y\n");
-	EQUAL(ga_hunks_parse(&h), 0);
+	h.edits = ga_calloc(1, sizeof(*h.edits));
+	h.edits[h.n_edits++] = (struct ga_edit){ .old_at = 9, .new_at = 9, .new_n = 2 };
 	ga_buf_adds(&a, "1\n2\n3");
 	ga_buf_adds(&out, "kept");
 	EQUAL(ga_hunks_undo(&h, undo, &a, &a, &out), -1);

@@ -179,12 +179,17 @@ static const struct {
 	{ GIT, NULL, "[filter \"a]\\\"b\"] clean = ./x\n", GA_CRITICAL, "clean = ./x" },
 	{ GIT, NULL, "[core.x]\rfsmonitor = ./x\n", GA_CRITICAL, "core.x.fsmonitor = ./x" },
 	{ GIT, NULL, "[filter\r\"a\"] clean = ./x\n", GA_CRITICAL, "filter.a.clean = ./x" },
-	{ GIT, NULL, "[filter \r\n\"a\"] clean = ./x\n", GA_HIGH, NULL },
+	{ GIT, NULL, "[filter \r\n\"a\"] clean = ./x\n", GA_CRITICAL, "git cannot read it" },
 	{ GIT, NULL, "[core]fsmonitor=./x\\\n", GA_CRITICAL, "core.fsmonitor = ./x" },
 	{ GIT, "[core]\n\tpager = \\\n./a\n", "[core]\n\tpager = \\\n./b\n", GA_CRITICAL, "core.pager = ./b" },
 	{ GIT, "[filter \"a\"]\nclean = ./x\n", "[filter \"b\"]\nclean = ./x\n", GA_CRITICAL, "filter.b.clean" },
 	{ GIT, "[core]\npager = ./a\npager = less\n", "[core]\npager = ./a\n", GA_CRITICAL, "core.pager = ./a" },
-	{ GIT, NULL, "[user\n[core]\nfsmonitor = \\q\npager = ./x\n", GA_CRITICAL, "core.pager = ./x" },
+	{ GIT, NULL, "[user\n[core]\nfsmonitor = \\q\npager = ./x\n", GA_CRITICAL, "git cannot read it" },
+	{ GIT, "[user\n", "[alias]\nx = !id\n", GA_CRITICAL, "alias.x = !id" },
+	{ GIT, "[alias]\nx = !id\n[core]\npager = ./a\n", "[core]\npager = ./a\n", GA_HIGH, NULL },
+	{ GIT, NULL, "[include]\npath = x\n", GA_CRITICAL, "include.path = x" },
+	{ "gitconfig-file", ".config/git/ignore", NULL, "*.o\n", GA_HIGH, NULL },
+	{ "gitconfig-file", ".config/git/config", NULL, "*.o\n", GA_CRITICAL, "git cannot read it" },
 	{ GIT, "[core]\n\tpager = \"./a\" ; x\n",
 	  "# y\n[user] name = x [core] fsmonitor = ./x\n[Core]\n\tPager = ./a\n", GA_HIGH, NULL },
 	{ GIT, "[alias]\n\tx = !id\n", "# y\n[alias]\n\tx = !id\n", GA_HIGH, NULL },
@@ -368,8 +373,8 @@ static int severity_of(const char *path, const char *rule, struct side old, cons
 	return flag ? (int)flag->severity : -1;
 }
 
-/* Git's configuration is not read at all costs: a section's name would be repeated for each variable
- * in it. What is not read counts as the worst. */
+/* Git's configuration is not read at all costs: a section's name is repeated for each variable in
+ * it. What is not read counts as the worst. */
 TEST(git_configuration_too_large_to_read_is_critical)
 {
 	static const struct {
@@ -377,16 +382,35 @@ TEST(git_configuration_too_large_to_read_is_critical)
 		size_t times;
 		enum ga_severity want;
 	} bounds[] = {
-		{ ".gitconfig", "gitconfig-file", "[filter \"", "\"]\nx = 1\n", 900, GA_HIGH },
-		{ ".gitconfig", "gitconfig-file", "[filter \"", "\"]\nx = 1\n", 1000, GA_CRITICAL },
-		{ ".gitconfig", "gitconfig-file", "[", "]\nx = 1\n", 1001, GA_CRITICAL },
+		{ ".gitconfig", "gitconfig-file", "[user \"", "\"]\nx\nx\nx\nx\n", 1 << 20, GA_HIGH },
+		{ ".gitconfig", "gitconfig-file", "[user \"", "\"]\nx\nx\nx\nx\n", 3 << 20, GA_CRITICAL },
 		{ ".gitconfig", "gitconfig-file", "# ", "\n", GA_KNOWN_MAX, GA_CRITICAL },
-		{ ".gitmodules", "gitmodules-update-cmd", "[submodule \"", "\"]\n", 1000, GA_CRITICAL },
+		{ ".gitmodules", "gitmodules-update-cmd", "# ", "\n", GA_KNOWN_MAX, GA_CRITICAL },
 	};
 
 	for_each (row, bounds)
 		EQUAL(severity_of(row->path, row->rule, (struct side)NONE, row->before, "b", row->times,
 				  row->after), row->want);
+}
+
+TEST(more_git_configuration_than_git_is_started_for_is_critical)
+{
+	const char text[] = "[user]\n\tname = x\n";
+	struct ga_entry none = { 0 }, new = { GA_MODE_FILE, { { 0 } } };
+	size_t critical = 0;
+	CHANGES(c);
+	FLAGS(f);
+
+	OK(ga_blob_write(repo, text, strlen(text), &new.oid, &err));
+	for (size_t i = 0; i < 203; i++) {
+		cleanup_free char *path = ga_strf("%zu/.gitconfig", i);
+
+		ga_changes_add(&c, path, &none, &new);
+	}
+	OK(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err));
+	for (size_t i = 0; i < f.n; i++)
+		critical += f.v[i].severity == GA_CRITICAL;
+	EQUAL(critical, 3);
 }
 
 TEST(nesting_and_size_break_no_reader)
