@@ -396,6 +396,7 @@ test_that FARSERVER 'several names, on both machines' '
 	git agent start -d -n here -- sh -c "echo here >h; sleep 1000" &&
 	git agent stop -q a here b &&
 	git agent list | grep -c captured | grep 3 &&
+	test_fails 129 "^hint: a  *elsewhere" git agent review &&
 	test_fails 2 "a.*not landed" git agent drop a here b &&
 	for n in a here b; do
 		git agent land $n || exit 1
