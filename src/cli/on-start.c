@@ -225,6 +225,8 @@ int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *e
 		return -1;
 	ga_cleanup_closep(&names);
 	names = -1;
+	if (!o->quiet)
+		cli_note("agent/%s: base %.10s goes to '%s'", on.name, GA_HEX(&on.base), on.host);
 	if (ga_on_submit(c->env.repo, c->env.state_dir, &on, cli_on_keys(c, &on), err)) {
 		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
@@ -237,6 +239,9 @@ int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *e
 	}
 	if (o->detach) {
 		(void)printf("%s\n", on.name);
+		if (!o->quiet)
+			cli_note("agent/%s: runs on '%s'; 'git agent attach %s' shows it, 'git "
+				 "agent review %s' what it did", on.name, on.host, on.name, on.name);
 		return 0;
 	}
 	return cli_on_attach(c, &on, err);

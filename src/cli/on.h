@@ -23,7 +23,7 @@ int cli_on_after(struct cli *c, const struct cli_command *cmd, size_t argc, char
 struct cli_on_start {
 	const char *host, *name, *base, *dirty;
 	const struct ga_strv *options; /* those that are for there */
-	bool detach;
+	bool detach, quiet;
 	size_t argc;
 	char **argv;
 };

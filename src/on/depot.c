@@ -206,15 +206,22 @@ static int hold(struct depot *d, int *ret_fd, struct ga_error *err)
 	return errno == EWOULDBLOCK ? 1 : ga_fail_path(err, errno, "lock", above);
 }
 
+/* Is there a session of it, or was there one that was not dropped? */
+static bool has_begun(struct depot *d)
+{
+	cleanup_free char *ref = ga_strf(GA_SESSION_REFS "%s/base", d->name);
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	return !GIT(d, &ignored, "rev-parse", "--quiet", "--verify", ref);
+}
+
 /* Take the claim: of all that come for this session one succeeds, ever, but if it died before there
  * was a session, and another holds it now. Returns 1 for others. */
 static int claim(struct depot *d, struct ga_error *err)
 {
 	cleanup_free char *ref = ga_strf("refs/agent-on/%s/claim", d->name);
 	cleanup_free char *base = ga_strf("refs/agent-on/%s/base", d->name);
-	cleanup_free char *begun = ga_strf(GA_SESSION_REFS "%s/base", d->name);
 	cleanup_error struct ga_error lost = GA_ERROR_INIT, ignored = GA_ERROR_INIT;
-	cleanup_error struct ga_error none = GA_ERROR_INIT;
 
 	if (GIT(d, err, "rev-parse", "--quiet", "--verify", base))
 		return ga_fail(err, GA_EFATAL, "the base of the session is not there");
@@ -222,7 +229,7 @@ static int claim(struct depot *d, struct ga_error *err)
 		return 0;
 	if (GIT(d, &ignored, "rev-parse", "--quiet", "--verify", ref))
 		return ga_error_move(err, &lost);
-	return GIT(d, &none, "rev-parse", "--quiet", "--verify", begun) ? 0 : 1;
+	return has_begun(d);
 }
 
 static void give_back(struct depot *d)
@@ -377,7 +384,7 @@ static int do_drop(struct depot *d, json_t *ret, struct ga_error *err)
 
 	(void)ret;
 	ga_strv_push_many(&words, d->self, "drop", "--force", d->name, NULL);
-	if (!access(d->tree, F_OK) && run(&words, d->tree, NULL, err))
+	if (!access(d->tree, F_OK) && has_begun(d) && run(&words, d->tree, NULL, err))
 		return -1;
 	give_back(d);
 	(void)GIT(d, &ignored, "update-ref", "-d", base);

@@ -103,6 +103,19 @@ test_that FARSERVER 'a start there that is killed on its way is taken over' '
 	ran 1
 '
 
+test_that FARSERVER 'a start there that is killed on its way is dropped on both machines' '
+	make_repo gone &&
+	agree build &&
+	far_restart fault &&
+	test_when_finished "far_restart build" &&
+	test_fails 125 "" git agent start --on build -d -n g -- true &&
+	test -n "$(ls "$(depot)/trees")" &&
+	git agent drop --force g 2>../err &&
+	! grep forgotten ../err &&
+	test -z "$(ls "$(depot)/trees")" &&
+	test -z "$(git -C "$(depot)/depot.git" for-each-ref)"
+'
+
 test_that FARSERVER 'a shared connection that is dead, hangs or takes no more is not waited for' '
 	make_repo master &&
 	agree build &&
