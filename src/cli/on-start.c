@@ -240,8 +240,9 @@ int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *e
 	if (o->detach) {
 		(void)printf("%s\n", on.name);
 		if (!o->quiet)
-			cli_note("agent/%s: runs on '%s'; 'git agent attach %s' shows it, 'git "
-				 "agent review %s' what it did", on.name, on.host, on.name, on.name);
+			cli_note("agent/%s: runs on '%s'; 'git agent attach %s' shows it, "
+				 "'git agent review %s' what it did", on.name, on.host, on.name,
+				 on.name);
 		return 0;
 	}
 	return cli_on_attach(c, &on, err);

@@ -233,13 +233,15 @@ int cli_on_attach(struct cli *c, struct ga_on *o, struct ga_error *err)
 	}
 	if (look(c, o, err))
 		return -1;
-	if (ran(o) || is_absent(o)) {
-		(void)ga_fail(err, GA_EFATAL, "agent/%s does not run on '%s': it is %s", o->name,
-			      o->host, o->state);
-		return ga_hint(err, "'git agent resume %s' runs it", o->name);
-	}
-	ga_strv_push_many(&words, "-q", o->name, NULL);
-	if (run_there(c, o, "attach", &words, true, err))
+	if (is_absent(o))
+		return take_absent(c, o, err);
+	if (ran(o))
+		cli_note("agent/%s has ended on '%s'", o->name, o->host);
+	else
+		ga_strv_push(&words, "-q");
+	ga_strv_push(&words, o->name);
+	/* of one that has ended, its exit status */
+	if (run_there(c, o, ran(o) ? "wait" : "attach", &words, !ran(o), err))
 		return -1;
 	status = c->status;
 	if (sum_up(c, o, err))

@@ -141,6 +141,21 @@ test_that FARSERVER 'a shared connection that is dead, hangs or takes no more is
 	git agent list | grep "^m  *captured"
 '
 
+test_that FARSERVER 'a host that hangs is unknown after seconds, and a command says why it fails' '
+	make_repo hung &&
+	agree build &&
+	git agent start --on build -d -n h -- sh -c "echo 1 >n" &&
+	git agent wait h &&
+	far_hang_up &&
+	kill -STOP "$(cat "$HOME/sshd_build.pid")" &&
+	test_when_finished "kill -CONT $(cat "$HOME/sshd_build.pid")" &&
+	timeout 10 git agent list | grep "^h  *unknown .*on build" &&
+	test_fails 128 "what agent/h does is unknown: cannot reach .build.: .*timed out" \
+		timeout 60 git agent review h &&
+	kill -CONT "$(cat "$HOME/sshd_build.pid")" &&
+	git agent review h | grep " n$"
+'
+
 test_that FARSERVER 'an alias with a jump host is a host as any other' '
 	make_repo jump &&
 	sed -n "/^Host build/,\$p" "$HOME/.ssh/config" | sed "s/Host build/Host behind/" >../config &&
@@ -472,7 +487,10 @@ test_that FARSERVER 'a session that changed nothing is shown, and dropped' '
 	git agent start --on build -d -n n -- true &&
 	git agent wait n &&
 	test_fails 1 "agent/n changed nothing on .build." git agent review n &&
-	$pty expect="agent/n does not run on" exit=128 -- git agent attach n &&
+	$pty expect="agent/n has ended on" expect="changed nothing" exit=0 -- git agent attach n &&
+	$pty expect="1 commit" exit=7 -- git agent start --on build -n e -- \
+		sh -c "echo 1 >n; exit 7" &&
+	git agent drop --force e &&
 	git agent show n | grep captured &&
 	git agent drop n &&
 	test ! -e "$(record n)" &&
