@@ -45,10 +45,13 @@ struct ga_on {
 	struct ga_strv command;
 	uint64_t started;        /* seconds since the epoch, by the clock here */
 	bool trusted;            /* the user trusts the repository's settings at `base` */
+	bool submitted;          /* the start was asked for, or is about to be; else nothing runs */
 	bool runs;               /* it may have been started, and its result was not fetched */
 	char *state;             /* what it was when it last answered; NULL: it never did ... */
 	uint64_t asked;          /* ... and when that was, by the clock here */
-	struct ga_oid tip, held; /* what it has then, as it says; zero: nothing. Not stored */
+	/* not stored: it answered now, and what it has then, as it says; zero: nothing */
+	bool answers;
+	struct ga_oid tip, held;
 };
 #define GA_ON_INIT { 0 }
 void ga_on_release(struct ga_on *o);
@@ -67,10 +70,17 @@ void ga_ons_release(struct ga_ons *l);
 bool ga_on_host_ok(const char *host);
 /* Read the record of that name. Returns 1 if there is none. */
 int ga_on_read(const char *state_dir, const char *name, struct ga_on *ret, struct ga_error *err);
+/* Append the names of all, and sort `ret`. */
+void ga_on_names(const char *state_dir, struct ga_strv *ret);
 /* Read all, sorted by name. One that cannot be read is an error. */
 int ga_on_list(const char *state_dir, struct ga_ons *ret, struct ga_error *err);
 /* Write it; it is on the disk when this returns. */
 int ga_on_save(const char *state_dir, const struct ga_on *o, struct ga_error *err);
+/* Write `state` and `asked` only, and nothing if the record is gone: another command may have
+ * changed it since it was read. */
+int ga_on_note(const char *state_dir, const struct ga_on *o, struct ga_error *err);
+/* Keep others from choosing a name for a record. Returns a descriptor to be closed. */
+int ga_on_lock_names(const char *state_dir, struct ga_error *err);
 /* The directory for the objects of the snapshot. The caller frees it. */
 char *ga_on_objects(const char *state_dir, const char *name);
 /* Remove it, and these objects. It is no error if there is none. */
@@ -78,19 +88,21 @@ int ga_on_remove(const char *state_dir, const char *name, struct ga_error *err);
 
 /* ---- here: the way there --------------------------------------------------------------------- */
 
-/* The command that has `do` done there, with these further members of the request (taken over; may
- * be NULL): ssh, by the user's configuration and one connection for some seconds, without any
- * forwarding. With `terminal` it asks for a terminal there. */
-void ga_on_words(const struct ga_on *o, const char *action, json_t *more, bool terminal,
-		 struct ga_strv *ret);
-/* Have it done, with the bytes `in` as its input, and get the object that it answers (new
- * reference). Fails with what the other side says; if the connection failed, it is unknown whether
- * it was done. */
+/* Have `action` done there, with these further members of the request (taken over; may be NULL) and
+ * the bytes `in` as its input, and get the object that it answers (new reference): by ssh, with the
+ * user's configuration and a connection that is kept for a minute, without any forwarding. Returns
+ * 1 and an error if the other side says that it was not done. -1 if it does not say so within two
+ * minutes: then it is unknown. */
 int ga_on_call(const struct ga_on *o, const char *action, json_t *more, const struct ga_buf *in,
 	       json_t **ret, struct ga_error *err);
-/* Ask all the hosts of these records at once what their sessions do, for at most `timeout_ms`, and
- * set `state`, `asked`, `tip` and `held` of those that answered. */
+/* Ask all the hosts of these records at once what their sessions do, for at most `timeout_ms` and
+ * without questions to the user, and set `state`, `asked`, `answers`, `tip` and `held` of those
+ * that answered. One that was not submitted is "absent", whatever its host says. */
 void ga_on_ask(struct ga_ons *l, unsigned timeout_ms);
+/* The same for one, as with ga_on_call(). */
+int ga_on_look(struct ga_on *o, struct ga_error *err);
+/* What came from there, with the name that the session has here. The caller frees it. */
+char *ga_on_here(const struct ga_on *o, const char *text);
 /* Have a command run there, `git agent` with these words, and append what it prints, at most `max`
  * bytes. */
 int ga_on_output(const struct ga_on *o, const struct ga_strv *words, size_t max,
@@ -107,12 +119,18 @@ char *ga_on_url(const struct ga_on *o);
 int ga_on_pipe(const char *host, const char *request, const char *service, int *ret_status,
 	       struct ga_error *err);
 
+/* The variables `keys` (ended by NULL, or NULL) that are set here go with both of these, on
+ * standard input, into the environment of the command there and nowhere else. */
+
 /* Make the depot there, if it has none, send it the base and have the session started. It runs at
- * most once, however often this is called for a record. */
-int ga_on_submit(struct ga_repo *r, const struct ga_on *o, struct ga_error *err);
+ * most once, however often this is called for a record, which is saved before the start. If it
+ * fails and `submitted` is not set, then it was not started. */
+int ga_on_submit(struct ga_repo *r, const char *state_dir, struct ga_on *o,
+		 const char *const *keys, struct ga_error *err);
 
 /* Have it run again there, in the background, with these words of `git agent resume`. */
-int ga_on_resume(const struct ga_on *o, const struct ga_strv *words, struct ga_error *err);
+int ga_on_resume(const struct ga_on *o, const struct ga_strv *words,
+		 const char *const *keys, struct ga_error *err);
 
 /* ---- there ----------------------------------------------------------------------------------- */
 

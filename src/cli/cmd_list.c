@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "ga/clock.h"
 #include "ga/fd.h"
 #include "ga/path.h"
 #include "listing.h"
 #include "sessions.h"
 
-#define LOOK_MS 2000  /* how often sessions that run are looked at, by --watch */
+#define LOOK_MS 2000  /* how often sessions that run are looked at, by --watch ... */
+#define ASK_MS 10000  /* ... and other machines asked */
 #define SETTLE_MS 300 /* a change of one file seldom comes alone */
 
 struct options {
@@ -77,15 +79,21 @@ static bool print_anew(const struct cli_listing *l)
 	return !fflush(stdout) && !ferror(stdout);
 }
 
-/* Wait until something changed. Meanwhile what runs is looked at again, which reads no file. */
+/* Wait until something changed, or other machines are to be asked again. Meanwhile what runs is
+ * looked at again, which reads no file. */
 static void wait_for_change(int fd, struct cli_listing *l)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
-	bool running = false;
+	int64_t deadline = ga_now_ms() + ASK_MS;
+	bool running = false, elsewhere = false;
 
-	for (size_t i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++) {
 		running |= l->v[i].running;
-	while (poll(&p, 1, running ? LOOK_MS : -1) <= 0) {
+		elsewhere |= l->v[i].elsewhere != NULL;
+	}
+	while (poll(&p, 1, running ? LOOK_MS : elsewhere ? ASK_MS : -1) <= 0) {
+		if (elsewhere && ga_now_ms() >= deadline)
+			return;
 		cli_listing_look(l);
 		if (!print_anew(l))
 			return;

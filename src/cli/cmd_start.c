@@ -182,7 +182,8 @@ static int run_on(struct cli *c, const struct options *o, const char *task, size
 	cleanup_strv struct ga_strv there = GA_STRV_INIT;
 	const struct cli_on_start so = { .host = o->on, .name = o->name, .base = o->base,
 					 .dirty = o->dirty, .options = &there,
-					 .detach = o->run.detach, .argc = argc, .argv = argv };
+					 .detach = o->run.detach, .quiet = o->run.quiet,
+					 .argc = argc, .argv = argv };
 
 	c->untrusted = o->run.untrusted;
 	if (options_there(o, task, &there, err) ||

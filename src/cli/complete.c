@@ -7,6 +7,7 @@
 
 #include "context.h"
 #include "ga/objects.h"
+#include "ga/on.h"
 #include "ga/preset.h"
 #include "ga/report.h"
 #include "ga/session.h"
@@ -28,9 +29,11 @@ static void say(const char *before, const char *word, const char *end, const cha
 	(void)printf("%s%s%s\t%s\n", before, word, end, help);
 }
 
-static void say_refs(struct cli *c, const char *before, const char *prefix)
+/* `elsewhere`: sessions on other machines, too. */
+static void say_sessions(struct cli *c, const char *before, const char *prefix, bool elsewhere)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 	cleanup_refs struct ga_refs l = GA_REFS_INIT;
 
 	if (ga_refs_list(c->env.repo, prefix, &l, &ignored))
@@ -39,12 +42,13 @@ static void say_refs(struct cli *c, const char *before, const char *prefix)
 		const char *name = l.v[i].name + strlen(prefix), *base = strchr(name, '/');
 
 		/* every session has this ref, and refs can be listed without capturing anything */
-		if (base && !strcmp(base, "/base")) {
-			cleanup_free char *word = ga_strndup(name, (size_t)(base - name));
-
-			say(before, word, "", "session");
-		}
+		if (base && !strcmp(base, "/base"))
+			ga_strv_take(&names, ga_strndup(name, (size_t)(base - name)));
 	}
+	if (elsewhere && !cli_context_init(c, CLI_NEED_STATE, &ignored))
+		ga_on_names(c->env.state_dir, &names);
+	for (size_t i = 0; i < names.n; i++)
+		say(before, names.v[i], "", "session");
 }
 
 static void say_revisions(struct cli *c, const char *before)
@@ -162,7 +166,7 @@ static void say_kind(struct cli *c, const char *before, const char *kinds, size_
 	if (!strcmp(kind, "FILE") || !strcmp(kind, "PATH"))
 		(void)fputs(file_line, stdout);
 	else if (!strcmp(kind, "SESSION") && in_repository(c))
-		say_refs(c, before, dropped ? GA_TRASH_REFS : GA_SESSION_REFS);
+		say_sessions(c, before, dropped ? GA_TRASH_REFS : GA_SESSION_REFS, !dropped);
 	else if (!strcmp(kind, "REV") && in_repository(c))
 		say_revisions(c, before);
 	else if (!strcmp(kind, "REMOTE") && in_repository(c))

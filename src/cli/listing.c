@@ -121,17 +121,38 @@ static struct cli_row *row_of(struct cli_listing *l, const char *name)
 	return &l->v[l->n++];
 }
 
+/* "5m": the greatest unit of which there are two or more. */
+static char *span(uint64_t s)
+{
+	static const struct {
+		unsigned seconds;
+		char unit;
+	} units[] = { { 86400, 'd' }, { 3600, 'h' }, { 60, 'm' } };
+
+	for (size_t i = 0; i < GA_NELEMS(units); i++)
+		if (s >= 2 * (uint64_t)units[i].seconds)
+			return ga_strf("%u%c", (unsigned)(s / units[i].seconds), units[i].unit);
+	return ga_strf("%us", (unsigned)s);
+}
+
 /* Those on other machines whose result is not here. */
 static int read_elsewhere(struct cli *c, struct cli_listing *ret, struct ga_error *err)
 {
 	cleanup_ons struct ga_ons l = GA_ONS_INIT;
+	uint64_t now = (uint64_t)time(NULL);
 
 	if (cli_on_look(c, &l, err))
 		return -1;
 	for (size_t i = 0; i < l.n; i++) {
 		struct cli_row *w = row_of(ret, l.v[i].name);
 
-		w->elsewhere = cli_on_describe(&l.v[i]);
+		w->elsewhere = ga_strdup(cli_on_describe(&l.v[i]));
+		if (!l.v[i].answers && l.v[i].state) {
+			cleanup_free char *ago = span(now > l.v[i].asked ? now - l.v[i].asked : 0);
+
+			free(w->idle);
+			w->idle = ga_strf("%s %s ago", l.v[i].state, ago);
+		}
 		w->s.id.started = l.v[i].started;
 		w->s.run.finished = w->s.run.resumed = 0;
 		free(w->s.id.remote);
@@ -188,20 +209,6 @@ void cli_listing_look(struct cli_listing *l)
 }
 
 /* ---- a row -------------------------------------------------------------------------------- */
-
-/* "5m": the greatest unit of which there are two or more. */
-static char *span(uint64_t s)
-{
-	static const struct {
-		unsigned seconds;
-		char unit;
-	} units[] = { { 86400, 'd' }, { 3600, 'h' }, { 60, 'm' } };
-
-	for (size_t i = 0; i < GA_NELEMS(units); i++)
-		if (s >= 2 * (uint64_t)units[i].seconds)
-			return ga_strf("%u%c", (unsigned)(s / units[i].seconds), units[i].unit);
-	return ga_strf("%us", (unsigned)s);
-}
 
 static char *since(const struct ga_session *s)
 {

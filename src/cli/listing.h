@@ -22,7 +22,8 @@ struct cli_row {
 	bool running;
 	bool unfinished, conflicts; /* a landing of it waits to be finished; files are unmerged */
 	char *idle;               /* of one that has ended: that it has no work, and what it has
-				   * instead; else "" */
+				   * instead; of one whose host is silent: what it did last and
+				   * when; else "" */
 	char *next;               /* a line with its next command; "" if there is none */
 };
 struct cli_listing {

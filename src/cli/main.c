@@ -218,7 +218,7 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 	if (!rc && cli_context_init(&c, cmd->needs, err))
 		rc = cmd->status_is_agents ? cli_not_started(err) : -1;
 	else if (!rc)
-		rc = cli_on(&c, cmd, &given, argc, argv, err);
+		rc = cli_on(&c, cmd, &given, &argc, argv, err);
 	if (!rc)
 		rc = cmd->run(&c, opts, argc, argv, err) || cli_on_after(&c, cmd, argc, argv, err)
 			     ? -1 : 0;

@@ -8,6 +8,7 @@
 #include "ga/clock.h"
 #include "ga/fd.h"
 #include "ga/nearest.h"
+#include "ga/on.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/run.h"
@@ -286,14 +287,15 @@ static int fail_many(struct cli *c, const struct ga_strv *names, struct ga_error
 	for (size_t i = 0; i < names->n && i < CANDIDATES; i++) {
 		cleanup_session struct ga_session s = GA_SESSION_INIT;
 		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+		int rc = ga_session_load(c->env.state_dir, names->v[i], &s, &ignored);
 		cleanup_free char *command = NULL;
 
-		if (ga_session_load(c->env.state_dir, names->v[i], &s, &ignored))
+		if (rc < 0)
 			continue;
 		command = ga_quote_shell_words(&s.id.command);
 		command[strcspn(command, "\n")] = '\0';
-		ga_buf_addf(&lines, "%s%-16s %-10s %s", lines.len ? "\nhint: " : "", s.name,
-			    ga_state_name(s.state), command);
+		ga_buf_addf(&lines, "%s%-16s %-10s %s", lines.len ? "\nhint: " : "", names->v[i],
+			    rc ? "elsewhere" : ga_state_name(s.state), command);
 	}
 	if (names->n > CANDIDATES)
 		ga_buf_addf(&lines, "\nhint: and %zu more: 'git agent list'",
@@ -302,15 +304,20 @@ static int fail_many(struct cli *c, const struct ga_strv *names, struct ga_error
 	return ga_hint(err, "%s", lines.len ? lines.ptr : "'git agent list' shows them");
 }
 
-/* The session meant without a name: the only one, or the only one that runs or has work. */
-static int pick_only(struct cli *c, bool running_too, char **ret, struct ga_error *err)
+int cli_pick_only(struct cli *c, bool running_too, char **ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv open = GA_STRV_INIT, with_work = GA_STRV_INIT;
+	cleanup_ons struct ga_ons elsewhere = GA_ONS_INIT;
 	const struct ga_strv *of = &open;
 
 	if (cli_sessions_where(c, running_too ? is_open : is_over, &open, err) ||
-	    (open.n > 1 && find_with_work(c, &open, &with_work, err)))
+	    ga_on_list(c->env.state_dir, &elsewhere, err) ||
+	    (open.n + elsewhere.n > 1 && find_with_work(c, &open, &with_work, err)))
 		return -1;
+	for (size_t i = 0; i < elsewhere.n; i++)
+		if (elsewhere.v[i].runs)
+			ga_strv_push(&with_work, elsewhere.v[i].name);
+	ga_strv_sort_unique(&with_work);
 	if (with_work.n)
 		of = &with_work;
 	if (of->n == 1) {
@@ -346,7 +353,7 @@ static int pick(struct cli *c, const char *name, bool running_too, bool capture,
 
 	*ret_lock = -1;
 	if (!name) {
-		if (pick_only(c, running_too, &only, err))
+		if (cli_pick_only(c, running_too, &only, err))
 			return -1;
 		name = only;
 	}

@@ -205,6 +205,9 @@ void cli_look_live(const struct ga_session *s, struct ga_live_peer *ret);
 bool cli_has_running_state(const struct ga_session *s);
 /* For cli_sessions_where(): does it run by itself, not as a part of a superproject's session? */
 bool cli_runs(const struct ga_session *s, bool running);
+/* The session meant without a name: the only one, or the only one that runs or has work; those on
+ * other machines whose result is not here count as such. The caller frees it. */
+int cli_pick_only(struct cli *c, bool running_too, char **ret, struct ga_error *err);
 /* The name of the only session that runs, or NULL if there is none or several. Caller frees. */
 int cli_only_running(struct cli *c, char **ret, struct ga_error *err);
 /* Pick a session that must be running, and connect to it; `name` NULL: the only one. */

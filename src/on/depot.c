@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "ga/process.h"
 #include "ga/quote.h"
 #include "ga/session.h"
+#include "ga/trace.h"
 #include "on-internal.h"
 
 #define INPUT_MAX ((size_t)1 << 20)
@@ -47,10 +49,24 @@ static const char *text_of(const json_t *j, const char *key)
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/* Run it in `cwd`. Fails with the last line that it says unless it exits with 0. */
-static int run(const struct ga_strv *words, const char *cwd, struct ga_buf *out,
-	       struct ga_error *err)
+static void add_keys(const json_t *keys, struct ga_strv *ret)
 {
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	json_t *all = json_deep_copy(keys), *value;
+	const char *name;
+
+	json_object_foreach(all, name, value)
+		if (*name && !name[strspn(name, letters)] && json_is_string(value))
+			ga_strv_pushf(ret, "%s=%s", name, json_string_value(value));
+	json_decref(all);
+}
+
+/* Run it in `cwd`, with `keep` open, if that is not -1, and the variables `keys` before ours. Fails
+ * with the last line that it says unless it exits with 0. */
+static int run_with(const struct ga_strv *words, const char *cwd, int keep, const json_t *keys,
+		    struct ga_buf *out, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv env = GA_STRV_INIT;
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
 	cleanup_free char *line = NULL;
@@ -61,6 +77,10 @@ static int run(const struct ga_strv *words, const char *cwd, struct ga_buf *out,
 	p.cwd = cwd;
 	p.out = out;
 	p.errout = &why;
+	p.keep_fd = keep;
+	add_keys(keys, &env);
+	ga_user_environ(&env);
+	p.envp = (const char *const *)env.v;
 	if (ga_process_run(&p, &status, err))
 		return -1;
 	if (!status)
@@ -74,6 +94,12 @@ static int run(const struct ga_strv *words, const char *cwd, struct ga_buf *out,
 		return -1;
 	hint += 7;
 	return ga_hint(err, "%.*s", (int)strcspn(hint, "\n"), hint);
+}
+
+static int run(const struct ga_strv *words, const char *cwd, struct ga_buf *out,
+	       struct ga_error *err)
+{
+	return run_with(words, cwd, -1, NULL, out, err);
 }
 
 /* Run git in the depot, without hooks. */
@@ -165,7 +191,32 @@ static int do_git(struct depot *d, json_t *ret, struct ga_error *err)
 	return connect_with(d, &words, "/", true, err);
 }
 
-/* Take the claim: of all that come for this session one succeeds, ever. Returns 1 for others. */
+/* Hold the session for as long as it is being started and runs. Returns 1 if somebody does. */
+static int hold(struct depot *d, int *ret_fd, struct ga_error *err)
+{
+	cleanup_free char *above = ga_path_parent(d->tree);
+
+	if (ga_mkdir_p(above, 0700, err))
+		return -1;
+	*ret_fd = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*ret_fd < 0)
+		return ga_fail_path(err, errno, "open", above);
+	if (!flock(*ret_fd, LOCK_EX | LOCK_NB))
+		return 0;
+	return errno == EWOULDBLOCK ? 1 : ga_fail_path(err, errno, "lock", above);
+}
+
+/* Is there a session of it, or was there one that was not dropped? */
+static bool has_begun(struct depot *d)
+{
+	cleanup_free char *ref = ga_strf(GA_SESSION_REFS "%s/base", d->name);
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	return !GIT(d, &ignored, "rev-parse", "--quiet", "--verify", ref);
+}
+
+/* Take the claim: of all that come for this session one succeeds, ever, but if it died before there
+ * was a session, and another holds it now. Returns 1 for others. */
 static int claim(struct depot *d, struct ga_error *err)
 {
 	cleanup_free char *ref = ga_strf("refs/agent-on/%s/claim", d->name);
@@ -176,8 +227,9 @@ static int claim(struct depot *d, struct ga_error *err)
 		return ga_fail(err, GA_EFATAL, "the base of the session is not there");
 	if (!GIT(d, &lost, "update-ref", ref, base, "0000000000000000000000000000000000000000"))
 		return 0;
-	return GIT(d, &ignored, "rev-parse", "--quiet", "--verify", ref)
-		       ? ga_error_move(err, &lost) : 1;
+	if (GIT(d, &ignored, "rev-parse", "--quiet", "--verify", ref))
+		return ga_error_move(err, &lost);
+	return has_begun(d);
 }
 
 static void give_back(struct depot *d)
@@ -186,7 +238,8 @@ static void give_back(struct depot *d)
 	cleanup_free char *above = ga_path_parent(d->tree);
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	(void)GIT(d, &ignored, "worktree", "remove", "--force", d->tree);
+	/* twice: also one that git had not completed */
+	(void)GIT(d, &ignored, "worktree", "remove", "--force", "--force", d->tree);
 	(void)rmdir(above);
 	(void)GIT(d, &ignored, "update-ref", "-d", ref);
 }
@@ -196,9 +249,11 @@ static int make_tree(struct depot *d, struct ga_error *err)
 {
 	cleanup_free char *base = ga_strf("refs/agent-on/%s/base", d->name);
 	cleanup_free char *snapshot = ga_strf("refs/agent-on/%s/snapshot", d->name);
-	cleanup_error struct ga_error none = GA_ERROR_INIT;
+	cleanup_error struct ga_error none = GA_ERROR_INIT, absent = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv put = GA_STRV_INIT, reset = GA_STRV_INIT;
 
+	if (!access(d->tree, F_OK))
+		(void)GIT(d, &absent, "worktree", "remove", "--force", "--force", d->tree);
 	if (GIT(d, err, "worktree", "add", "--quiet", "--detach", d->tree, base))
 		return -1;
 	if (GIT(d, &none, "rev-parse", "--quiet", "--verify", snapshot))
@@ -215,6 +270,7 @@ static int do_start(struct depot *d, json_t *ret, struct ga_error *err)
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
 	cleanup_strv struct ga_strv trust = GA_STRV_INIT;
+	cleanup_close int held = -1;
 	bool trusted;
 	json_t *j;
 	int rc;
@@ -227,19 +283,18 @@ static int do_start(struct depot *d, json_t *ret, struct ga_error *err)
 	ga_strv_push(&words, "--");
 	ga_json_words(json_object_get(j, "command"), &words);
 	trusted = json_is_true(json_object_get(j, "trusted"));
-	json_decref(j);
 	ga_strv_push_many(&trust, d->self, "trust", "--yes", NULL);
-	rc = claim(d, err);
+	rc = hold(d, &held, err);
+	rc = rc ? rc : claim(d, err);
 	ga_json_set(ret, "claimed", json_boolean(rc > 0));
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	if (make_tree(d, err) ||
-	    (trusted && run(&trust, d->tree, NULL, err)) ||
-	    run(&words, d->tree, &out, err)) {
+	if (!rc && (make_tree(d, err) || (trusted && run(&trust, d->tree, NULL, err)) ||
+		    ga_fault_stop("depot:start", err) ||
+		    run_with(&words, d->tree, held, json_object_get(j, "keys"), &out, err))) {
 		give_back(d);
-		return -1;
+		rc = -1;
 	}
-	return 0;
+	json_decref(j);
+	return rc < 0 ? -1 : 0;
 }
 
 static int do_resume(struct depot *d, json_t *ret, struct ga_error *err)
@@ -247,6 +302,7 @@ static int do_resume(struct depot *d, json_t *ret, struct ga_error *err)
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
 	json_t *j;
+	int rc;
 
 	(void)ret;
 	if (check_tree(d, err) || ga_read_fd(STDIN_FILENO, INPUT_MAX, &in, err))
@@ -254,8 +310,9 @@ static int do_resume(struct depot *d, json_t *ret, struct ga_error *err)
 	ga_strv_push_many(&words, d->self, "resume", "-q", "-d", "--keep", NULL);
 	j = json_loadb(in.ptr, in.len, 0, NULL);
 	ga_json_words(json_object_get(j, "words"), &words);
+	rc = run_with(&words, d->tree, -1, json_object_get(j, "keys"), NULL, err);
 	json_decref(j);
-	return run(&words, d->tree, NULL, err);
+	return rc;
 }
 
 /* The first working tree of a session: from any of them all sessions are seen. */
@@ -327,7 +384,7 @@ static int do_drop(struct depot *d, json_t *ret, struct ga_error *err)
 
 	(void)ret;
 	ga_strv_push_many(&words, d->self, "drop", "--force", d->name, NULL);
-	if (!access(d->tree, F_OK) && run(&words, d->tree, NULL, err))
+	if (!access(d->tree, F_OK) && has_begun(d) && run(&words, d->tree, NULL, err))
 		return -1;
 	give_back(d);
 	(void)GIT(d, &ignored, "update-ref", "-d", base);

@@ -5,11 +5,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "ga/clock.h"
 #include "ga/fd.h"
 #include "ga/json.h"
 #include "ga/path.h"
@@ -21,13 +25,46 @@
 
 #define ANSWER_MAX ((size_t)1 << 20)
 #define NOISE_MAX ((size_t)1 << 16) /* what a login shell may print before */
-#define CALL_MS 120000
+#define CALL_MS 120000                /* hardware keys and passwords take their time */
+#define GREETING_MS 2000
 #define SSH_FAILED 255              /* ssh(1): an error of its own */
 #define PIECE ((size_t)1 << 16)
 /* sun_path, without what ssh appends to the name until it is bound, and %C's 40 digits */
 #define SOCKET_DIR_MAX (108 - 18 - 41)
 
+enum how { PLAIN, ON_TERMINAL, UNASKED };
+
 /* ---- words ----------------------------------------------------------------------------------- */
+
+/* ssh greets whoever connects to the socket of a shared connection. One that does not hangs, and
+ * whoever uses it waits forever. */
+static bool hangs(const char *path)
+{
+	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	if (fd < 0 || strlen(path) >= sizeof(a.sun_path))
+		return false;
+	memcpy(a.sun_path, path, strlen(path));
+	if (connect(fd, (const struct sockaddr *)&a, sizeof(a)))
+		return errno == EAGAIN;
+	return !poll(&p, 1, GREETING_MS);
+}
+
+/* Connections that hang are not used any more: their sockets go. */
+static void sweep_sockets(const char *dir)
+{
+	cleanup_dir DIR *d = opendir(dir);
+	struct dirent *e;
+
+	while (d && (e = ga_dir_next(d))) {
+		cleanup_free char *path = ga_path_join(dir, e->d_name);
+
+		if (hangs(path))
+			(void)unlink(path);
+	}
+}
 
 /* Where the socket of a shared connection is, made if missing. NULL: there is no place for one. */
 static char *socket_dir(void)
@@ -42,6 +79,7 @@ static char *socket_dir(void)
 	    ga_mkdir_p(dir, 0700, &ignored) || stat(dir, &st) || st.st_uid != geteuid() ||
 	    (st.st_mode & 077))
 		return NULL;
+	sweep_sockets(dir);
 	return ga_steal(&dir);
 }
 
@@ -91,11 +129,14 @@ static char *request(const struct ga_on *o, const char *action, json_t *more)
 	return word;
 }
 
-static void words_to(const char *host, const char *word, bool terminal, struct ga_strv *ret)
+static void words_to(const char *host, const char *word, enum how how, struct ga_strv *ret)
 {
 	cleanup_free char *dir = socket_dir();
 
-	ga_strv_push_many(ret, "ssh", terminal ? "-tt" : "-T", "-o", "LogLevel=ERROR", "-o",
+	ga_strv_push_many(ret, "ssh", how == ON_TERMINAL ? "-tt" : "-T", NULL);
+	if (how == UNASKED)
+		ga_strv_push_many(ret, "-o", "BatchMode=yes", NULL);
+	ga_strv_push_many(ret, "-o", "LogLevel=ERROR", "-o",
 			  "ForwardAgent=no", "-o", "ForwardX11=no", "-o",
 			  "ClearAllForwardings=yes", "-o", "RemoteCommand=none", "-o",
 			  "ConnectTimeout=15", "-o", "ServerAliveInterval=15", NULL);
@@ -107,12 +148,13 @@ static void words_to(const char *host, const char *word, bool terminal, struct g
 	ga_strv_push_many(ret, "--", host, "git", "agent", "depot", word, NULL);
 }
 
-void ga_on_words(const struct ga_on *o, const char *action, json_t *more, bool terminal,
-		 struct ga_strv *ret)
+/* The words that have it done, with these further members of the request (taken over). */
+static void words_for(const struct ga_on *o, const char *action, json_t *more, enum how how,
+		      struct ga_strv *ret)
 {
 	cleanup_free char *word = request(o, action, more);
 
-	words_to(o->host, word, terminal, ret);
+	words_to(o->host, word, how, ret);
 }
 
 char *ga_on_url(const struct ga_on *o)
@@ -136,7 +178,30 @@ char *ga_on_url(const struct ga_on *o)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-static int fail_there(const char *host, int status, const struct ga_buf *why, struct ga_error *err)
+char *ga_on_here(const struct ga_on *o, const char *text)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	const char *at;
+
+	for (; (at = strstr(text, o->far)); text = at + strlen(o->far)) {
+		ga_buf_add(&b, text, (size_t)(at - text));
+		ga_buf_adds(&b, o->name);
+	}
+	ga_buf_adds(&b, text);
+	return ga_buf_steal(&b);
+}
+
+/* There is a git-agent that says another GA_ON_READY. */
+static bool is_other_version(const struct ga_buf *out)
+{
+	static const char mark[] = GA_ON_READY;
+
+	return out && out->len && memmem(out->ptr, out->len, mark, strcspn(mark, " ") + 1) &&
+	       !memmem(out->ptr, out->len, mark, strlen(mark));
+}
+
+static int fail_there(const char *host, int status, const struct ga_buf *out,
+		      const struct ga_buf *why, struct ga_error *err)
 {
 	cleanup_free char *line = ga_git_last_line(why), *q = ga_escape(host);
 
@@ -145,9 +210,13 @@ static int fail_there(const char *host, int status, const struct ga_buf *why, st
 			      line ? line : "ssh failed");
 		return ga_hint(err, "'ssh %s' shows why; it is unknown what runs there", q);
 	}
-	(void)ga_fail(err, GA_EFATAL, "git-agent does not answer on '%s': %s", q,
-		      line ? line : "no message");
-	return ga_hint(err, "it must be installed there: 'ssh %s git agent --version' tries", q);
+	if (is_other_version(out))
+		(void)ga_fail(err, GA_EFATAL, "git-agent on '%s' is of another version than here",
+			      q);
+	else
+		(void)ga_fail(err, GA_EFATAL, "git-agent does not answer on '%s': %s", q,
+			      line ? line : "no message");
+	return ga_hint(err, "'ssh %s git agent --version' must print the version that is here", q);
 }
 
 /* What follows the line GA_ON_READY; NULL: there is none. */
@@ -159,32 +228,32 @@ static const char *behind_noise(const struct ga_buf *out)
 	return at && (size_t)(at - out->ptr) <= NOISE_MAX ? at + strlen(mark) : NULL;
 }
 
-/* The answer of a call, behind what the login shell printed. */
-static int take_answer(const char *host, int status, const struct ga_buf *out,
+/* The answer of a call, behind what the login shell printed. Returns 1 if it is an error. */
+static int take_answer(const struct ga_on *o, int status, const struct ga_buf *out,
 		       const struct ga_buf *why, json_t **ret, struct ga_error *err)
 {
 	const char *ready = behind_noise(out);
-	const char *text, *hint;
-	json_t *j;
+	cleanup_free char *text = NULL, *hint = NULL;
+	const char *said, *more;
+	json_t *j = ready ? json_loads(ready, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
 
-	if (!ready)
-		return fail_there(host, status, why, err);
-	j = json_loads(ready, JSON_DISABLE_EOF_CHECK, NULL);
 	if (!json_is_object(j)) {
 		json_decref(j);
-		return fail_there(host, status, why, err);
+		return fail_there(o->host, status, out, why, err);
 	}
-	text = json_string_value(json_object_get(j, "error"));
-	hint = json_string_value(json_object_get(j, "hint"));
-	if (!text) {
+	said = json_string_value(json_object_get(j, "error"));
+	more = json_string_value(json_object_get(j, "hint"));
+	if (!said) {
 		*ret = j;
 		return 0;
 	}
-	(void)ga_fail(err, GA_EFATAL, "on '%s': %s", host, text);
-	if (hint)
-		(void)ga_hint(err, "there: %s", hint);
+	text = ga_on_here(o, said);
+	hint = more ? ga_on_here(o, more) : NULL;
 	json_decref(j);
-	return -1;
+	(void)ga_fail(err, GA_EFATAL, "on '%s': %s", o->host, text);
+	if (hint)
+		(void)ga_hint(err, "on '%s': %s", o->host, hint);
+	return 1;
 }
 
 static int call(const struct ga_on *o, const char *action, json_t *more, const struct ga_buf *in,
@@ -194,7 +263,7 @@ static int call(const struct ga_on *o, const char *action, json_t *more, const s
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
 
-	ga_on_words(o, action, more, false, &words);
+	words_for(o, action, more, PLAIN, &words);
 	p.argv = (const char *const *)words.v;
 	p.in = in ? in->ptr : NULL;
 	p.in_len = in ? in->len : 0;
@@ -202,7 +271,8 @@ static int call(const struct ga_on *o, const char *action, json_t *more, const s
 	p.out_max = max;
 	p.errout = why;
 	p.timeout_ms = CALL_MS;
-	return ga_process_run(&p, ret_status, err);
+	return ga_process_run(&p, ret_status, err)
+		       ? ga_error_wrap(err, "no answer from '%s'", o->host) : 0;
 }
 
 int ga_on_call(const struct ga_on *o, const char *action, json_t *more, const struct ga_buf *in,
@@ -211,8 +281,8 @@ int ga_on_call(const struct ga_on *o, const char *action, json_t *more, const st
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
 	int status;
 
-	return call(o, action, more, in, ANSWER_MAX, &out, &why, &status, err) ||
-	       take_answer(o->host, status, &out, &why, ret, err) ? -1 : 0;
+	return call(o, action, more, in, ANSWER_MAX, &out, &why, &status, err)
+		       ? -1 : take_answer(o, status, &out, &why, ret, err);
 }
 
 int ga_on_output(const struct ga_on *o, const struct ga_strv *words, size_t max,
@@ -227,7 +297,7 @@ int ga_on_output(const struct ga_on *o, const struct ga_strv *words, size_t max,
 		return -1;
 	ready = behind_noise(&out);
 	if (!ready || status)
-		return fail_there(o->host, status, &why, err);
+		return fail_there(o->host, status, &out, &why, err);
 	ga_buf_add(ret, ready, out.len - (size_t)(ready - out.ptr));
 	return 0;
 }
@@ -250,6 +320,16 @@ static void take_oid(const json_t *j, const char *key, struct ga_oid *ret)
 		*ret = ga_oid_none;
 }
 
+static void set_state(struct ga_on *o, const char *state)
+{
+	char *mine = ga_strdup(state);
+
+	free(o->state);
+	o->state = mine;
+	o->asked = (uint64_t)time(NULL);
+	o->answers = true;
+}
+
 static void take_states(struct ga_ons *l, const struct ga_on *asked, const json_t *answer)
 {
 	const json_t *sessions = json_object_get(answer, "sessions");
@@ -260,13 +340,12 @@ static void take_states(struct ga_ons *l, const struct ga_on *asked, const json_
 		const char *state = json_string_value(json_object_get(one, "state"));
 		enum ga_state known;
 
-		if (strcmp(o->host, asked->host) != 0 || strcmp(o->project, asked->project) != 0)
+		if (!o->submitted || strcmp(o->host, asked->host) != 0 ||
+		    strcmp(o->project, asked->project) != 0)
 			continue;
 		if (state && !ga_state_parse(state, &known))
 			continue;
-		free(o->state);
-		o->state = ga_strdup(state ? state : "absent");
-		o->asked = (uint64_t)time(NULL);
+		set_state(o, state ? state : "absent");
 		take_oid(one, "tip", &o->tip);
 		take_oid(one, "held", &o->held);
 	}
@@ -275,7 +354,7 @@ static void take_states(struct ga_ons *l, const struct ga_on *asked, const json_
 static bool is_asked(const struct ga_ons *l, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
-		if (!strcmp(l->v[k].host, l->v[i].host) &&
+		if (l->v[k].submitted && !strcmp(l->v[k].host, l->v[i].host) &&
 		    !strcmp(l->v[k].project, l->v[i].project))
 			return true;
 	return false;
@@ -289,9 +368,12 @@ void ga_on_ask(struct ga_ons *l, unsigned timeout_ms)
 		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		struct question *q = &v[i];
 
-		if (is_asked(l, i))
+		l->v[i].answers = false;
+		if (!l->v[i].submitted)
+			set_state(&l->v[i], "absent");
+		if (!l->v[i].submitted || is_asked(l, i))
 			continue;
-		ga_on_words(&l->v[i], "list", NULL, false, &q->words);
+		words_for(&l->v[i], "list", NULL, UNASKED, &q->words);
 		q->p = (struct ga_process)GA_PROCESS_INIT;
 		q->p.argv = (const char *const *)q->words.v;
 		q->p.out = &q->out;
@@ -306,7 +388,7 @@ void ga_on_ask(struct ga_ons *l, unsigned timeout_ms)
 		int status;
 
 		if (v[i].job && !ga_process_end(v[i].job, &status, &ignored) &&
-		    !take_answer(l->v[i].host, status, &v[i].out, &v[i].why, &answer, &ignored))
+		    !take_answer(&l->v[i], status, &v[i].out, &v[i].why, &answer, &ignored))
 			take_states(l, &l->v[i], answer);
 		json_decref(answer);
 		ga_strv_release(&v[i].words);
@@ -316,17 +398,41 @@ void ga_on_ask(struct ga_ons *l, unsigned timeout_ms)
 	free(v);
 }
 
+int ga_on_look(struct ga_on *o, struct ga_error *err)
+{
+	struct ga_ons one = { .v = o, .n = 1 };
+	json_t *answer = NULL;
+
+	if (!o->submitted) {
+		set_state(o, "absent");
+		return 0;
+	}
+	o->answers = false;
+	if (ga_on_call(o, "list", NULL, NULL, &answer, err))
+		return -1;
+	take_states(&one, o, answer);
+	json_decref(answer);
+	return o->answers ? 0 : ga_fail(err, GA_EFATAL, "'%s' gives an answer that is none",
+					o->host);
+}
+
 /* ---- connected ------------------------------------------------------------------------------- */
 
 /* Read until behind the line GA_ON_READY, byte by byte, so that nothing of what follows is taken.
- * Returns 1 if it ended before. */
+ * Returns 1 if it ended before, 2 if nothing came in time. */
 static int skip_noise(int fd)
 {
 	static const char ready[] = GA_ON_READY "\n";
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int64_t deadline = ga_now_ms() + CALL_MS;
 	size_t at = 0;
 	char c;
 
-	for (size_t n = 0; n < NOISE_MAX && read(fd, &c, 1) == 1; n++) {
+	for (size_t n = 0; n < NOISE_MAX; n++) {
+		if (poll(&p, 1, ga_poll_timeout(deadline)) <= 0)
+			return 2;
+		if (read(fd, &c, 1) != 1)
+			return 1;
 		at = c == ready[at] ? at + 1 : c == ready[0];
 		if (at == sizeof(ready) - 1)
 			return 0;
@@ -353,11 +459,13 @@ static void copy_out(int fd, struct ga_termfilter *f)
 	}
 }
 
-/* Run the command with our input, and what it prints behind `ready` with our output. */
-static int connect_to(const char *host, const struct ga_strv *words, bool ready,
-		      struct ga_termfilter *f, int *ret_status, struct ga_error *err)
+/* Run the command with our input, and what it prints behind `ready` with our output; its messages
+ * as they are for `o`, if that is not NULL. */
+static int connect_to(const char *host, const struct ga_on *o, const struct ga_strv *words,
+		      bool ready, struct ga_termfilter *f, int *ret_status, struct ga_error *err)
 {
-	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	cleanup_buf struct ga_buf why = GA_BUF_INIT, safe = GA_BUF_INIT;
+	cleanup_free char *said = NULL;
 	cleanup_close int from = -1, to = -1;
 	struct ga_process p = GA_PROCESS_INIT;
 	struct ga_process_job *job = NULL;
@@ -381,16 +489,19 @@ static int connect_to(const char *host, const struct ga_strv *words, bool ready,
 		copy_out(from, f);
 	ga_cleanup_closep(&from);
 	from = -1;
+	if (rc == 2) {
+		ga_process_abandon(job);
+		return ga_fail(err, GA_EFATAL, "no answer from '%s' within %d s", host,
+			       CALL_MS / 1000);
+	}
 	if (ga_process_end(job, ret_status, err))
 		return -1;
 	if (rc || *ret_status == SSH_FAILED)
-		return fail_there(host, *ret_status, &why, err);
-	if (why.len) {
-		cleanup_buf struct ga_buf safe = GA_BUF_INIT;
-
-		ga_quote_add_text(&safe, why.ptr, why.len);
-		(void)ga_write_full(STDERR_FILENO, safe.ptr, safe.len);
-	}
+		return fail_there(host, *ret_status, NULL, &why, err);
+	ga_buf_addch(&why, '\0');
+	said = o ? ga_on_here(o, why.ptr) : ga_strdup(why.ptr);
+	ga_quote_add_text(&safe, said, strlen(said));
+	(void)ga_write_full(STDERR_FILENO, safe.ptr, safe.len);
 	return 0;
 }
 
@@ -401,8 +512,8 @@ int ga_on_run(const struct ga_on *o, json_t *more, bool terminal, int *ret_statu
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 
 	ga_json_set(more, "terminal", json_boolean(terminal));
-	ga_on_words(o, "run", more, terminal, &words);
-	return connect_to(o->host, &words, !terminal, isatty(STDOUT_FILENO) ? &filter : NULL,
+	words_for(o, "run", more, terminal ? ON_TERMINAL : PLAIN, &words);
+	return connect_to(o->host, o, &words, !terminal, isatty(STDOUT_FILENO) ? &filter : NULL,
 			  ret_status, err);
 }
 
@@ -420,6 +531,6 @@ int ga_on_pipe(const char *host, const char *word, const char *service, int *ret
 	ga_json_set(j, "service", json_string(service));
 	with = pack(j);
 	json_decref(j);
-	words_to(host, with, false, &words);
-	return connect_to(host, &words, true, NULL, ret_status, err);
+	words_to(host, with, PLAIN, &words);
+	return connect_to(host, NULL, &words, true, NULL, ret_status, err);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
@@ -70,6 +71,7 @@ static bool decode(const json_t *j, struct ga_on *o)
 	o->started = (uint64_t)json_integer_value(json_object_get(j, "started"));
 	o->asked = (uint64_t)json_integer_value(json_object_get(j, "asked"));
 	o->trusted = json_is_true(json_object_get(j, "trusted"));
+	o->submitted = json_is_true(json_object_get(j, "submitted"));
 	o->runs = json_is_true(json_object_get(j, "runs"));
 	return o->host && ga_on_host_ok(o->host) && o->project && o->far &&
 	       ga_session_name_ok(o->far) && o->directory && base &&
@@ -99,17 +101,23 @@ int ga_on_read(const char *state_dir, const char *name, struct ga_on *ret, struc
 	return ga_hint(err, "remove it, if you do not need the session that it is about");
 }
 
-int ga_on_list(const char *state_dir, struct ga_ons *ret, struct ga_error *err)
+void ga_on_names(const char *state_dir, struct ga_strv *ret)
 {
 	cleanup_free char *path = ga_path_join(state_dir, "on");
-	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 	cleanup_dir DIR *d = opendir(path);
 	struct dirent *e;
 
 	while (d && (e = ga_dir_next(d)))
 		if (ga_session_name_ok(e->d_name))
-			ga_strv_push(&names, e->d_name);
-	ga_strv_sort_unique(&names);
+			ga_strv_push(ret, e->d_name);
+	ga_strv_sort_unique(ret);
+}
+
+int ga_on_list(const char *state_dir, struct ga_ons *ret, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+
+	ga_on_names(state_dir, &names);
 	for (size_t i = 0; i < names.n; i++) {
 		struct ga_on o = GA_ON_INIT;
 		int rc = ga_on_read(state_dir, names.v[i], &o, err);
@@ -124,7 +132,26 @@ int ga_on_list(const char *state_dir, struct ga_ons *ret, struct ga_error *err)
 	return 0;
 }
 
-int ga_on_save(const char *state_dir, const struct ga_on *o, struct ga_error *err)
+/* A directory, as a lock. */
+static int lock(const char *state_dir, const char *name, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_path_join(state_dir, name);
+	cleanup_close int fd = -1;
+
+	if (ga_mkdir_p(dir, 0700, err))
+		return -1;
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || TEMP_FAILURE_RETRY(flock(fd, LOCK_EX)))
+		return ga_fail_path(err, errno, "lock", dir);
+	return ga_steal_fd(&fd);
+}
+
+int ga_on_lock_names(const char *state_dir, struct ga_error *err)
+{
+	return lock(state_dir, "on-objects", err);
+}
+
+static int save(const char *state_dir, const struct ga_on *o, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_join(state_dir, "on");
 	cleanup_free char *path = ga_path_join(dir, o->name), *text = NULL;
@@ -140,6 +167,7 @@ int ga_on_save(const char *state_dir, const struct ga_on *o, struct ga_error *er
 	ga_json_set(j, "command", ga_json_strv(&o->command));
 	ga_json_set(j, "started", json_integer((json_int_t)o->started));
 	ga_json_set(j, "trusted", json_boolean(o->trusted));
+	ga_json_set(j, "submitted", json_boolean(o->submitted));
 	ga_json_set(j, "runs", json_boolean(o->runs));
 	ga_json_set_bytes(j, "state", o->state);
 	ga_json_set(j, "asked", json_integer((json_int_t)o->asked));
@@ -147,8 +175,28 @@ int ga_on_save(const char *state_dir, const struct ga_on *o, struct ga_error *er
 	json_decref(j);
 	if (!text)
 		return ga_fail(err, GA_EFATAL, "cannot write '%s'", path);
-	return ga_mkdir_p(dir, 0700, err) ||
-	       ga_write_atomic(AT_FDCWD, path, text, strlen(text), 0600, err) ? -1 : 0;
+	return ga_write_atomic(AT_FDCWD, path, text, strlen(text), 0600, err);
+}
+
+int ga_on_save(const char *state_dir, const struct ga_on *o, struct ga_error *err)
+{
+	cleanup_close int held = lock(state_dir, "on", err);
+
+	return held < 0 ? -1 : save(state_dir, o, err);
+}
+
+int ga_on_note(const char *state_dir, const struct ga_on *o, struct ga_error *err)
+{
+	cleanup_close int held = lock(state_dir, "on", err);
+	cleanup_on struct ga_on now = GA_ON_INIT;
+	int rc = held < 0 ? -1 : ga_on_read(state_dir, o->name, &now, err);
+
+	if (rc || strcmp(now.far, o->far) != 0)
+		return rc < 0 ? -1 : 0;
+	free(now.state);
+	now.state = o->state ? ga_strdup(o->state) : NULL;
+	now.asked = o->asked;
+	return save(state_dir, &now, err);
 }
 
 char *ga_on_objects(const char *state_dir, const char *name)
@@ -160,7 +208,10 @@ int ga_on_remove(const char *state_dir, const char *name, struct ga_error *err)
 {
 	cleanup_free char *path = ga_strf("%s/on/%s", state_dir, name);
 	cleanup_free char *objects = ga_on_objects(state_dir, name);
+	cleanup_close int held = lock(state_dir, "on", err);
 
+	if (held < 0)
+		return -1;
 	if (unlink(path) && errno != ENOENT)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", path);
 	return ga_rmtree_at(AT_FDCWD, objects, err);

@@ -6,6 +6,7 @@
 
 #include "ga/json.h"
 #include "ga/quote.h"
+#include "ga/trace.h"
 #include "on-internal.h"
 
 #define PUSH_MS 3600000
@@ -49,36 +50,55 @@ static void put(struct ga_buf *in, json_t *j)
 	json_decref(j);
 }
 
-static int start(const struct ga_on *o, struct ga_error *err)
+static json_t *values_of(const char *const *keys)
+{
+	json_t *ret = json_object();
+
+	for (; keys && *keys; keys++)
+		if (ga_env_get(*keys))
+			ga_json_set(ret, *keys, json_string(ga_env_get(*keys)));
+	return ret;
+}
+
+static int start(struct ga_on *o, const char *const *keys, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
 	json_t *answer = NULL;
 	int rc;
 
-	put(&in, json_pack("{s:o, s:o, s:b}", "options", ga_json_strv(&o->options), "command",
-			   ga_json_strv(&o->command), "trusted", o->trusted));
+	put(&in, json_pack("{s:o, s:o, s:b, s:o}", "options", ga_json_strv(&o->options), "command",
+			   ga_json_strv(&o->command), "trusted", o->trusted, "keys",
+			   values_of(keys)));
 	rc = ga_on_call(o, "start", NULL, &in, &answer, err);
 	json_decref(answer);
-	return rc;
+	o->submitted = rc <= 0;
+	return rc ? -1 : 0;
 }
 
-int ga_on_resume(const struct ga_on *o, const struct ga_strv *words, struct ga_error *err)
+int ga_on_resume(const struct ga_on *o, const struct ga_strv *words,
+		 const char *const *keys, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
 	json_t *answer = NULL;
 	int rc;
 
-	put(&in, json_pack("{s:o}", "words", ga_json_strv(words)));
+	put(&in, json_pack("{s:o, s:o}", "words", ga_json_strv(words), "keys", values_of(keys)));
 	rc = ga_on_call(o, "resume", NULL, &in, &answer, err);
 	json_decref(answer);
-	return rc;
+	return rc ? -1 : 0;
 }
 
-int ga_on_submit(struct ga_repo *r, const struct ga_on *o, struct ga_error *err)
+int ga_on_submit(struct ga_repo *r, const char *state_dir, struct ga_on *o,
+		 const char *const *keys, struct ga_error *err)
 {
 	json_t *answer = NULL;
 	int rc = ga_on_call(o, "open", NULL, NULL, &answer, err);
 
 	json_decref(answer);
-	return rc || push_base(r, o, err) || start(o, err) ? -1 : 0;
+	if (rc || ga_fault_stop("on:opened", err) || push_base(r, o, err) ||
+	    ga_fault_stop("on:pushed", err))
+		return -1;
+	o->submitted = true;
+	return ga_on_save(state_dir, o, err) || ga_fault_stop("on:noted", err) ||
+	       start(o, keys, err) || ga_fault_stop("on:started", err) ? -1 : 0;
 }

@@ -461,24 +461,33 @@ static int publish(struct fetch *f, const struct ga_report *r, const char *commi
 
 /* ---- the session ---------------------------------------------------------------- */
 
-/* Fails if anything was decided about the session here, or its branch was moved. */
-static int check_untouched(struct fetch *f, struct ga_error *err)
+int ga_fetch_touched(struct ga_start_env *e, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	struct ga_session *s = f->s;
 	struct ga_oid oid;
 	bool touched;
 
-	if (ga_ref_read(f->r, s->id.branch, &oid, err) < 0 ||
-	    ga_report_read(f->r, s, &r, err) < 0)
+	if (ga_ref_read(e->repo, s->id.branch, &oid, err) < 0 ||
+	    ga_report_read(e->repo, s, &r, err) < 0)
 		return -1;
 	touched = s->state == GA_STATE_LANDED || !ga_oid_equal(&oid, &r.tip);
 	for (size_t i = 0; i < r.n_flags; i++)
 		touched = touched || r.flags[i].verdict != GA_VERDICT_OPEN;
-	if (!touched)
-		return ga_worktree_check_free(f->r, s, err);
+	return touched;
+}
+
+static int check_untouched(struct fetch *f, struct ga_error *err)
+{
+	const struct ga_session *s = f->s;
+	int rc = ga_fetch_touched(f->e, s, err);
+
+	if (rc <= 0)
+		return rc ? -1 : ga_worktree_check_free(f->r, s, err);
 	(void)ga_fail(err, GA_ELOSE, "session '%s' was decided about here, and has moved on the "
 		      "remote since", s->name);
+	if (f->o->label)
+		return ga_hint(err, "'git agent drop --force %s' drops it here and on '%s'",
+			       s->name, f->o->label);
 	return ga_hint(err, "'git agent drop%s %s', then fetch it again",
 		       s->state == GA_STATE_LANDED ? "" : " --force", s->name);
 }
@@ -519,11 +528,28 @@ static int begin(struct fetch *f, const char *name, int *ret_lock, struct ga_err
 	return check_untouched(f, err);
 }
 
+/* Another machine may show an older result. A remote's branches are its users'. */
+static int check_descends(struct fetch *f, struct ga_error *err)
+{
+	const struct ga_oid *was = &f->s->result.remote_tip;
+	int rc = 1;
+
+	if (f->o->label && !ga_oid_is_zero(was))
+		rc = !ga_oid_is_zero(&f->tip) && ga_object_here(f->r, was)
+			     ? ga_is_ancestor(f->r, was, &f->tip, err) : 0;
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	(void)ga_fail(err, GA_EFATAL, "session '%s' is refused: what '%s' has of it is not based "
+		      "on what was fetched before", f->s->name, f->o->label);
+	return ga_hint(err, "it was rolled back, or its agent rewrote commits; 'git agent drop "
+			    "--force %s' drops it here and there", f->s->name);
+}
+
 static int bring_commits(struct fetch *f, const char *committer, struct ga_error *err)
 {
 	int rc;
 
-	if (take_objects(f, err))
+	if (take_objects(f, err) || check_descends(f, err))
 		return -1;
 	if (!ga_oid_is_zero(&f->held)) {
 		rc = ga_is_ancestor(f->r, &f->tip, &f->held, err);
@@ -553,7 +579,7 @@ static int bring(struct fetch *f, struct ga_report *report, struct ga_error *err
 	if (none)
 		f->onto = f->rewrite.tip = *f->o->base;
 	if (ga_repo_signature(f->r, &f->e->config, time(NULL), &committer, err) ||
-	    (!none && bring_commits(f, committer, err)))
+	    (none ? check_descends(f, err) : bring_commits(f, committer, err)))
 		return -1;
 	fill(f, report);
 	if (f->o->snapshot && start_fetch_uncommitted(f->e, f->o, f->s, report, err))

@@ -147,7 +147,7 @@ test_that FARSERVER 'a host that does not answer leaves the session unknown' '
 	far_hang_up &&
 	sed -i.bak "s/Host build/Host other/" "$HOME/.ssh/config" &&
 	git agent list | grep "^v  *unknown" &&
-	test_fails 128 "cannot ask .build. about agent/v" git agent review v &&
+	test_fails 128 "what agent/v does is unknown: cannot reach .build." git agent review v &&
 	mv "$HOME/.ssh/config.bak" "$HOME/.ssh/config" &&
 	git agent list | grep "^v  *captured"
 '
@@ -170,17 +170,6 @@ liar() {
 	sed "s|^\(SetEnv .*\) PATH=|\1 PATH=$HOME/liar:|" "$HOME/sshd_build" >"$HOME/sshd_liar" &&
 	far_restart liar
 }
-# far_restart CONFIG: the server of "build" anew, by that configuration
-far_restart() {
-	(
-		cd "$HOME" &&
-		far_hang_up &&
-		kill "$(cat sshd_build.pid)" &&
-		test_wait_for "test ! -e sshd_build.pid" &&
-		"$(command -v sshd)" -f "$HOME/sshd_$1" -E "$HOME/sshd_$1.log" &&
-		test_wait_for "test -s sshd_build.pid"
-	)
-}
 
 test_that FARSERVER 'ON-01, ON-05: answers that are none are refused, and what the host says is escaped' '
 	make_repo lies &&
@@ -192,7 +181,7 @@ test_that FARSERVER 'ON-01, ON-05: answers that are none are refused, and what t
 	liar "ready; yes" &&
 	test_fails 125 "" git agent start --on build -d -n a3 -- true &&
 	liar "echo git-agent-depot 2; echo {}" &&
-	test_fails 125 "git-agent does not answer on .build." git agent start --on build -d -n a4 -- true
+	test_fails 125 "is of another version" git agent start --on build -d -n a4 -- true
 '
 
 test_that FARSERVER 'ON-06: a chatty login shell and one that is no POSIX shell are no obstacle' '

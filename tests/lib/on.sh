@@ -72,3 +72,14 @@ agree() {
 far_agent() {
 	(cd "$(echo "$far"/.local/share/git-agent/on/*/trees/*/*)" && HOME=$far git agent "$@")
 }
+# far_restart CONFIG: the server of "build" anew, by that configuration
+far_restart() {
+	(
+		cd "$HOME" &&
+		far_hang_up &&
+		kill "$(cat sshd_build.pid)" &&
+		test_wait_for "test ! -e sshd_build.pid" &&
+		"$(command -v sshd)" -f "$HOME/sshd_$1" -E "$HOME/sshd_$1.log" &&
+		test_wait_for "test -s sshd_build.pid"
+	)
+}
