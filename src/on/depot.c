@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -137,18 +139,35 @@ static int connect_with(struct depot *d, const struct ga_strv *words, const char
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
+/* Make it aside, and give it its name when it is whole: several may ask at once. */
+static int make_depot(const struct depot *d, struct ga_error *err)
+{
+	cleanup_free char *aside = ga_path_join(d->dir, ".new-XXXXXX");
+	struct depot new = { .git = aside };
+	cleanup_error struct ga_error second = GA_ERROR_INIT;
+	int rc;
+
+	if (ga_mkdir_p(d->dir, 0700, err))
+		return -1;
+	if (!mkdtemp(aside))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", d->dir);
+	rc = GIT(&new, err, "init", "--quiet", "--bare", "--template=", aside) ||
+	     GIT(&new, err, "config", "gc.auto", "0") ||
+	     GIT(&new, err, "config", "receive.autoGC", "false") ||
+	     GIT(&new, err, "config", "receive.denyDeletes", "true") ||
+	     GIT(&new, err, "config", "transfer.fsckObjects", "true") ? -1 : 0;
+	if (!rc && !renameat2(AT_FDCWD, aside, AT_FDCWD, d->git, RENAME_NOREPLACE))
+		return 0;
+	if (!rc && errno != EEXIST)
+		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot make '%s'", d->git);
+	(void)ga_rmtree_at(AT_FDCWD, aside, &second);
+	return rc;
+}
+
 static int do_open(struct depot *d, json_t *ret, struct ga_error *err)
 {
 	(void)ret;
-	if (ga_mkdir_p(d->dir, 0700, err) ||
-	    GIT(d, err, "init", "--quiet", "--bare", "--template=", d->git) ||
-	    GIT(d, err, "config", "gc.auto", "0") ||
-	    GIT(d, err, "config", "receive.autoGC", "false") ||
-	    GIT(d, err, "config", "receive.denyDeletes", "true") ||
-	    GIT(d, err, "config", "transfer.fsckObjects", "true"))
-		return -1;
-	return chmod(d->git, 0700) ? ga_fail_errno(err, GA_EFATAL, errno, "cannot protect '%s'",
-						   d->git) : 0;
+	return access(d->git, F_OK) ? make_depot(d, err) : 0;
 }
 
 static int check_depot(const struct depot *d, struct ga_error *err)
