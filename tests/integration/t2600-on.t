@@ -49,7 +49,7 @@ test_that FARSERVER 'a session runs there, and its commits are reviewed and land
 	test -z "$(ls "$far"/.local/share/git-agent/on/*/trees/ | grep ^one-)"
 '
 
-test_that FARSERVER 'what is asked of a running session is done there' '
+test_that FARTTY 'what is asked of a running session is done there' '
 	make_repo q &&
 	agree build &&
 	git agent start --on build -d -n run -- sh -c "
@@ -72,7 +72,7 @@ test_that FARSERVER 'what is asked of a running session is done there' '
 	test -e got
 '
 
-test_that FARSERVER 'on a terminal it is attached, left and returned to, and summed up' '
+test_that FARTTY 'on a terminal it is attached, left and returned to, and summed up' '
 	make_repo t &&
 	agree build &&
 	$pty expect=ready send="\x1cd" expect="returns to it" exit=0 -- \

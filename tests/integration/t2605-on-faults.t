@@ -167,8 +167,8 @@ test_that FARSERVER 'an alias with a jump host is a host as any other' '
 	test_prints 1 cat n
 '
 
-test_lazy_prereq FARFISH 'test_have_prereq FARSERVER && fish --version'
-test_lazy_prereq FARTCSH 'test_have_prereq FARSERVER && tcsh --version'
+test_lazy_prereq FARFISH 'test_have_prereq FARTTY && fish --version'
+test_lazy_prereq FARTCSH 'test_have_prereq FARTTY && tcsh --version'
 shell_there() {
 	make_repo "in-$1" &&
 	agree build &&
@@ -481,7 +481,7 @@ test_that FARSERVER 'without a name, the only session may be elsewhere' '
 	test -z "$(ls "$(depot)/trees")"
 '
 
-test_that FARSERVER 'a session that changed nothing is shown, and dropped' '
+test_that FARTTY 'a session that changed nothing is shown, and dropped' '
 	make_repo none &&
 	agree build &&
 	git agent start --on build -d -n n -- true &&

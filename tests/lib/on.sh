@@ -33,7 +33,7 @@ far_server() {
 	UsePAM no
 	PasswordAuthentication no
 	PermitRootLogin yes
-	SetEnv HOME=$far PATH=$PATH GIT_CONFIG_NOSYSTEM=1
+	SetEnv HOME=$far PATH=$PATH GIT_CONFIG_NOSYSTEM=1 $(env | grep "^[ALU]*SAN_OPTIONS=" | xargs)
 	EOF
 	printf '%s\n' "$@" >>"sshd_$name" &&
 	"$(command -v sshd)" -f "$HOME/sshd_$name" -E "$HOME/sshd_$name.log" &&
@@ -50,6 +50,8 @@ far_server() {
 	EOF
 }
 test_lazy_prereq FARSERVER 'test_have_prereq SSHD && cd "$HOME" && far_server build'
+# where /dev/pts has no group for terminals, an ordinary user's sshd can make none
+test_lazy_prereq FARTTY 'test_have_prereq FARSERVER && cd "$HOME" && ssh -tt build true'
 # end the connections that are kept
 far_hang_up() {
 	for name in $(sed -n 's/^Host //p' "$HOME/.ssh/config"); do
