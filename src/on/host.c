@@ -233,7 +233,7 @@ static int take_answer(const struct ga_on *o, int status, const struct ga_buf *o
 		       const struct ga_buf *why, json_t **ret, struct ga_error *err)
 {
 	const char *ready = behind_noise(out);
-	cleanup_free char *text = NULL, *hint = NULL;
+	cleanup_free char *text = NULL, *hint = NULL, *safe = NULL;
 	const char *said, *more;
 	json_t *j = ready ? json_loads(ready, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
 
@@ -251,8 +251,10 @@ static int take_answer(const struct ga_on *o, int status, const struct ga_buf *o
 	hint = more ? ga_on_here(o, more) : NULL;
 	json_decref(j);
 	(void)ga_fail(err, GA_EFATAL, "on '%s': %s", o->host, text);
-	if (hint)
-		(void)ga_hint(err, "on '%s': %s", o->host, hint);
+	/* a hint may have lines, this one has none */
+	safe = hint ? ga_escape(hint) : NULL;
+	if (safe)
+		(void)ga_hint(err, "on '%s': %s", o->host, safe);
 	return 1;
 }
 

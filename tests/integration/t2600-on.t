@@ -19,7 +19,7 @@ test_that FARSERVER 'nothing is sent before the user has agreed' '
 	echo "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzzzzz" >.env &&
 	git add -f .env &&
 	git commit -qm env &&
-	test_fails 125 "nobody has agreed to send this repository to .build." git agent start --on build -d -- true &&
+	test_fails 125 "sending this repository to .build. was not confirmed" git agent start --on build -d -- true &&
 	grep "in the history: .env" ../err &&
 	test ! -e "$far/.local/share/git-agent" &&
 	$pty expect="send it" send="n\n" exit=125 -- git agent start --on build -d -- true &&
@@ -176,6 +176,10 @@ test_that FARSERVER 'ON-01, ON-05: answers that are none are refused, and what t
 	agree build &&
 	liar "ready; printf \"{\\\"error\\\": \\\"no \\\\u001b[31m\\\"}\\n\"" &&
 	test_fails 125 "on .build.: no .e.31m" git agent start --on build -d -n a1 -- true &&
+	echo "{\"error\": \"e\", \"hint\": \"h\\\\ngit-agent: forged\"}" >"$HOME/said" &&
+	liar "ready; cat $HOME/said" &&
+	test_fails 125 "on .build.: e" git agent start --on build -d -n a5 -- true &&
+	! grep "^git-agent: forged" ../err &&
 	liar "ready; echo [1]" &&
 	test_fails 125 "git-agent does not answer on .build." git agent start --on build -d -n a2 -- true &&
 	liar "ready; yes" &&
