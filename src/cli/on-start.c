@@ -73,7 +73,7 @@ static int consent(struct cli *c, const char *host, const struct ga_oid *base, s
 	if (show_history(c, base, err))
 		return -1;
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-		(void)ga_fail(err, GA_ESTART, "nobody has agreed to send this repository to '%s'",
+		(void)ga_fail(err, GA_ESTART, "sending this repository to '%s' was not confirmed",
 			      host);
 		return ga_hint(err, "run this once on a terminal, which asks");
 	}

@@ -492,6 +492,12 @@ static int check_untouched(struct fetch *f, struct ga_error *err)
 		       s->state == GA_STATE_LANDED ? "" : " --force", s->name);
 }
 
+/* Where the session comes from, for users. */
+static const char *source(const struct fetch *f)
+{
+	return f->o->label ? f->o->label : f->o->remote;
+}
+
 static int begin_new(struct fetch *f, const char *name, int *ret_lock, struct ga_error *err)
 {
 	const struct ga_repo_info *info = ga_repo_info(f->r);
@@ -503,7 +509,7 @@ static int begin_new(struct fetch *f, const char *name, int *ret_lock, struct ga
 	f->s->state = GA_STATE_NEW;
 	f->s->id.project = ga_strdup(info->workdir);
 	f->s->id.gitdir = ga_strdup(info->gitdir);
-	f->s->id.remote = ga_strdup(f->o->label ? f->o->label : f->o->remote);
+	f->s->id.remote = ga_strdup(source(f));
 	f->s->id.started = f->s->run.finished = (uint64_t)time(NULL);
 	return 0;
 }
@@ -515,7 +521,7 @@ static int begin(struct fetch *f, const char *name, int *ret_lock, struct ga_err
 
 	if (rc)
 		return rc < 0 ? -1 : begin_new(f, name, ret_lock, err);
-	if (!f->s->id.remote || strcmp(f->s->id.remote, f->o->label ? f->o->label : f->o->remote)) {
+	if (!f->s->id.remote || strcmp(f->s->id.remote, source(f))) {
 		(void)ga_fail(err, GA_ELOSE, "there is another session '%s' here", name);
 		return ga_hint(err, "give it another name here: '%s:NAME'", f->from->name);
 	}
@@ -557,8 +563,8 @@ static int bring_commits(struct fetch *f, const char *committer, struct ga_error
 			return -1;
 		if (!rc) {
 			f->held = (struct ga_oid){ { 0 } };
-			ga_strv_push(&f->notes, "what was held there does not stand on the "
-						"branch, and was left there");
+			ga_strv_push(&f->notes, "what is held there is not based on the "
+						"branch, and was not fetched");
 		}
 	}
 	return find_onto(f, err) || check_private(f, err) || rewrite(f, committer, err) ? -1 : 0;
