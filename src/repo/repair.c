@@ -100,7 +100,8 @@ static void remove_broken_below(struct ga_repo *r, const char *space, struct ga_
 	while ((e = ga_dir_next(d))) {
 		cleanup_free char *name = ga_path_join(space, e->d_name);
 
-		if (e->d_name[0] == '.')
+		/* a lock is no ref, and a git that is running may hold it */
+		if (e->d_name[0] == '.' || ga_ends_in(e->d_name, ".lock"))
 			continue;
 		if (e->d_type == DT_DIR)
 			remove_broken_below(r, name, ret);

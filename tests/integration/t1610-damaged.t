@@ -210,4 +210,15 @@ test_that 'an object store that is missing for a while costs no refs' '
 	git agent land t
 '
 
+test_that 'the lock of a ref, which a git that runs may hold, is no damage' '
+	git init -q locked &&
+	cd locked &&
+	git commit -q --allow-empty -m one &&
+	git agent start -q -n held -- sh -c "echo 1 >n" &&
+	: >.git/refs/agent/held/base.lock &&
+	git agent list | grep "^held  *captured" &&
+	test -e .git/refs/agent/held/base.lock &&
+	! git agent show --journal held | grep damaged
+'
+
 test_done
