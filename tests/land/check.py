@@ -368,8 +368,11 @@ class Check:
 def aside(pic, changed):
     """A picture without the paths that the landing changes, and what depends on them."""
     pic = picture.without(pic, changed)
+    # what is ignored is up to these files; the untracked files themselves are in the picture
+    rules = any(os.path.basename(p) == ".gitignore" for p in changed)
     return {k: v for k, v in pic.items()
             if k[0] not in ("commit", "ref", "stash") and not (k[0] == "index" and k[1] in changed)
+            and not (rules and k[0] == "status" and v in ("??", "!!"))
             and not (k[0] == "head" and v[:5] != "ref: ")
             and not (k[0] == "file" and v[0] == "directory")}
 
