@@ -120,13 +120,13 @@ test_that FARSERVER 'a shared connection that is dead, hangs or takes no more is
 	make_repo master &&
 	agree build &&
 	git agent start --on build -d -n m -- sleep 1000 &&
-	pid=$(ssh -o ControlPath="$XDG_RUNTIME_DIR/git-agent/%C" -O check build 2>&1 | tr -cd 0-9) &&
+	pid=$(far_master build | grep .) &&
 	kill -STOP "$pid" &&
 	test_when_finished "kill -CONT $pid" &&
 	timeout 20 git agent list | grep "^m  *running" &&
 	timeout 20 git agent logs m &&
 	kill -CONT "$pid" &&
-	pid=$(ssh -o ControlPath="$XDG_RUNTIME_DIR/git-agent/%C" -O check build 2>&1 | tr -cd 0-9) &&
+	pid=$(far_master build | grep .) &&
 	kill -9 "$pid" &&
 	timeout 20 git agent list | grep "^m  *running" &&
 	{ cat "$HOME/sshd_build"; echo MaxSessions 1; } >"$HOME/sshd_one" &&

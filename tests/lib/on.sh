@@ -11,8 +11,9 @@ mkdir -m 700 .ssh bin &&
 printf '#!/bin/sh\nexec "%s" -F "$HOME/.ssh/config" "$@"\n' "$ssh" >bin/ssh &&
 chmod +x bin/ssh
 PATH=$HOME/bin:$PATH
-export XDG_RUNTIME_DIR="$HOME/run"
-mkdir -m 700 run
+# where the scratch directory's path is too long for a socket, no connection would be kept
+XDG_RUNTIME_DIR=$(test_directory_in /tmp)
+export XDG_RUNTIME_DIR
 
 # far_server NAME [LINE...]: an sshd whose sessions have $far as their home, and the alias NAME for it
 far_server() {
@@ -52,11 +53,19 @@ far_server() {
 test_lazy_prereq FARSERVER 'test_have_prereq SSHD && cd "$HOME" && far_server build'
 # where /dev/pts has no group for terminals, an ordinary user's sshd can make none
 test_lazy_prereq FARTTY 'test_have_prereq FARSERVER && cd "$HOME" && ssh -tt build true'
+# far_kept COMMAND HOST: what ssh says to it (-O) of the connection that is kept
+far_kept() {
+	ssh -o ControlPath="$XDG_RUNTIME_DIR/git-agent/%C" -O "$1" "$2" 2>&1
+}
+# far_master HOST: the number of the process that keeps it, or nothing
+far_master() {
+	far_kept check "$1" | sed -n "s/.*(pid=\([0-9]*\)).*/\1/p"
+}
 # end the connections that are kept
 far_hang_up() {
 	for name in $(sed -n 's/^Host //p' "$HOME/.ssh/config"); do
-		ssh -o ControlPath="$XDG_RUNTIME_DIR/git-agent/%C" -O exit "$name" || :
-	done >/dev/null 2>&1
+		far_kept exit "$name" || :
+	done >/dev/null
 }
 far_end() {
 	cd "$HOME" || return
