@@ -39,10 +39,6 @@ struct ga_land_opts {
 	/* -m, for those two; NULL: "Merge agent/<name>", or "Squash agent/<name>" and the subjects
 	 * of its commits. */
 	const char *message;
-	/* Ignored leftovers that are to be brought as files; may be NULL. */
-	const struct ga_strv *ignored;
-	bool force;          /* they may overwrite what differs here */
-	const struct ga_limits *limits; /* limits on reading them */
 	const struct ga_risk_paths *risk; /* the setting `risk`; NULL: nothing is configured */
 	const struct ga_gitconfig *config; /* git's configuration, as read just now; NULL: it is
 					    * read here */
@@ -58,8 +54,6 @@ struct ga_land_result {
 	bool nothing;                /* there was nothing to land */
 	struct ga_strv brought;      /* paths brought as uncommitted edits */
 	struct ga_strv not_brought;  /* paths that were not: "path: reason", quoted */
-	struct ga_left_list ignored; /* what was brought of the ignored paths, by path as given */
-	struct ga_strv ignored_flags; /* what rules said of that: "path: reason", quoted */
 };
 #define GA_LAND_RESULT_INIT { 0 }
 void ga_land_result_release(struct ga_land_result *r);
@@ -79,14 +73,6 @@ void ga_land_result_release(struct ga_land_result *r);
  * on commits that HEAD lacks (unless `with_base`); if a change to uncommitted work conflicts.
  * GA_ECONFLICT if git left a merge to the user: a conflict, a hook that refused. GA_EPART if it
  * has landed, but a file that was to be brought has changed meanwhile.
- *
- * Ignored paths (`o->ignored`, each a file or a directory) are copied from the session's layers
- * into the working tree after that, with checks of their own: GA_EFLAGS as long as a rule finds
- * something high or critical that was not accepted, which is stored in the report like the rest;
- * GA_ELOSE if something different is there and `force` is not set. Special files, names of
- * git's, and links that lead out of the project or into a git dir are refused. Set-id bits are
- * dropped. Nothing is touched unless all can be brought. If the session has landed already, they
- * are all that is brought.
  *
  * A record of the working tree's last landing is kept in <git dir>/git-agent/landing. Whatever
  * was killed or failed in the middle is completed or rolled back by the next of these functions

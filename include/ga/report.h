@@ -30,16 +30,12 @@ struct ga_report_flag {
 	enum ga_severity severity;
 	struct ga_entry entry;
 	bool held;
-	bool left;               /* about a leftover path: blocks bringing that path only */
+	bool left;               /* about a leftover, by its name: shown with its severity, counted
+				  * nowhere, and no verdict is taken on it */
 	bool landing;            /* found by a landing, in what it would have made of the user's
 				  * branch, and by nothing that looked at the session itself */
 	enum ga_verdict verdict; /* bound to (path, entry) */
 };
-
-/* Is it about a leftover place, by its name alone? Such a flag is shown with the leftovers, with
- * its severity, and is counted nowhere else. No verdict on it is taken, because
- * that would not be a verdict on what is there when the path is brought. */
-bool ga_report_flag_of_place(const struct ga_report_flag *f);
 
 struct ga_report {
 	char *session;

@@ -13,7 +13,6 @@
 struct left_job {
 	const struct ga_session *s;
 	const struct ga_left_list *lines;
-	const struct ga_strv *only;
 	struct ga_strv tracked;   /* paths in ignored directories that are in the result */
 	const struct ga_limits *limits;
 	uint64_t entries, path_bytes;
@@ -38,7 +37,7 @@ static char *layer_of(const struct ga_session *s, const char *path, const char *
 	return ga_path_join(s->dir, "upper");
 }
 
-int ga_left_open(const struct ga_session *s, const char *path, int flags)
+static int open_in_layer(const struct ga_session *s, const char *path, int flags)
 {
 	const char *rest;
 	cleanup_free char *layer = layer_of(s, path, &rest);
@@ -116,7 +115,7 @@ static void list_below(struct left_job *j, int fd, unsigned depth)
 
 static void list_path(struct left_job *j, const char *path)
 {
-	cleanup_close int fd = ga_left_open(j->s, path, WALK_OPEN_FLAGS | O_DIRECTORY);
+	cleanup_close int fd = open_in_layer(j->s, path, WALK_OPEN_FLAGS | O_DIRECTORY);
 	struct stat st;
 
 	ga_buf_clear(&j->path);
@@ -126,17 +125,9 @@ static void list_path(struct left_job *j, const char *path)
 		return;
 	}
 	/* no directory, or reached only through a link */
-	fd = ga_left_open(j->s, path, O_PATH | O_NOFOLLOW);
+	fd = open_in_layer(j->s, path, O_PATH | O_NOFOLLOW);
 	if (fd >= 0 && !fstat(fd, &st))
 		found_file(j, &st);
-}
-
-static void list_line(struct left_job *j, const struct ga_left *line, const char *path)
-{
-	if (line->kind == GA_LEFT_IGNORED)
-		list_path(j, path);
-	else
-		ga_left_files_add(&j->files, line->path, line->kind, 0, line->bytes);
 }
 
 static int do_left(void *arg, struct wire *out, struct ga_error *err)
@@ -147,16 +138,10 @@ static int do_left(void *arg, struct wire *out, struct ga_error *err)
 	for (size_t i = 0; i < j->lines->n; i++) {
 		const struct ga_left *line = &j->lines->v[i];
 
-		if (!j->only)
-			list_line(j, line, line->path);
-		for (size_t k = 0; j->only && k < j->only->n; k++) {
-			const char *path = j->only->v[k];
-
-			if (ga_path_inside(line->path, path))
-				list_line(j, line, line->path);
-			else if (ga_path_inside(path, line->path))
-				list_line(j, line, path);
-		}
+		if (line->kind == GA_LEFT_IGNORED)
+			list_path(j, line->path);
+		else
+			ga_left_files_add(&j->files, line->path, line->kind, 0, line->bytes);
 	}
 	ga_left_files_sort(&j->files);
 	wire_files(out, &j->files);
@@ -212,11 +197,10 @@ static void find_tracked(struct ga_repo *r, struct left_job *j)
 }
 
 int ga_left_behind(struct ga_repo *r, const struct ga_session *s, const struct ga_limits *limits,
-		   const struct ga_left_list *lines, const struct ga_strv *only,
-		   struct ga_left_files *ret, struct ga_error *err)
+		   const struct ga_left_list *lines, struct ga_left_files *ret,
+		   struct ga_error *err)
 {
-	struct left_job j = { .s = s, .lines = lines, .only = only, .path = GA_BUF_INIT,
-			      .limits = limits };
+	struct left_job j = { .s = s, .lines = lines, .path = GA_BUF_INIT, .limits = limits };
 	struct child_job child = { do_left, &j, limits->read_time, NULL, NULL, NULL };
 	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
 	struct wire w;

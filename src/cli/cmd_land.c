@@ -17,26 +17,10 @@
 #define FLAGS_SHOWN 20
 
 struct options {
-	bool dry_run, json, force, undo, resume, abort, merge, squash, rebase, ff_only;
+	bool dry_run, json, undo, resume, abort, merge, squash, rebase, ff_only;
 	bool no_commit, edit, with_base, drop;
 	const char *message, *uncommitted;
-	struct ga_strv ignored;
 };
-
-static json_t *ignored_json(const struct ga_left_list *l)
-{
-	json_t *a = json_array();
-
-	for (size_t i = 0; i < l->n; i++) {
-		json_t *o = json_object();
-
-		ga_json_set_bytes(o, "path", l->v[i].path);
-		(void)json_object_set_new(o, "count", json_integer((json_int_t)l->v[i].count));
-		(void)json_object_set_new(o, "bytes", json_integer((json_int_t)l->v[i].bytes));
-		(void)json_array_append_new(a, o);
-	}
-	return a;
-}
 
 /* The object printed by `land --json` (docs/json.md). */
 static json_t *land_json(const struct ga_session *s, const struct ga_land_result *r, bool dry_run,
@@ -55,8 +39,6 @@ static json_t *land_json(const struct ga_session *s, const struct ga_land_result
 	ga_json_set_oid(o, "commit", &r->commit);
 	(void)json_object_set_new(o, "brought", ga_report_paths_json(&r->brought));
 	(void)json_object_set_new(o, "not_brought", ga_json_strv(&r->not_brought));
-	(void)json_object_set_new(o, "ignored", ignored_json(&r->ignored));
-	(void)json_object_set_new(o, "ignored_flags", ga_json_strv(&r->ignored_flags));
 	return o;
 }
 
@@ -70,9 +52,6 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(no_commit, "no-commit", 0, "stop before the commit"),
 	CLI_FLAG(with_base, "with-base", 0, "also land commits that the session is based on"),
 	CLI_VALUE(uncommitted, "uncommitted", 0, "skip", "leave out changes to uncommitted work"),
-	CLI_VALUE(ignored, "with-ignored", 0, "PATH",
-		  "also bring the ignored files at PATH (repeatable)"),
-	CLI_FLAG(force, "force", 0, "with --with-ignored: overwrite files that differ"),
 	CLI_FLAG(drop, "drop", 0, "then drop the session, if all of it has landed"),
 	CLI_FLAG(resume, "continue", 0, "finish a landing that conflicted"),
 	CLI_FLAG(abort, "abort", 0, "give up a landing that conflicted"),
@@ -80,34 +59,6 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(dry_run, "dry-run", 0, "check everything, and change nothing"),
 	CLI_FLAG_JSON,
 };
-
-static bool was_left(const void *report, const char *path)
-{
-	const struct ga_report *r = report;
-
-	for (size_t i = 0; i < r->left.n; i++)
-		if (ga_path_inside(r->left.v[i].path, path) ||
-		    ga_path_inside(path, r->left.v[i].path))
-			return true;
-	return false;
-}
-
-/* Without the slashes that a shell completes a directory with. */
-static char *without_slashes(const char *path)
-{
-	size_t n = strlen(path);
-
-	while (n > 1 && path[n - 1] == '/')
-		n--;
-	return ga_strndup(path, n);
-}
-
-static char *resolve(const struct cli *c, const struct ga_report *r, const char *path)
-{
-	cleanup_free char *plain = without_slashes(path);
-
-	return cli_resolve_path(c, plain, was_left, r);
-}
 
 /* Branches and a stash of the agent's are what no landing brings: say that they are there. */
 static void say_nothing(struct cli *c, const struct ga_session *s)
@@ -148,16 +99,14 @@ static char *say_got(struct ga_repo *r, const struct ga_oid *before, const struc
 }
 
 /* Directories of dependencies that changed in the session, and that git ignores. */
-static void say_not_landed(const struct ga_report *r, const struct ga_land_result *res)
+static void say_not_landed(const struct ga_report *r)
 {
-	cleanup_strv struct ga_strv dirs = GA_STRV_INIT, brought = GA_STRV_INIT;
+	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
 
-	for (size_t i = 0; i < res->ignored.n; i++)
-		ga_strv_push(&brought, res->ignored.v[i].path);
 	for (size_t i = 0; i < r->left.n; i++) {
 		cleanup_free char *dir = ga_risk_installed(r->left.v[i].path);
 
-		if (dir && r->left.v[i].kind == GA_LEFT_IGNORED && !ga_strv_has(&brought, dir))
+		if (dir && r->left.v[i].kind == GA_LEFT_IGNORED)
 			ga_strv_push(&dirs, dir);
 	}
 	ga_strv_sort_unique(&dirs);
@@ -191,7 +140,7 @@ static void say_landed(struct cli *c, const struct ga_session *s, const struct g
 		cli_note("  %s has changed: '%s'%s installs what it says", q, ga_risk_install(path),
 			 strchr(path, '/') ? " there" : "");
 	}
-	say_not_landed(r, res);
+	say_not_landed(r);
 }
 
 /* `before`: HEAD before it; zero: unborn. */
@@ -215,17 +164,6 @@ static void say(struct cli *c, const struct ga_session *s, const struct ga_repor
 		cli_note("  not applied: %s", res->not_brought.v[i]);
 	for (size_t i = 0; i < res->new_flags.n && i < FLAGS_SHOWN; i++)
 		cli_note("  flagged in what git or a hook made of it: %s", res->new_flags.v[i]);
-	for (size_t i = 0; i < res->ignored.n; i++) {
-		const struct ga_left *l = &res->ignored.v[i];
-		cleanup_free char *q = ga_quote(l->path), *n = ga_count(l->count, "file", "files");
-
-		cli_note("  ignored: %s (%s)", q, n);
-	}
-	for (size_t i = 0; i < res->ignored_flags.n && i < FLAGS_SHOWN; i++)
-		cli_note("  flagged: %s", res->ignored_flags.v[i]);
-	if (res->ignored_flags.n > FLAGS_SHOWN)
-		cli_note("  flagged: %zu more (--json has them all)",
-			 res->ignored_flags.n - FLAGS_SHOWN);
 }
 
 /* The session that is named, else that of the last landing in this working tree. */
@@ -312,9 +250,8 @@ static int go_on(struct cli *c, const struct options *o, const char *name, bool 
 		 struct ga_error *err)
 {
 	if (o->undo + o->resume + o->abort > 1 || o->dry_run || (o->message && !o->resume) ||
-	    o->force || o->with_base || o->uncommitted || o->ignored.n || o->merge || o->squash ||
-	    o->rebase || o->ff_only || o->edit || o->drop ||
-	    o->no_commit || paths || (o->json && o->abort))
+	    o->with_base || o->uncommitted || o->merge || o->squash || o->rebase || o->ff_only ||
+	    o->edit || o->drop || o->no_commit || paths || (o->json && o->abort))
 		return ga_fail(err, GA_EUSAGE, "--%s takes no other option%s",
 			       o->undo ? "undo" : o->resume ? "continue" : "abort",
 			       o->abort ? "" : o->undo ? " but --json" : " but -m and --json");
@@ -365,20 +302,15 @@ static int check_options(const struct options *o, enum ga_land_how how, bool pat
 		return ga_fail(err, GA_EUSAGE,
 			       "--rebase and --ff-only make no commit to take a message, or to "
 			       "stop before");
-	if (paths && (o->merge || o->rebase || o->ff_only || o->no_commit || o->edit ||
-		      o->ignored.n))
+	if (paths && (o->merge || o->rebase || o->ff_only || o->no_commit || o->edit))
 		return ga_fail(err, GA_EUSAGE, "paths land as one commit: they go with --message, "
 					       "--dry-run and --json");
 	if (o->no_commit && (o->edit || o->message) && how == GA_LAND_SQUASH)
 		return ga_fail(err, GA_EUSAGE, "--no-commit with --squash takes no message");
-	if (o->no_commit && o->ignored.n)
-		return ga_fail(err, GA_EUSAGE, "--with-ignored comes after the commit");
 	if (o->uncommitted && strcmp(o->uncommitted, "skip") != 0)
 		return ga_fail(err, GA_EUSAGE, "--uncommitted takes 'skip'");
 	if (o->drop && o->no_commit)
 		return ga_fail(err, GA_EUSAGE, "--drop and --no-commit cannot be used together");
-	if (o->force && !o->ignored.n)
-		return ga_fail(err, GA_EUSAGE, "--force goes with --with-ignored");
 	return 0;
 }
 
@@ -402,11 +334,10 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	const struct options *o = p;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	cleanup_strv struct ga_strv ignored = GA_STRV_INIT, paths = GA_STRV_INIT;
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 	cleanup_(ga_land_result_release) struct ga_land_result res = GA_LAND_RESULT_INIT;
 	struct ga_land_opts lo = { .dry_run = o->dry_run, .message = o->message,
-				   .ignored = &ignored, .force = o->force,
-				   .limits = &c->env.limits, .risk = &c->env.risk,
+				   .risk = &c->env.risk,
 				   .config = &c->env.config, .edit = o->edit,
 				   .no_commit = o->no_commit, .with_base = o->with_base,
 				   .skip_uncommitted = o->uncommitted != NULL,
@@ -425,8 +356,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	    ga_report_read(c->env.repo, &s, &r, err) < 0 ||
 	    cli_check_parts(&c->env, &s, err))
 		return -1;
-	for (size_t i = 0; i < o->ignored.n; i++)
-		ga_strv_take(&ignored, resolve(c, &r, o->ignored.v[i]));
 	if (ga_land(c->env.repo, &s, &r, &lo, &res, err)) {
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
 

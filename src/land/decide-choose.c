@@ -85,9 +85,9 @@ static void choose_accepted(struct decision *d)
 		const struct ga_report_flag *f = &d->report->flags[i];
 		bool meant = match_accepted(d, f->path) != NOT, held = decide_held(d, f->path);
 
-		if (ga_report_flag_of_place(f)) {
+		if (f->left) {
 			if (meant)
-				ga_strv_push(&d->chosen.unseen, f->path);
+				ga_strv_push(&d->chosen.leftovers, f->path);
 			continue;
 		}
 		d->chosen.any = d->chosen.any || meant;
@@ -159,14 +159,13 @@ static int fail_nothing(struct decision *d, struct ga_error *err)
 	const struct ga_strv *given = d->what->accept.n ? &d->what->accept : &d->what->reject;
 	cleanup_free char *list = NULL;
 
-	ga_strv_sort_unique(&d->chosen.unseen);
-	if (d->chosen.unseen.n) {
-		list = ga_quote_list(&d->chosen.unseen, GA_LISTED);
-		(void)ga_fail(err, GA_EFATAL, "leftovers that were not looked into yet: %s", list);
-		return ga_hint(err,
-			       "'git agent land --with-ignored PATH %s' does that; what it refuses "
-			       "can be accepted then",
-			       d->s->name);
+	ga_strv_sort_unique(&d->chosen.leftovers);
+	if (d->chosen.leftovers.n) {
+		list = ga_quote_list(&d->chosen.leftovers, GA_LISTED);
+		(void)ga_fail(err, GA_EFATAL, "a leftover is in no commit that could land: %s",
+			      list);
+		return ga_hint(err, "in the session, 'git add -f PATH' and 'git commit' change "
+			       "that ('git agent resume %s')", d->s->name);
 	}
 	list = ga_quote_list(given, GA_LISTED);
 	(void)ga_fail(err, GA_EFATAL, "nothing in session '%s' to %s at: %s", d->s->name,

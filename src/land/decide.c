@@ -33,7 +33,7 @@ static void decision_release(struct decision *d)
 	ga_strv_release(&d->chosen.unlist);
 	ga_strv_release(&d->chosen.by_name);
 	ga_strv_release(&d->chosen.blocked);
-	ga_strv_release(&d->chosen.unseen);
+	ga_strv_release(&d->chosen.leftovers);
 }
 
 bool decide_held(const struct decision *d, const char *path)

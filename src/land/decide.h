@@ -30,7 +30,7 @@ struct chosen {
 	struct ga_strv by_name;        /* critical or held ones, not named themselves or without
 					* critical_too */
 	struct ga_strv blocked;        /* matched, but `risk` blocks them */
-	struct ga_strv unseen;         /* matched, but leftovers, not looked into yet */
+	struct ga_strv leftovers;      /* matched, but in no commit */
 	bool any;                      /* the paths given matched something */
 };
 

@@ -13,7 +13,7 @@
 #include "ga/signals.h"
 #include "ga/trace.h"
 #include "ga/wip.h"
-#include "ignored.h"
+#include "landing.h"
 
 /* ---- before anything ------------------------------------------------------------------------ */
 
@@ -49,11 +49,6 @@ static int check(const struct landing *l, bool completed, struct proposal *p, st
 	if (check_state(l->s, err) || land_propose(l, p, err))
 		return -1;
 	p->moves &= !completed;
-	/* of one that has landed they are all that is brought */
-	if (l->s->state == GA_STATE_LANDED && l->opts->ignored && l->opts->ignored->n) {
-		p->moves = false;
-		return 0;
-	}
 	if ((p->moves || l->s->result.left_out.n || !ga_oid_is_zero(&l->s->result.held)) &&
 	    land_judge(l, p, err))
 		return -1;
@@ -102,7 +97,7 @@ static int forget_brought(const struct landing *l, const struct record *rec,
 		bool brought = false;
 
 		for (size_t k = 0; k < rec->n && !brought; k++)
-			brought = !rec->v[k].ignored && !strcmp(rec->v[k].path, was.v[i]);
+			brought = !strcmp(rec->v[k].path, was.v[i]);
 		if (!brought || ga_strv_has(left, was.v[i]))
 			ga_strv_push(&r->left_out, was.v[i]);
 	}
@@ -129,8 +124,6 @@ static int note_landed(const struct landing *l, const struct record *rec,
 	ga_json_set_oid(o, "tip", &rec->tip);
 	(void)json_object_set_new(o, "brought", ga_report_paths_json(&l->ret->brought));
 	(void)json_object_set_new(o, "not_brought", ga_json_strv(&l->ret->not_brought));
-	if (l->ret->ignored.n)
-		(void)json_object_set_new(o, "ignored", ga_report_paths_json(l->opts->ignored));
 	(void)ga_journal(s->dir, "landed", o);
 	return forget_brought(l, rec, all ? NULL : left, err) || ga_session_save(s, err)
 		       ? ga_error_wrap(err, "agent/%s has landed, but that could not be noted",
@@ -181,7 +174,7 @@ int land_complete(const struct landing *l, struct record *rec, size_t first, str
 		ga_strv_pushf(&l->ret->not_brought, "%s: it has changed since", q);
 	}
 	for (size_t i = first; i < rec->n; i++)
-		if (!rec->v[i].ignored && !ga_strv_has(&left, rec->v[i].path))
+		if (!ga_strv_has(&left, rec->v[i].path))
 			ga_strv_push(&l->ret->brought, rec->v[i].path);
 	rec->phase = RECORD_DONE;
 	l->ret->commit = rec->commit;
@@ -239,12 +232,11 @@ static int prepare(const struct landing *l, const struct proposal *p, bool compl
 {
 	const size_t first = rec->n;
 
-	if (land_plan_uncommitted(l, rec, err) ||
-	    land_ignored_plan(l, &p->tree, rec, err))
+	if (land_plan_uncommitted(l, rec, err))
 		return -1;
 	l->ret->commit = p->head;
 	l->ret->rest = rec->part;
-	l->ret->nothing = !p->moves && !completed && rec->n == first && !l->ret->ignored.n;
+	l->ret->nothing = !p->moves && !completed && rec->n == first;
 	if (l->opts->dry_run)
 		return p->conflicts.n ? fail_conflict(l, p, err) : 0;
 	return p->moves ? land_make_commit(l, p, rec, err) : 0;
@@ -303,7 +295,5 @@ void ga_land_result_release(struct ga_land_result *r)
 	ga_strv_release(&r->brought);
 	ga_strv_release(&r->not_brought);
 	ga_strv_release(&r->new_flags);
-	ga_left_release(&r->ignored);
-	ga_strv_release(&r->ignored_flags);
 	*r = (struct ga_land_result)GA_LAND_RESULT_INIT;
 }

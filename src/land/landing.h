@@ -162,8 +162,8 @@ int land_clear_state(const struct landing *l, const struct record *rec, struct g
  * merge in progress, a squash to be committed? */
 bool land_is_left(const char *gitdir, const struct record *rec);
 
-/* land.c: the landing happened: apply the uncommitted changes and ignored files from path
- * number `first` on, and note it in the session. GA_EPART if something could not be brought. */
+/* land.c: the landing happened: apply the uncommitted changes from path number
+ * `first` on, and note it in the session. GA_EPART if something could not be brought. */
 int land_complete(const struct landing *l, struct record *rec, size_t first, struct ga_error *err);
 /* Fail if the record is of another session, as `what` ("undo") needs this one's. */
 int land_check_session(const struct ga_session *s, const struct record *rec, const char *what,

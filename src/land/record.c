@@ -81,7 +81,7 @@ static bool get_look(const json_t *v, struct ga_work_look *ret)
 static bool get_path(const json_t *v, struct record *r)
 {
 	cleanup_buf struct ga_buf path = GA_BUF_INIT;
-	struct record_path p = { .ignored = json_is_true(json_object_get(v, "ignored")) };
+	struct record_path p = { .path = NULL };
 
 	if (!ga_json_bytes(v, &path) || !ga_path_relative_ok(path.ptr) ||
 	    !get_look(json_object_get(v, "before"), &p.before) ||
@@ -178,9 +178,8 @@ static json_t *record_json(const struct record *r)
 	json_t *o, *paths = json_array();
 
 	for (size_t i = 0; i < r->n; i++) {
-		json_t *p = json_pack("{s:o, s:o, s:b}", "before", look_json(&r->v[i].before),
-				      "after", look_json(&r->v[i].after), "ignored",
-				      r->v[i].ignored);
+		json_t *p = json_pack("{s:o, s:o}", "before", look_json(&r->v[i].before),
+				      "after", look_json(&r->v[i].after));
 
 		ga_json_set_bytes(p, "path", r->v[i].path);
 		ga_json_add(paths, p);
@@ -240,11 +239,11 @@ struct ga_repo *record_store(const struct ga_repo *r, struct record *rec, struct
 }
 
 void record_add(struct record *rec, const char *path, const struct ga_work_look *before,
-		const struct ga_work_look *after, bool ignored)
+		const struct ga_work_look *after)
 {
 	GA_GROW(rec->v, rec->n, rec->cap);
 	rec->v[rec->n++] = (struct record_path){ .path = ga_strdup(path), .before = *before,
-						 .after = *after, .ignored = ignored };
+						 .after = *after };
 }
 
 /* Put the file in its state before (`back`) or after the landing, in one step, if it is in the

@@ -101,7 +101,7 @@ static int add(const struct plan *p, const char *path, const struct ga_work_file
 	else if (!store || ga_work_store(store, now, &unneeded, err) ||
 		 ga_work_store(store, after, &unneeded, err))
 		return -1;
-	record_add(p->rec, path, &now->look, &after->look, false);
+	record_add(p->rec, path, &now->look, &after->look);
 	return 0;
 }
 

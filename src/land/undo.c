@@ -148,8 +148,7 @@ static int note(const struct landing *l, const struct record *rec, struct ga_err
 	json_t *o;
 
 	for (size_t i = 0; i < rec->n; i++)
-		if (!rec->v[i].ignored)
-			ga_strv_push(left_out, rec->v[i].path);
+		ga_strv_push(left_out, rec->v[i].path);
 	ga_strv_sort_unique(left_out);
 	if (l->report->session && left_out->n > n && land_save_report(l, err))
 		return -1;

@@ -114,7 +114,7 @@ const char *review_flag_state(const struct ga_report_flag *f)
 {
 	if (f->verdict != GA_VERDICT_OPEN)
 		return ga_verdict_name(f->verdict);
-	return f->held ? "held" : f->left ? "leftover" : "open";
+	return f->held ? "held" : "open";
 }
 
 int review_trees(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,

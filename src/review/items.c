@@ -68,7 +68,7 @@ static void add_flagged(struct ga_review_items *ret, struct ga_strmap *seen, con
 		}
 	}
 	/* already decided, and what was rejected is nowhere any more */
-	if (f->verdict != GA_VERDICT_OPEN || ga_report_flag_of_place(f))
+	if (f->verdict != GA_VERDICT_OPEN || f->left)
 		return;
 	add(ret, seen, &none, GA_REVIEW_ELSEWHERE, true);
 }
@@ -128,7 +128,7 @@ void ga_review_item_text(const struct ga_report *r, const struct ga_review_item 
 	for (size_t i = 0; i < r->n_flags; i++) {
 		const struct ga_report_flag *f = &r->flags[i];
 
-		if (strcmp(f->path, path) != 0 || ga_report_flag_of_place(f))
+		if (strcmp(f->path, path) != 0 || f->left)
 			continue;
 		ga_buf_adds(out, "  ");
 		review_paint(out, colour, review_severity_colour(f->severity),

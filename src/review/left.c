@@ -39,9 +39,7 @@ static int compare_flags(const void *a, const void *b)
 	const struct ga_report_flag *const *x = a, *const *y = b;
 	int c = strcmp((*x)->path, (*y)->path);
 
-	if (!c)
-		c = strcmp((*x)->id, (*y)->id);
-	return c ? c : ga_report_flag_of_place(*x) - ga_report_flag_of_place(*y);
+	return c ? c : strcmp((*x)->id, (*y)->id);
 }
 
 void review_left_flags(const struct ga_report *r, struct review_left_flags *ret)
@@ -156,12 +154,6 @@ static void flags_of_line(const struct review_left_flags *stored, const struct g
 	bool severe = false;
 
 	while ((f = next_flag(stored, line->path, &pos))) {
-		const struct ga_flag *last = ret->n > from ? &ret->v[ret->n - 1] : NULL;
-
-		/* of two with the same rule and path the first stays: it was judged by content, and
-		 * so says more than the one by name */
-		if (last && !strcmp(last->rule, f->id) && !strcmp(last->path, f->path))
-			continue;
 		add_flag(ret, f);
 		severe |= !strcmp(f->path, line->path) &&
 			  ga_flag_is_severe_in_place(&ret->v[ret->n - 1]);
@@ -234,7 +226,7 @@ size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report
 		for (size_t k = 0; reasons && k < flags.n; k++)
 			put_flag(out, 13, colour, &flags.v[k], groups.v[i].path);
 		if (!reasons && flags.n)
-			ga_buf_addf(out, "%*s%zu %s if it is brought\n", 13, "", flags.n,
+			ga_buf_addf(out, "%*s%zu %s\n", 13, "", flags.n,
 				    flags.n == 1 ? "flag" : "flags");
 	}
 	return groups.n;
@@ -277,15 +269,14 @@ static bool in_place(const struct ga_report *r, const char *path)
 	return false;
 }
 
-/* Add the flags stored for exactly this path that its name would not give again: those about its
- * content, and the one that tells whose rules make it ignored. */
+/* Add the flag stored for exactly this path that its name would not give again: whose rules make it
+ * ignored. */
 static void stored_of(const struct review_left_flags *stored, const char *path,
 		      struct ga_flags *ret)
 {
 	for (size_t i = first_flag(stored, path);
 	     i < stored->n && !strcmp(stored->v[i]->path, path); i++)
-		if (!ga_report_flag_of_place(stored->v[i]) ||
-		    !strcmp(stored->v[i]->id, "ignore-rules-source"))
+		if (!strcmp(stored->v[i]->id, "ignore-rules-source"))
 			add_flag(ret, stored->v[i]);
 }
 
@@ -367,7 +358,7 @@ void ga_left_text(const struct ga_report *r, const struct ga_left_files *files,
 		flags_of(r, &stored, &files->v[i], facts, &flags);
 		put_file(out, &files->v[i], colour, &flags);
 	}
-	ga_buf_addf(out, "\nnext: git agent land --with-ignored PATH %s\n", r->session);
+	ga_buf_adds(out, "\nto land one, commit it in the session: git add -f PATH\n");
 }
 
 /* ---- JSON ----------------------------------------------------------------- */

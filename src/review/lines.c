@@ -42,8 +42,8 @@ static bool is_prose(const struct ga_report_flag *f)
 static void count_flag(struct kinds *k, size_t flag, const struct ga_report_flag *f)
 {
 	int dir = is_prose(f) ? 0 : (int)(ga_path_base(f->path) - f->path);
-	char *key = ga_strf("%s %d%d%d%d %.*s", f->id, (int)f->severity, (int)f->verdict, f->held,
-			    f->left, dir, f->path);
+	char *key = ga_strf("%s %d%d%d %.*s", f->id, (int)f->severity, (int)f->verdict, f->held,
+			    dir, f->path);
 	int32_t at = ga_strmap_first(&k->by_key, key, strlen(key));
 
 	k->of[flag] = at >= 0 ? k->by_key.nodes[at].value : k->n;
@@ -92,13 +92,13 @@ void ga_flag_lines(const struct ga_report *r, struct ga_flag_lines *ret)
 	struct kinds k = { .of = ga_calloc(r->n_flags + 1, sizeof(*k.of)) };
 
 	for (size_t i = 0; i < r->n_flags; i++)
-		if (!ga_report_flag_of_place(&r->flags[i]))
+		if (!r->flags[i].left)
 			count_flag(&k, i, &r->flags[i]);
 	for (size_t i = 0; i < r->n_flags; i++) {
 		const struct ga_report_flag *f = &r->flags[i];
 		struct kind *of = &k.v[k.of[i]];
 
-		if (ga_report_flag_of_place(f))
+		if (f->left)
 			continue;
 		if (of->n <= (is_prose(f) ? 1 : SINGLY)) {
 			add_line(ret, i, f, 1);

@@ -87,7 +87,7 @@ static json_t *flags_json(const struct ga_report *r, const struct ga_past *past)
 		const struct ga_report_flag *f = &r->flags[i];
 		json_t *o;
 
-		if (ga_report_flag_of_place(f))
+		if (f->left)
 			continue;
 		o = review_flag_json(f->id, f->severity, f->category, &f->also, f->path,
 				     f->reason);

@@ -241,18 +241,13 @@ struct ga_report_flag *ga_report_find_added(const struct ga_report *r, const str
 			  : NULL;
 }
 
-bool ga_report_flag_of_place(const struct ga_report_flag *f)
-{
-	return f->left && f->entry.mode == GA_MODE_NONE;
-}
-
 void ga_report_count(const struct ga_report *r, struct ga_report_counts *ret)
 {
 	*ret = (struct ga_report_counts){ .held = { 0 } };
 	for (size_t i = 0; i < r->n_flags; i++) {
 		const struct ga_report_flag *f = &r->flags[i];
 
-		if (ga_report_flag_of_place(f))
+		if (f->left)
 			continue;
 		ret->all++;
 		ret->severity[f->severity]++;

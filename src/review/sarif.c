@@ -81,7 +81,7 @@ static void find_rules(const struct ga_report *r, struct rules *l)
 	l->v = ga_calloc(r->n_flags + 1, sizeof(*l->v));
 	l->n = 0;
 	for (size_t i = 0; i < r->n_flags; i++)
-		if (!ga_report_flag_of_place(&r->flags[i]))
+		if (!r->flags[i].left)
 			l->v[l->n++] = &r->flags[i];
 	if (l->n)
 		qsort(l->v, l->n, sizeof(*l->v), compare_ids);
@@ -195,7 +195,7 @@ json_t *ga_report_sarif(const struct ga_report *r, const struct ga_past *past)
 	ga_json_set(tool, "driver", driver_json(&rules));
 	ga_json_set(run, "tool", tool);
 	for (size_t i = 0; i < r->n_flags; i++)
-		if (!ga_report_flag_of_place(&r->flags[i]))
+		if (!r->flags[i].left)
 			ga_json_add(results, result_json(&r->flags[i],
 					past ? &past->v[i] : NULL, &rules));
 	ga_json_set(run, "results", results);

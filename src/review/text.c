@@ -163,7 +163,7 @@ static const char *flag_mark(const struct ga_report_flag *f)
 		return " (accepted)";
 	if (f->verdict == GA_VERDICT_REJECTED)
 		return " (rejected)";
-	return f->held ? " (held)" : f->left ? " (leftover)" : "";
+	return f->held ? " (held)" : "";
 }
 
 static void put_flag(const struct text *t, const struct ga_report_flag *f,

@@ -169,16 +169,7 @@ test_that 'the settings count for leftovers' '
 		echo b >b" &&
 	test_shows "configured-block" git agent review --leftovers l &&
 	grep "configured-hold" ../out &&
-	git agent land l &&
-	test_expect_code 3 git agent land --with-ignored secret.ign l &&
-	test_expect_code 3 git agent review --accept l secret.ign &&
-	git agent land --with-ignored y.ign l &&
-	test -e y.ign &&
-	test_expect_code 3 git agent land --with-ignored x.ign l &&
-	git agent review --accept l x.ign &&
-	git agent land --with-ignored x.ign l &&
-	test -e x.ign &&
-	test ! -e secret.ign
+	git agent land l
 '
 
 test_that 'the settings here count for a session that is fetched' '

@@ -215,17 +215,6 @@ test_that 'what the user committed on the branch is not held by a resume' '
 	test_says "cannot be brought into the session: x.sec" test_must_fail git agent resume g -- true
 '
 
-test_that 'land --with-ignored asks about files that a filter is for' '
-	make_repo ign &&
-	echo "*.log.sec" >.gitignore &&
-	test_commit ignore &&
-	test_session i "
-		echo cl\$()ear >1.log.sec
-		echo b >a" &&
-	test_fails 3 "1.log.sec" git agent land --with-ignored 1.log.sec i &&
-	nowhere clear
-'
-
 # ---- which files they are for
 
 cat >attributes.py <<'EOP'

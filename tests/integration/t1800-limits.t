@@ -246,11 +246,8 @@ test_that 'ignored files that are too many to be counted are counted when the li
 		: >more/1.x" &&
 	test "$(limits_of c)" = limits.capture.entries &&
 	git agent show c | grep "note: ign: not all in it was counted (limits.capture.entries: 3)" &&
-	test_must_fail git agent land --with-ignored ign/5 c &&
 	captures_rest c entries 100 &&
-	git agent review --json c | grep "\"count\": 4" &&
-	git agent land --with-ignored ign/5 c &&
-	test "$(cat ign/5)" = 5
+	git agent review --json c | grep "\"count\": 4"
 '
 
 test_that 'the diff of a running session is made under the same limits' '
@@ -352,23 +349,6 @@ test_that 'a submodule is captured under the limits of the superproject, and aga
 	git -C sub cat-file -e agent/s:big &&
 	test "$(git rev-parse agent/s:sub)" = "$(git -C sub rev-parse agent/s)" &&
 	git cat-file -e agent/s:y
-'
-
-test_that 'land --with-ignored reads files under the same limits' '
-	make_repo ignored &&
-	echo "*.log" >.gitignore &&
-	test_commit ign &&
-	test_session i "
-		echo 12345 >x.log
-		echo y >y" &&
-	set_limit file_size 5 &&
-	test_says "x.log.* cannot be brought: it goes beyond limits.capture.file_size (5)" \
-		test_must_fail git agent land --with-ignored x.log i &&
-	test ! -e x.log &&
-	test ! -e y &&
-	set_limit file_size 6 &&
-	git agent land --with-ignored x.log i &&
-	test "$(cat x.log)" = 12345
 '
 
 # Bytes that nothing compresses, and more than git takes as a whole: the processes have 35 MiB without them, and

@@ -142,38 +142,4 @@ test_that 'each working tree has a last landing of its own' '
 	test_says "agent/one: landing undone" git agent land --undo
 '
 
-test_that 'an undo deletes ignored files that were landed, and restores what they replaced' '
-	make_repo ignored &&
-	echo "ign" >>.git/info/exclude &&
-	mkdir -p ign/own &&
-	echo own >ign/own/f &&
-	echo old >old.log &&
-	chmod 600 old.log &&
-	ln -s nowhere dead.log &&
-	session i "$work; mkdir -p ign/a/b; echo 1 >ign/a/b/1; chmod +x ign/a/b/1; ln -s 1 ign/a/b/l
-		echo theirs >old.log; rm -f dead.log; echo file >dead.log" &&
-	git agent review --accept-all --critical i &&
-	undoes git agent land --with-ignored ign --with-ignored old.log --with-ignored dead.log --force i &&
-	test ! -e ign/a &&
-	git agent land --with-ignored old.log --force i &&
-	echo edit >old.log &&
-	refused 2 "changed since agent/i landed: old.log$" git agent land --undo i &&
-	hint "then undo" &&
-	echo theirs >old.log &&
-	git agent land --undo i &&
-	test "$(cat old.log)" = old
-'
-
-test_that 'a landing and ignored files landed after it are undone together' '
-	make_repo both &&
-	session b "$work; echo theirs >x.log" &&
-	git agent review --accept-all --critical b &&
-	remember &&
-	git agent land b &&
-	git agent land --with-ignored x.log b &&
-	test "$(cat x.log)" = theirs &&
-	git agent land --undo b &&
-	unchanged
-'
-
 test_done

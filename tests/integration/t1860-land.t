@@ -142,8 +142,8 @@ test_that 'options that exclude each other are refused' '
 	make_repo usage &&
 	session u "line f 2 agent" &&
 	for words in "u u" "--undo u -- x" "--squash --merge u" "--ff-only -m x u" "--rebase -e u" "--undo --squash u" \
-		"--continue --abort u" "--abort --json u" "--abort -m x u" "--merge u -- f" "-e u -- f" "--force u" \
-		"--uncommitted=all u" "--no-commit --squash -m x u" "--no-commit --with-ignored f u"; do
+		"--continue --abort u" "--abort --json u" "--abort -m x u" "--merge u -- f" "-e u -- f" \
+		"--uncommitted=all u" "--no-commit --squash -m x u"; do
 		refused 129 . git agent land $words || return 1
 	done &&
 	test_fails 1 "there is no landing in this working tree" git agent land --undo

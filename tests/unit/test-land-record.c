@@ -54,7 +54,7 @@ TEST(a_record_is_read_as_it_was_written)
 		rec.head = one.oid;
 		rec.tree = two.oid;
 		for_index (k, paths)
-			record_add(&rec, paths[k], k % 2 ? &none : &one, k % 3 ? &two : &none, k % 2);
+			record_add(&rec, paths[k], k % 2 ? &none : &one, k % 3 ? &two : &none);
 		OK(record_save(r, &rec, &err));
 		OK(record_read(r, &got, &err));
 		STREQ(got.objects, rec.objects);
@@ -70,7 +70,6 @@ TEST(a_record_is_read_as_it_was_written)
 		EQUAL(got.n, GA_NELEMS(paths));
 		for (size_t k = 0; k < got.n; k++) {
 			STREQ(got.v[k].path, paths[k]);
-			EQUAL(got.v[k].ignored, k % 2);
 			EQUAL(got.v[k].before.mode, k % 2 ? 0 : one.mode);
 			EQUAL(got.v[k].after.mode, k % 3 ? two.mode : 0);
 			assert_true(ga_oid_equal(&got.v[k].after.oid, k % 3 ? &two.oid : &none.oid));
@@ -147,7 +146,7 @@ TEST(a_damaged_record_is_refused_by_name)
 
 		begin(&rec, "s1");
 		rec.head = one.oid;
-		record_add(&rec, "d/f", &one, &one, false);
+		record_add(&rec, "d/f", &one, &one);
 		OK(record_save(r, &rec, &err));
 		SH("damaged", "cd .git/git-agent/landing; %s", row->command);
 		if (record_read(r, &got, &why) != -1)

@@ -183,7 +183,7 @@ TEST(rules_of_numbers_and_sizes_fire_beyond_their_bound)
 TEST(every_rule_has_a_fixture_of_either_kind)
 {
 	/* what capture finds in a layer, and what is configured, have tests of their own */
-	static const char *const elsewhere[] = { "ignore-rules-source", "hardlink", "ignored-file",
+	static const char *const elsewhere[] = { "ignore-rules-source", "hardlink",
 						 "configured-add", "configured-hold",
 						 "configured-block" };
 	size_t n;
