@@ -163,10 +163,6 @@ int ga_report_decode(const char *text, size_t n, struct ga_report *ret, struct g
 /* The object printed by `review --format=json` (docs/json.md). New reference, NULL on failure. */
 json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err);
 
-/* The flags as a SARIF 2.1.0 log (`review --format=sarif`, docs/json.md), with what
- * ga_report_past() found about them (NULL: it was not asked). New reference. */
-json_t *ga_report_sarif(const struct ga_report *r, const struct ga_past *past);
-
 /* The report as Markdown to be pasted into a pull request: nothing of the agent's can make a link,
  * mention anybody or break a table. Kept to a length that forges accept. */
 int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,

@@ -20,7 +20,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	CLI_VALUE(format, "format", 0, "text|json|markdown|sarif",
+	CLI_VALUE(format, "format", 0, "text|json|markdown",
 		  "the format of the output (default: text)"),
 	CLI_FLAG(json, "json", 0, "the same as --format=json"),
 	CLI_FLAG(left, "leftovers", 0, "list every leftover file, and its flags"),
@@ -48,11 +48,11 @@ static int check_format(const struct options *o, struct ga_error *err)
 {
 	if (o->json && o->format && !wants(o, "json"))
 		return ga_fail(err, GA_EUSAGE, "choose one of --json and --format");
-	if (!wants(o, "text") && !wants(o, "json") && !wants(o, "sarif") && !wants(o, "markdown")) {
+	if (!wants(o, "text") && !wants(o, "json") && !wants(o, "markdown")) {
 		cleanup_free char *q = ga_escape(o->format);
 
-		return ga_fail(err, GA_EUSAGE,
-			       "--format takes text, json, sarif or markdown, not '%s'", q);
+		return ga_fail(err, GA_EUSAGE, "--format takes text, json or markdown, not '%s'",
+			       q);
 	}
 	if (o->left && !wants(o, "text") && !wants(o, "json"))
 		return ga_fail(err, GA_EUSAGE, "--leftovers is listed as text or json only");
@@ -141,15 +141,6 @@ static int print_text(struct cli *c, const struct options *o, struct ga_session 
 	return cli_pager_end(pager, &out, rc, err);
 }
 
-static int print_sarif(struct cli *c, const struct ga_report *r, struct ga_error *err)
-{
-	cleanup_past struct ga_past past = GA_PAST_INIT;
-
-	if (ga_report_past(c->env.repo, r, &r->tip, &past, err))
-		return -1;
-	return cli_print_json(ga_report_sarif(r, &past), err);
-}
-
 static int print(struct cli *c, const struct options *o, struct ga_session *s,
 		 const struct ga_report *r, struct ga_error *err)
 {
@@ -165,8 +156,6 @@ static int print(struct cli *c, const struct options *o, struct ga_session *s,
 
 		return j ? cli_print_json(j, err) : -1;
 	}
-	if (wants(o, "sarif"))
-		return print_sarif(c, r, err);
 	if (wants(o, "markdown"))
 		return ga_report_markdown(c->env.repo, s, r, &out, err) ?
 			       -1 : cli_page(c, out.ptr, out.len, err);

@@ -70,7 +70,7 @@ json_t *review_flag_json(const char *id, enum ga_severity s, const char *categor
 	return o;
 }
 
-json_t *review_past_json(const struct ga_past_flag *p)
+static json_t *past_json(const struct ga_past_flag *p)
 {
 	json_t *a = json_array();
 
@@ -94,7 +94,7 @@ static json_t *flags_json(const struct ga_report *r, const struct ga_past *past)
 		ga_json_set(o, "held", json_boolean(f->held));
 		ga_json_set(o, "left_behind", json_boolean(f->left));
 		ga_json_set(o, "verdict", json_string(ga_verdict_name(f->verdict)));
-		ga_json_set(o, "in_commits_only", review_past_json(&past->v[i]));
+		ga_json_set(o, "in_commits_only", past_json(&past->v[i]));
 		ga_json_add(a, o);
 	}
 	return a;

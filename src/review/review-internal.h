@@ -58,8 +58,6 @@ int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_o
 
 /* "accepted", "held", "open" ... */
 const char *review_flag_state(const struct ga_report_flag *f);
-/* The commits on the way that have the flag's content: an array of ids. New reference. */
-json_t *review_past_json(const struct ga_past_flag *p);
 
 /* The members that all flags have in JSON; the caller may add more. */
 json_t *review_flag_json(const char *id, enum ga_severity s, const char *category,

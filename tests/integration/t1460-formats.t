@@ -1,58 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='a review as SARIF and as Markdown, of names and texts that are meant to break them'
+test_description='a review as Markdown, of names and texts that are meant to break them'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 . "$TEST_SRCDIR/tests/lib/attacks.sh"
 require_sandbox
 
 test_lazy_prereq CMARK 'cmark-gfm --version'
-
-# Does standard input have the shape of a SARIF 2.1.0 log? Written down from the standard: of the
-# objects that are used, what they must have, and what they may.
-cat >"$TRASH/sarif.py" <<\EOF
-import json, re, sys
-log = json.load(sys.stdin)
-string, level = str, lambda v: v in ("none", "note", "warning", "error")
-def uri(v):
-    return isinstance(v, str) and re.fullmatch(r"(?:[A-Za-z0-9._~/-]|%[0-9A-F]{2})+", v) and not v.startswith("/")
-def bag(v):
-    return isinstance(v, dict) and ("tags" not in v or len(v["tags"]) == len(set(v["tags"])))
-def message(v):
-    check(v, "message", {"text": string})
-    rest = re.sub(r"\{\{|\}\}|\\[\[\]\\]", "", v["text"])
-    return not re.search(r"[][{}\\]", rest) and "\n" not in v["text"]
-def listed(f, least=0):
-    return lambda v: isinstance(v, list) and len(v) >= least and all(f(x) for x in v) and \
-        len({json.dumps(x, sort_keys=True) for x in v}) == len(v)
-def shape(name, must, may={}):
-    return lambda v: check(v, name, must, may)
-def check(v, name, must, may={}):
-    assert isinstance(v, dict), (name, v)
-    assert set(must) <= set(v) <= set(must) | set(may), (name, sorted(v))
-    for key, f in {**must, **may}.items():
-        if key in v:
-            assert isinstance(v[key], f) if isinstance(f, type) else f(v[key]), (name, key, v[key])
-    return True
-rule = shape("reportingDescriptor", {"id": string}, {
-    "shortDescription": message, "fullDescription": message, "help": message,
-    "defaultConfiguration": shape("reportingConfiguration", {}, {"level": level}), "properties": bag})
-driver = shape("toolComponent", {"name": string}, {"version": string, "rules": listed(rule)})
-physical = shape("physicalLocation", {
-    "artifactLocation": shape("artifactLocation", {"uri": uri}, {"uriBaseId": string}),
-    "region": shape("region", {"startLine": lambda n: type(n) is int and n >= 1})})
-suppression = shape("suppression", {"kind": lambda v: v in ("inSource", "external")}, {"justification": string})
-location = shape("location", {"physicalLocation": physical})
-result = shape("result", {"message": message}, {"ruleId": string, "ruleIndex": int, "level": level,
-    "locations": listed(location), "suppressions": listed(suppression), "properties": bag,
-    "partialFingerprints": lambda v: all(isinstance(x, str) for x in v.values())})
-run = shape("run", {"tool": shape("tool", {"driver": driver})}, {"results": listed(result)})
-check(log, "sarifLog", {"version": lambda v: v == "2.1.0", "runs": listed(run, 1)}, {"$schema": string})
-for r in log["runs"]:
-    rules = r["tool"]["driver"]["rules"]
-    assert len({x["id"] for x in rules}) == len(rules)
-    for x in r["results"]:
-        assert rules[x["ruleIndex"]]["id"] == x["ruleId"], x
-EOF
 
 # Is standard input Markdown in which nothing but code holds what is not ours? Tables whole,
 # no letters that a forge takes for a person, an issue, a link or HTML.
@@ -108,48 +61,10 @@ test_that 'make a session with hostile names' '
 	test "$(cat ../flags)" -gt 80
 '
 
-test_that 'SARIF has the shape of the standard, and all flags' '
-	cd odd &&
-	git agent review --format=sarif e >../sarif &&
-	harmless ../sarif &&
-	python3 "$TRASH/sarif.py" <../sarif &&
-	python3 - <<-\EOF
-	import json, os, urllib.parse, base64
-	log, report = json.load(open("../sarif")), json.load(open("../json"))
-	results = log["runs"][0]["results"]
-	assert len(results) == len(report["flags"]), (len(results), len(report["flags"]))
-	for x, f in zip(results, report["flags"]):
-	    path = f["path"].encode() if "path" in f else base64.b64decode(f["path_b64"])
-	    assert x["ruleId"] == f["id"], (x, f)
-	    assert {k: x["properties"][k] for k in ("severity", "held", "also")}.items() <= f.items(), (x, f)
-	    levels = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
-	    assert x["level"] == levels[f["severity"]], (x, f)
-	    if path:
-	        uri = x["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
-	        assert urllib.parse.unquote_to_bytes(uri) == path, (uri, path)
-	assert len({x["partialFingerprints"]["gitAgentFlag/v1"] for x in results}) == len(results)
-	EOF
-'
-
-test_that 'SARIF suppresses what was decided' '
+test_that 'Markdown has what the agent wrote as code only' '
 	cd odd &&
 	git agent review --accept e "x|y/.envrc" &&
 	git agent review --reject e "#1/Makefile" &&
-	git agent review --format=sarif e >../sarif &&
-	python3 "$TRASH/sarif.py" <../sarif &&
-	python3 - <<-\EOF
-	import json
-	s = {}
-	for x in json.load(open("../sarif"))["runs"][0]["results"]:
-	    for y in x.get("suppressions", []):
-	        uri = x["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
-	        s.setdefault(uri, set()).add(y["justification"])
-	assert s == {"x%7Cy/.envrc": {"accepted"}, "%231/Makefile": {"rejected"}}, s
-	EOF
-'
-
-test_that 'Markdown has what the agent wrote as code only' '
-	cd odd &&
 	git agent review --format=markdown e >../md &&
 	harmless ../md &&
 	python3 "$TRASH/markdown.py" <../md &&
@@ -197,8 +112,7 @@ test_that 'a long report is cut to what a forge takes, and says so' '
 		for i in \$(seq 40); do git commit -q --allow-empty -m \"c \$i\"; done" &&
 	git agent review --format=markdown e >../md &&
 	python3 "$TRASH/markdown.py" <../md &&
-	grep "^[0-9]* more flags\.$" ../md &&
-	git agent review --format=sarif e | python3 "$TRASH/sarif.py"
+	grep "^[0-9]* more flags\.$" ../md
 '
 
 test_that 'text that is too long to be compared is not called binary, and is not counted' '
@@ -215,18 +129,17 @@ test_that 'text that is too long to be compared is not called binary, and is not
 	git agent review --json e | grep -A 3 "\"long\"" | grep "additions.*null"
 '
 
-test_that 'a review without flags has both formats, and one of no known format is refused' '
+test_that 'a review without flags is Markdown too, and one of no known format is refused' '
 	make_repo quiet &&
 	cd quiet &&
 	attack e "echo w >w" &&
-	git agent review --format=sarif e | python3 "$TRASH/sarif.py" &&
 	git agent review --format=markdown e >../md &&
 	python3 "$TRASH/markdown.py" <../md &&
 	grep "No flag is open" ../md &&
 	! grep Flags ../md &&
 	test_expect_code 129 git agent review --format=htm e &&
-	test_expect_code 129 git agent review --json --format=sarif e &&
-	test_expect_code 129 git agent review --leftovers --format=sarif e &&
+	test_expect_code 129 git agent review --json --format=markdown e &&
+	test_expect_code 129 git agent review --leftovers --format=markdown e &&
 	git agent review --json --format=json e
 '
 

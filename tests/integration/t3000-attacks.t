@@ -219,7 +219,7 @@ test_that 'TT-04 OV-10 GT-12: no output has control characters of names, message
 			git -c user.name=\"\$(printf \"N\033[1m\")\" commit -q --cleanup=verbatim -F -" &&
 	harmless ../err &&
 	for c in list "list --json" "show e" "show --json e" "diff e" "review e" "review --format=json e" \
-		"review --format=markdown e" "review --format=sarif e" "land --dry-run e" "land e" "capture e"; do
+		"review --format=markdown e" "land --dry-run e" "land e" "capture e"; do
 		git agent $c >../o 2>../e
 		harmless ../o ../e || exit 1
 	done &&

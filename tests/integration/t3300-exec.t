@@ -303,7 +303,6 @@ test_that STRACE 'capture by the next command, show, review, diff and drop execu
 	traced git agent show evil &&
 	traced git agent review evil >../review &&
 	grep "critical" ../review &&
-	traced git agent review --format=sarif evil >../review &&
 	traced git agent diff evil >../diff &&
 	grep "^+.*rest" ../diff &&
 	traced git agent capture evil &&

@@ -155,7 +155,7 @@ files
 tab tub
 tab tub
 old-20260101T000000
-json markdown sarif text
+json markdown text
 markdown
 carry ignore refuse
 topic
