@@ -40,10 +40,6 @@
  * it asks by GA_CTL_SHARED whether that is a shared directory and, if it is and is empty, to have
  * it removed.
  *
- * After GA_CTL_LEARN every connect(2) of a command to an internet address is announced on the
- * socket that came with that message (ga/connects.h) and blocks until it is answered. If such calls
- * cannot be announced, the command is not executed.
- *
  * CWD and its parents are created if they are missing. argv[0] is looked up in the PATH of the
  * given environment. The command starts with default signal dispositions, an empty mask and no
  * descriptor but 0, 1 and 2.
@@ -60,7 +56,6 @@ enum ga_ctl_type {
 	GA_CTL_CONT,      /* id: continue a stopped command in the foreground */
 	GA_CTL_QUIT,      /* kill everything and exit 0 */
 	GA_CTL_PTY,       /* open a terminal */
-	GA_CTL_LEARN,     /* with a socket; once, before the first command */
 	/* from init */
 	GA_CTL_READY,     /* value64: inode of the pid namespace; sent with SCM_CREDENTIALS */
 	GA_CTL_STARTED,   /* id, value: its process group inside; the command was executed. flags:
@@ -83,7 +78,6 @@ enum ga_ctl_step {
 	GA_CTL_STEP_TTY,       /* taking the terminal as the controlling one */
 	GA_CTL_STEP_CWD,       /* entering the directory */
 	GA_CTL_STEP_EXEC,      /* executing the program */
-	GA_CTL_STEP_LEARN,     /* arranging that its connections are announced */
 };
 
 /* What is asked about a mount. EBUSY: it is none of the shared directories. */

@@ -55,7 +55,7 @@ struct ga_relay;
 
 struct ga_relay_opts {
 	/* What is reachable; NULL: nothing, and attempts are not reported. Borrowed until the relay
-	 * is closed; names that are asked for are added to it, and if it learns, rules as well. */
+	 * is closed; names that are asked for are added to it. */
 	struct ga_net_plan *plan;
 	/* Paths of unix stream sockets on the host. For each a socket named "0", "1", ... is
 	 * created in `socket_dir`, an empty directory of the caller's, to be shown inside. A
@@ -85,10 +85,6 @@ void ga_relay_close(struct ga_relay *r);
  * which is ready and has started nothing yet), brings lo up, adds routes that make every address
  * local, and passes the listening sockets back. Refused if that namespace is our own. GA_ESTART. */
 int ga_relay_enter(struct ga_relay *r, pid_t pid, struct ga_error *err);
-
-/* For a relay that learns: the end of the socket of ga/connects.h that is meant for init. Once; the
- * descriptor becomes the caller's. */
-int ga_relay_calls(struct ga_relay *r);
 
 /* For a poll loop: call ga_relay_serve() when this descriptor is readable (POLLIN), or at the time
  * ga_relay_next() returns (of ga_now_ms(); 0: none). */
@@ -132,15 +128,5 @@ struct ga_use {
  * next call of ga_relay_serve(). `*ret_more`: how many uses could not be recorded for want of
  * room. */
 const struct ga_use *ga_relay_uses(const struct ga_relay *r, size_t *ret_n, uint64_t *ret_more);
-
-/* What a relay that learns has learnt so far, as words of network.allow: `allow`, those that would
- * have sufficed for all that was connected, sorted; `failed`, those of what was tried and not
- * reached; and `unlistable`, what was reached and no list can contain. Adds to `ret`. */
-struct ga_relay_learnt {
-	struct ga_strv allow, failed, unlistable;
-};
-#define GA_RELAY_LEARNT_INIT { GA_STRV_INIT, GA_STRV_INIT, GA_STRV_INIT }
-void ga_relay_learnt(const struct ga_relay *r, struct ga_relay_learnt *ret);
-void ga_relay_learnt_release(struct ga_relay_learnt *l);
 
 #endif

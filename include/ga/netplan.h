@@ -127,7 +127,6 @@ struct ga_net_plan {
 	char *hosts;        /* text of /etc/hosts */
 	char *resolv;       /* text of /etc/resolv.conf */
 	struct ga_strv env; /* NAME=value: the proxy variables, or nothing */
-	bool learns;        /* rules and names may be added */
 	size_t next4, next6; /* private */
 };
 #define GA_NET_PLAN_INIT { 0 }
@@ -137,12 +136,10 @@ void ga_net_plan_release(struct ga_net_plan *p);
 struct ga_net_options {
 	bool ip6;             /* the kernel has IPv6 (a socket of AF_INET6 can be made) */
 	const char *hostname; /* the sandbox's own name, for /etc/hosts; may be NULL */
-	bool learns;          /* see ga_net_plan_learn_rule() */
 	bool nothing;         /* nothing will be allowed: names that are not listed do not exist */
 };
-/* Make a plan from the words of `network.allow`. Without words nothing is reachable, and unless the
- * plan learns there is no proxy. The same words and options give the same plan. Names get addresses
- * from 127.64.0.0/10 and fd67:6974:6167::, in the order of their first rule, skipping any that is
+/* Make a plan from the words of `network.allow`. Without words nothing is reachable, and there is
+ * no proxy. The same words and options give the same plan. Names get addresses from 127.64.0.0/10 and fd67:6974:6167::, in the order of their first rule, skipping any that is
  * listed itself. The listeners of DNS and of the proxy, if there is one, come first. Fails
  * (GA_EUSAGE, naming the word) if a word does not parse or would need the address and port of our
  * own services, or if there are too many. The plan owns all it holds; do not move it in memory
@@ -156,19 +153,12 @@ ssize_t ga_net_plan_match(const struct ga_net_plan *p, const struct ga_net_host 
 void ga_net_plan_host(const struct ga_net_plan *p, const struct ga_net_addr *a,
 		      struct ga_net_host *ret);
 
-/* Give a name that is not listed an address of its own as well, once it is asked for. In a plan
- * that learns, connections to it are relayed. In others nobody listens there: a connection is
- * refused at once, and the name and port it was meant for can be reported. No pointer into the plan
- * moves. Returns false if it is no valid name, is a service's (begins with '_'), if the plan is for
+/* Give a name that is not listed an address of its own as well, once it is asked for. Nobody
+ * listens there: a connection is refused at once, and the name and port it was meant for can be
+ * reported. No pointer into the plan moves. Returns false if it is no valid name, is a service's (begins with '_'), if the plan is for
  * `nothing`, or if there are GA_NET_ASKED_NAMES already. */
 #define GA_NET_ASKED_NAMES 4096
 bool ga_net_plan_add_name(struct ga_net_plan *p, const char *name);
-/* For a plan that learns, which is made without words and grows with what is asked for: returns the
- * index of the rule for exactly this host and port, which is added if there is none; -1 if the host
- * is a name below localhost, or there are GA_NET_LEARN_RULES. Such a rule may be one that no list
- * can contain (ga_net_rule_ok() of its text is false). */
-#define GA_NET_LEARN_RULES 1024
-ssize_t ga_net_plan_learn_rule(struct ga_net_plan *p, const struct ga_net_host *h, uint16_t port);
 
 /* May a connection for `rule` go to this address, to which its name was resolved? The owner of a
  * name decides where it leads, so a listed name must not open what is not listed:

@@ -74,11 +74,6 @@ int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct 
  * that long; NULL: stop serving one. */
 void ga_run_relay(struct ga_sandbox *sb, struct ga_relay *r);
 
-/* Announce all connections of its commands on this socket (ga/connects.h), which remains the
- * caller's. Call it before the first command. A command whose connections cannot be watched is not
- * started. */
-int ga_run_learn(struct ga_sandbox *sb, int fd, struct ga_error *err);
-
 /* Facts for the state file; known once the sandbox is ready. */
 pid_t ga_run_pid(const struct ga_sandbox *sb);      /* pid 1 of the sandbox, in our pid namespace */
 uint64_t ga_run_pidns(const struct ga_sandbox *sb); /* inode number of its pid namespace */

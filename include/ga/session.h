@@ -97,8 +97,8 @@ struct ga_session_run {
 	uint64_t pidns;
 	struct ga_strv limits;   /* limits on what it may use, in the form of
 				  * ga_confine_describe() */
-	char *network;           /* "host", "allow", "none", "learn"; NULL: made by an older
-				  * version, host */
+	char *network;           /* "host", "allow", "none"; NULL: made by an older version,
+				  * host */
 	struct ga_strv network_options; /* what the command line set about the network: KEY=VALUE */
 	struct ga_strv published; /* while it runs: "127.0.0.1:43211:3000", the host's address
 				   * first */
@@ -106,7 +106,6 @@ struct ga_session_run {
 	struct ga_strv refused;  /* "COUNT HOST:PORT", or for a look-up "COUNT HOST" */
 	uint64_t unlisted;       /* number of further ones that were refused */
 	struct ga_strv forbidden; /* the same for allowed names that led where none may lead */
-	struct ga_strv learnt;   /* words of network.allow */
 	struct ga_strv checks;   /* how its `finish` commands ended (ga/check.h) */
 	struct ga_strv remarks;  /* for people (already quoted) */
 	uint64_t resumed;        /* time of the last resume */

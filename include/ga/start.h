@@ -30,8 +30,6 @@ struct ga_start_network {
 	const struct ga_strv *options; /* what the command line set of it, as KEY=VALUE; NULL */
 	bool by_repository; /* the repository's file made `mode` stricter than the user's
 			     * settings */
-	bool learn;         /* reach everything through a network of its own, and list what was
-			     * reached; no other mode */
 };
 
 /* What the flows need to know of the host; filled by the command line. */
@@ -126,7 +124,7 @@ struct ga_start {
 	struct ga_sandbox *sandbox; /* starting, with nothing of the agent's in it yet; later
 				     * ended */
 	struct ga_confine confine; /* its limits */
-	struct ga_net_plan plan; /* what it can reach, for GA_NETWORK_ALLOW and for learning */
+	struct ga_net_plan plan; /* what it can reach, for GA_NETWORK_ALLOW */
 	struct ga_relay *relay; /* NULL: it needs none */
 	int ports;              /* descriptor that reserves its range of ports; -1 */
 	const struct ga_preset *preset; /* the command's preset, or NULL; belongs to ga_start_env or

@@ -81,9 +81,6 @@ int cli_set_network(const struct cli_network *o, const struct ga_strv *former,
 {
 	const char *mode = o->none ? "none" : o->mode;
 
-	if (o->learn && (o->none || o->mode || o->allow.n))
-		return ga_fail(err, GA_EUSAGE, "--learn restricts nothing: it cannot be used with "
-			       "--network, --no-network or --allow");
 	if (o->none && o->mode && strcmp(o->mode, "none") != 0)
 		return ga_fail(err, GA_EUSAGE,
 			       "--network and --no-network cannot be used together");
@@ -106,27 +103,25 @@ int cli_set_network(const struct cli_network *o, const struct ga_strv *former,
 
 /* Where network.allow was set, if nothing uses it, as the mode is not `allow`; else NULL. Nothing
  * is wrong where the command line chose the mode: the list may be kept for other sessions. */
-static char *unused_list(const struct ga_config *conf, bool learn)
+static char *unused_list(const struct ga_config *conf)
 {
-	return conf->network_allow.n && conf->network != GA_NETWORK_ALLOW && !learn &&
+	return conf->network_allow.n && conf->network != GA_NETWORK_ALLOW &&
 	       ga_config_set_by(conf, "network.mode") != GA_ORIGIN_COMMAND ?
 		       ga_config_place(conf, "network.allow") : NULL;
 }
 
-void cli_apply_network(struct cli *c, const struct cli_network *o, const struct ga_config *conf,
-		       const struct ga_strv *options)
+void cli_apply_network(struct cli *c, const struct ga_config *conf, const struct ga_strv *options)
 {
 	free(c->allow_at);
-	c->allow_at = unused_list(conf, o->learn);
+	c->allow_at = unused_list(conf);
 	c->env.net = (struct ga_start_network){
-		.mode = o->learn ? GA_NETWORK_ALLOW : (enum ga_network)conf->network,
+		.mode = (enum ga_network)conf->network,
 		.allow = &conf->network_allow,
 		.sockets = &conf->network_sockets,
 		.publish = &conf->network_publish,
 		.allow_at = c->allow_at,
 		.options = options,
 		.by_repository = conf->network > c->settings.network,
-		.learn = o->learn,
 	};
 	c->env.nested = conf->nested;
 }

@@ -32,7 +32,7 @@ static int settle(struct cli *c, const struct ga_session *s, const struct cli_ne
 	    cli_set_network(o ? o : &none, &s->run.network_options, conf, net, err))
 		return -1;
 	cli_apply_settings(c, conf, filter, so);
-	cli_apply_network(c, o ? o : &none, conf, net);
+	cli_apply_network(c, conf, net);
 	return 0;
 }
 

@@ -30,8 +30,6 @@ static const struct cli_opt opts[] = {
 		  "whether to show ignored files (default: share)"),
 	CLI_VALUE(task, "task", 0, "TEXT|FILE", "give a known agent this as its first task"),
 	CLI_FLAG(live, "live", 0, "lay the session over the working tree itself, without a copy"),
-	CLI_FLAG(run.net.learn, "learn", 0,
-		 "restrict nothing, and print what --network allow would have to list"),
 	CLI_FLAG(no_setup, "no-setup", 0, "skip the commands of 'setup'"),
 	CLI_FLAG(rm, "rm", 0, "drop the session at its end if it left nothing to land"),
 	CLI_FLAG(dry_run, "dry-run", 0, "say what would be done, and do nothing"),
@@ -89,7 +87,7 @@ static int settle(struct cli *c, const struct options *o, const struct cli_filte
 	so->live = o->live || (conf->tree == GA_TREE_LIVE && !o->base &&
 			       so->dirty != GA_DIRTY_IGNORE);
 	cli_apply_settings(c, conf, filter, so);
-	cli_apply_network(c, &o->run.net, conf, net);
+	cli_apply_network(c, conf, net);
 	return 0;
 }
 
@@ -161,7 +159,7 @@ static int options_there(const struct options *o, const char *task, struct ga_st
 
 		if ((!flag && !value && !(list && list->n)) || ga_has_word(own, opts[i].name))
 			continue;
-		if (ga_has_word("live dry-run rm expose learn terminal-filter", opts[i].name))
+		if (ga_has_word("live dry-run rm expose terminal-filter", opts[i].name))
 			return ga_fail(err, GA_EUSAGE, "--%s cannot be used with --on",
 				       opts[i].name);
 		if (flag)

@@ -52,7 +52,7 @@ static void read_network(char **argv, struct command *ret)
 		else if (!strncmp(*argv, mode_is, sizeof(mode_is) - 1))
 			ret->network = *argv + sizeof(mode_is) - 1;
 		else if (!strncmp(*argv, allow, sizeof(allow) - 1) ||
-			 !strcmp(*argv, "--no-network") || !strcmp(*argv, "--learn"))
+			 !strcmp(*argv, "--no-network"))
 			ret->network = "";
 	}
 }

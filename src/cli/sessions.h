@@ -99,11 +99,11 @@ int cli_parse_filter(const char *value, bool detach, struct cli_filter *ret, str
 int cli_session_unfiltered(struct cli *c, const struct cli_filter *f, const struct ga_session *s,
 			   bool *ret, struct ga_error *err);
 
-/* --network, --no-network and --allow of start and resume; --learn is start's alone. */
+/* --network, --no-network and --allow of start and resume. */
 struct cli_network {
 	const char *mode;
 	struct ga_strv allow;
-	bool none, learn;
+	bool none;
 };
 /* The options that start and resume have in common, and CLI_RUN_OPTS, their rows in the tables of
  * the commands: `in` is the member of struct options that has them. */
@@ -147,8 +147,7 @@ int cli_service_log(const struct ga_session *s, const char *name, struct ga_erro
 void cli_apply_settings(struct cli *c, const struct ga_config *conf,
 			const struct cli_filter *filter, struct ga_start_opts *ret);
 /* The same for what it can reach, after cli_set_network(); `options` are the KEY=VALUE of that. */
-void cli_apply_network(struct cli *c, const struct cli_network *o, const struct ga_config *conf,
-		       const struct ga_strv *options);
+void cli_apply_network(struct cli *c, const struct ga_config *conf, const struct ga_strv *options);
 /* Add the files of --expose to `ret`, as absolute paths. */
 int cli_find_exposed(struct cli *c, const struct ga_strv *paths, struct ga_strv *ret,
 		     struct ga_error *err);

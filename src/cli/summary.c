@@ -91,11 +91,11 @@ static json_t *refused_json(const struct ga_strv *words)
 
 static json_t *network_json(const struct ga_session *s)
 {
-	return json_pack("{s:s, s:o, s:o, s:I, s:o, s:o}", "mode",
+	return json_pack("{s:s, s:o, s:o, s:I, s:o}", "mode",
 			 s->run.network ? s->run.network : "host", "published",
 			 ga_json_strv(&s->run.published), "refused", refused_json(&s->run.refused),
 			 "unlisted", (json_int_t)s->run.unlisted, "forbidden",
-			 refused_json(&s->run.forbidden), "learnt", ga_json_strv(&s->run.learnt));
+			 refused_json(&s->run.forbidden));
 }
 
 static json_t *live_json(const struct ga_live_peer *p)
@@ -406,25 +406,6 @@ static void say_forbidden(const struct ga_session *s, FILE *f)
 			      "with --allow ADDRESS:PORT\n", list);
 }
 
-/* To be pasted as it is. In quotes, since an IPv6 address begins like a list of YAML. */
-static void say_learnt(const struct ga_session *s, FILE *f)
-{
-	if (!s->run.network || strcmp(s->run.network, "learn") != 0)
-		return;
-	if (!s->run.learnt.n) {
-		(void)fprintf(f, "  learnt: it reached nothing over the network\n");
-		return;
-	}
-	(void)fprintf(f, "  learnt: this in " GA_CONFIG_REPOSITORY_FILE
-			 " would have sufficed for what it reached\n"
-			 "network:\n  mode: allow\n  allow:\n");
-	for (size_t i = 0; i < s->run.learnt.n; i++) {
-		cleanup_free char *q = ga_escape(s->run.learnt.v[i]);
-
-		(void)fprintf(f, "    - \"%s\"\n", q);
-	}
-}
-
 int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
 		struct ga_error *err)
 {
@@ -454,7 +435,6 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 	say_left(r, f);
 	say_refused(s, f);
 	say_forbidden(s, f);
-	say_learnt(s, f);
 	for (size_t i = 0; i < s->result.notes.n; i++)
 		(void)fprintf(f, "  note: %s\n", s->result.notes.v[i]);
 	if (s->state == GA_STATE_DROPPED)

@@ -176,13 +176,10 @@ static void spell(char **env)
 	while (*env++);
 }
 
-/* Without this a session that learns would learn less than it says. */
 static void announce(int report, struct announced a)
 {
 	if (a.sock < 0 || !renames_announce(&a))
 		return;
-	if (a.connects)
-		fail(report, GA_CTL_STEP_LEARN);
 	tell(report, STEP_NO_RENAMES);
 }
 
@@ -221,7 +218,7 @@ run_leader(uint32_t id, int payload, int tty, int chan, struct announced a)
 	chan = fcntl(chan, F_DUPFD_CLOEXEC, base);
 	if (a.sock >= 0)
 		a.sock = fcntl(a.sock, F_DUPFD_CLOEXEC, base);
-	if (payload < 0 || tty < 0 || chan < 0 || ((a.renames || a.connects) && a.sock < 0))
+	if (payload < 0 || tty < 0 || chan < 0 || (a.renames && a.sock < 0))
 		_exit(126);
 	for (int fd = 3; fd < base; fd++)
 		(void)close(fd);

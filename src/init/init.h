@@ -11,7 +11,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "ga/connects.h"
 #include "ga/control.h"
 
 #define MAX_COMMANDS 32
@@ -51,7 +50,7 @@ void close_fds(struct request_fds *f);
 /* The calls of a command that are announced to pid 1 (renames.h). */
 struct announced {
 	int sock; /* from renames_start(); -1: none */
-	bool renames, deep, connects; /* `deep`: renames, and all removals of directories */
+	bool renames, deep; /* `deep`: renames, and all removals of directories */
 };
 
 /* Fork the command or its leader. The slot is filled on success; -1 with errno. */

@@ -36,7 +36,6 @@ struct init {
 	int sigfd;
 	struct project project;
 	struct renames *renames; /* NULL before a command asked for it */
-	int asks;                /* socket of GA_CTL_LEARN, or -1 */
 	struct command commands[MAX_COMMANDS];
 };
 
@@ -295,20 +294,19 @@ static void spawn(struct init *in, const struct ga_ctl_msg *m, struct request_fd
 	struct command refused = { .id = m->id };
 	struct command *c = by_pid(in, 0);
 	struct announced a = { .sock = -1, .renames = m->flags & GA_SPAWN_RENAMES,
-			       .deep = (m->flags & GA_SPAWN_RENAMES) && (m->flags & GA_SPAWN_DEEP),
-			       .connects = in->asks >= 0 };
+			       .deep = (m->flags & GA_SPAWN_RENAMES) &&
+				       (m->flags & GA_SPAWN_DEEP) };
 
 	/* now everything is mounted, and nobody can have moved it yet */
 	if (project_open(&in->project))
 		die("cannot open the project");
-	if (a.renames || a.connects)
-		a.sock = renames_start(&in->renames, in->ctl, in->asks);
+	if (a.renames)
+		a.sock = renames_start(&in->renames, in->ctl);
 	if (by_id(in, m->id))
 		errno = EEXIST;
 	else if (!c)
 		errno = EAGAIN;
-	else if (!((a.renames || a.connects) && a.sock < 0) &&
-		 !command_start(c, m, f, in->ctl, a))
+	else if (!(a.renames && a.sock < 0) && !command_start(c, m, f, in->ctl, a))
 		errno = 0;
 	if (errno)
 		say(in, GA_CTL_FAILED, &refused, errno, GA_CTL_STEP_SETUP);
@@ -325,15 +323,6 @@ static void open_terminal(struct init *in)
 		(void)close(fd);
 	if (!sent && send_msg(in->ctl, &m))
 		lost_supervisor();
-}
-
-/* Calls of commands started earlier would not be announced. */
-static void learn(struct init *in, struct request_fds *f)
-{
-	if (f->n != 1 || in->asks >= 0 || in->renames)
-		return;
-	in->asks = f->v[0];
-	f->n = 0;
 }
 
 static void resume(const struct ga_ctl_msg *m, struct command *c)
@@ -361,8 +350,6 @@ static void on_request(struct init *in)
 		spawn(in, &m, &f);
 	else if (m.type == GA_CTL_PTY)
 		open_terminal(in);
-	else if (m.type == GA_CTL_LEARN)
-		learn(in, &f);
 	else if (m.type == GA_CTL_SHARED)
 		renames_told(in->renames, &m);
 	else if (c && c->pgrp && !c->reported && m.type == GA_CTL_SIGNAL && m.value > 0 &&
@@ -415,7 +402,7 @@ static void __attribute__((noreturn)) serve(struct init *in)
 
 int main(int argc, char **argv)
 {
-	struct init in = { .ctl = parse_control_fd(argc, argv), .asks = -1 };
+	struct init in = { .ctl = parse_control_fd(argc, argv) };
 	sigset_t all, chld;
 
 	/* otherwise /proc/1 would give access to our descriptors */

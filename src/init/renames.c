@@ -63,7 +63,6 @@ struct renames {
 	int sock;        /* new listeners are received here */
 	int send;        /* the end on which commands send them */
 	unsigned filters;
-	struct connects connects;
 	struct shares shares;
 	int listeners[MAX_LISTENERS];
 	_Atomic unsigned n_listeners;
@@ -88,9 +87,7 @@ static int send_listener(int sock, int listener)
 int renames_announce(const struct announced *a)
 {
 	const void *(*const compiled)(size_t *ret_n) =
-		a->connects ? a->deep ? deep_both_program : a->renames ? both_program
-								       : connects_program
-			    : a->deep ? deep_program : renames_program;
+		a->deep ? deep_program : renames_program;
 	size_t n;
 	const void *filter = compiled(&n);
 	struct sock_fprog program = { .len = (unsigned short)(n / sizeof(struct sock_filter)) };
@@ -285,13 +282,9 @@ static void on_call(struct renames *r, int listener)
 	int errnum = 0, mount;
 
 	/* ENOENT if the caller was killed meanwhile */
-	if (!j || connects_full(&r->connects) || shares_full(&r->shares) ||
+	if (!j || shares_full(&r->shares) ||
 	    ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &n))
 		return;
-	if (n.data.nr == SYS_connect) {
-		connects_ask(&r->connects, listener, &n);
-		return;
-	}
 	if (is_removal(n.data.nr)) {
 		v = remove_look(listener, &n, r->filters, &mount);
 	} else {
@@ -332,7 +325,6 @@ static void drop_listener(struct renames *r, size_t i)
 		if (j->result < 0)
 			end_job(j, 0);
 	}
-	connects_drop(&r->connects, r->listeners[i]);
 	shares_drop(&r->shares, r->listeners[i]);
 	(void)close(r->listeners[i]);
 	r->listeners[i] = -1;
@@ -377,12 +369,11 @@ static void on_listener(struct renames *r)
 
 static void serve_once(struct renames *r)
 {
-	struct pollfd p[3 + MAX_LISTENERS + MAX_JOBS] = { { .fd = r->sock, .events = POLLIN } };
-	struct pollfd *answers = &p[1 + MAX_LISTENERS + MAX_JOBS];
-	bool full = !free_job(r) || connects_full(&r->connects) || shares_full(&r->shares);
+	struct pollfd p[2 + MAX_LISTENERS + MAX_JOBS] = { { .fd = r->sock, .events = POLLIN } };
+	struct pollfd *answers = &p[1 + MAX_LISTENERS + MAX_JOBS]; /* the last */
+	bool full = !free_job(r) || shares_full(&r->shares);
 
-	answers[0] = (struct pollfd){ .fd = r->connects.sock, .events = POLLIN };
-	answers[1] = (struct pollfd){ .fd = r->shares.answers, .events = POLLIN };
+	*answers = (struct pollfd){ .fd = r->shares.answers, .events = POLLIN };
 	for (size_t i = 0; i < MAX_LISTENERS; i++)
 		p[1 + i] = (struct pollfd){ .fd = full ? -1 : r->listeners[i], .events = POLLIN };
 	for (size_t i = 0; i < MAX_JOBS; i++)
@@ -401,9 +392,7 @@ static void serve_once(struct renames *r)
 	}
 	if (p[0].revents)
 		on_listener(r);
-	if (answers[0].revents)
-		connects_answered(&r->connects);
-	if (answers[1].revents)
+	if (answers->revents)
 		shares_answered(&r->shares);
 	start_jobs(r);
 }
@@ -422,7 +411,7 @@ void renames_told(struct renames *r, const struct ga_ctl_msg *m)
 }
 
 /* `pairs`: of listeners, and of answers about shared directories. */
-static struct renames *make_renames(int ctl, int asks, int pairs[2][2])
+static struct renames *make_renames(int ctl, int pairs[2][2])
 {
 	struct renames *r = calloc(1, sizeof(*r));
 
@@ -441,7 +430,6 @@ static struct renames *make_renames(int ctl, int asks, int pairs[2][2])
 	r->shares.ctl = ctl;
 	r->shares.answers = pairs[1][0];
 	r->shares.tell = pairs[1][1];
-	r->connects.sock = asks;
 	r->filters = rename_filters("self");
 	for (size_t i = 0; i < MAX_LISTENERS; i++)
 		r->listeners[i] = -1;
@@ -450,7 +438,7 @@ static struct renames *make_renames(int ctl, int asks, int pairs[2][2])
 	return r;
 }
 
-int renames_start(struct renames **ret, int ctl, int asks)
+int renames_start(struct renames **ret, int ctl)
 {
 	struct renames *r = *ret;
 	int pairs[2][2], rc;
@@ -460,7 +448,7 @@ int renames_start(struct renames **ret, int ctl, int asks)
 		errno = EAGAIN;
 		return atomic_load(&r->n_listeners) > MAX_LISTENERS - MAX_COMMANDS ? -1 : r->send;
 	}
-	r = make_renames(ctl, asks, pairs);
+	r = make_renames(ctl, pairs);
 	if (!r)
 		return -1;
 	rc = pthread_create(&thread, NULL, serve, r);

@@ -11,9 +11,6 @@
  * Removing shared directories: each is a mount point, which the kernel refuses to remove (EBUSY).
  * So it announces removals of directories, too. A shared directory is removed by the supervisor,
  * when it is empty; a rename of one gets EXDEV.
- *
- * The same thread passes the connections of a session that learns (ga/connects.h) to the other end
- * of its socket and answers them: a process can have only one listener for all its calls.
  */
 #ifndef RENAMES_H
 #define RENAMES_H
@@ -24,25 +21,20 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "ga/connects.h"
 #include "ga/control.h"
 
-/* The filters, made at build time: for renames and removals by path, for connections, and for both;
- * the last two are like the first and the third, with all removals of directories. */
+/* The filters, made at build time: for renames and removals by path, and that with all removals of
+ * directories. */
 const void *renames_program(size_t *ret_n);
-const void *connects_program(size_t *ret_n);
-const void *both_program(size_t *ret_n);
 const void *deep_program(size_t *ret_n);
-const void *deep_both_program(size_t *ret_n);
 
 /* The other thread of pid 1, which answers the calls. */
 struct renames;
 
-/* Start it, once; later calls return the same socket and ignore `ctl`, the control socket, and
- * `asks`, the socket on which connections are announced (-1: they are not). Returns a socket on
- * which commands send their listeners, or -1 with errno: EAGAIN while processes that earlier
- * commands left running hold nearly all listeners. */
-int renames_start(struct renames **r, int ctl, int asks);
+/* Start it, once; later calls return the same socket and ignore `ctl`, the control socket. Returns
+ * a socket on which commands send their listeners, or -1 with errno: EAGAIN while processes that
+ * earlier commands left running hold nearly all listeners. */
+int renames_start(struct renames **r, int ctl);
 /* Pass on an answer of the supervisor's (GA_CTL_SHARED). */
 void renames_told(struct renames *r, const struct ga_ctl_msg *m);
 /* Is `pid` a process that moves a directory? If somebody stops it, it must be continued. */
@@ -131,28 +123,6 @@ void shares_ask(struct shares *s, int listener, uint64_t id, int mount, bool ren
 void shares_answered(struct shares *s);
 /* Call before a listener is closed. */
 void shares_drop(struct shares *s, int listener);
-
-/* ---- connections
-
- * Asked for at `sock` and not answered yet. */
-struct connect_call {
-	bool used;
-	int listener;          /* -1: the caller is gone */
-	uint64_t id;
-};
-struct connects {
-	int sock;              /* -1: connections are not announced */
-	struct connect_call calls[GA_CONNECTS];
-};
-/* Is every slot taken? */
-bool connects_full(const struct connects *c);
-/* Call unless they are full: announce the call, or let it continue if it is not to an internet
- * address or nobody is asked. */
-void connects_ask(struct connects *c, int listener, const struct seccomp_notif *n);
-/* Answers can be read from `sock`. */
-void connects_answered(struct connects *c);
-/* Call before a listener is closed. */
-void connects_drop(struct connects *c, int listener);
 
 /* ---- moving
 

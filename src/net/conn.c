@@ -133,8 +133,6 @@ static void set_tcp_options(int fd)
 static void established(struct ga_relay *r, struct net_conn *c)
 {
 	note(r, c, GA_USE_ALLOWED);
-	if (c->kind == NET_L_LEARNT || c->kind == NET_L_PROXY)
-		net_learn_reached(r, c->rule, c->via ? NULL : &c->addrs.v[c->next - 1], c->port);
 	net_conn_deadline(r, c, 0);
 	set_tcp_options(c->client.fd);
 	set_tcp_options(c->target.fd);
@@ -196,6 +194,16 @@ static bool attempt(struct ga_relay *r, struct net_conn *c, const struct ga_net_
 	return true;
 }
 
+/* ga_net_addr_allowed(), and not to an address of this machine's that is not itself listed. */
+static bool may_go(const struct ga_relay *r, size_t rule, const struct ga_net_addr *a,
+		   uint16_t port)
+{
+	const struct ga_net_host host = { .addr = *a };
+
+	return ga_net_addr_allowed(r->plan, rule, a, port) &&
+	       (ga_net_plan_match(r->plan, &host, port) >= 0 || !net_is_own(a));
+}
+
 static void try_next(struct ga_relay *r, struct net_conn *c, enum ga_net_outcome why)
 {
 	hang_up(r, &c->target, true);
@@ -205,7 +213,7 @@ static void try_next(struct ga_relay *r, struct net_conn *c, enum ga_net_outcome
 		/* check the very address that is connected to; the host's proxy is no place to go
 		 * to, as it leads everywhere */
 		if (c->kind != NET_L_PUBLISH && !c->via &&
-		    (!net_may_go(r, c->rule, a, c->port) ||
+		    (!may_go(r, c->rule, a, c->port) ||
 		     net_via_is(&r->via, &(const struct ga_net_host){ .addr = *a }, c->port))) {
 			c->forbidden = true;
 			continue;
@@ -285,7 +293,7 @@ static void connect_to(struct ga_relay *r, struct net_conn *c, const struct ga_n
 
 static void asked(struct ga_relay *r, struct net_conn *c)
 {
-	ssize_t rule = net_rule_for(r, &c->ask.host, c->ask.port);
+	ssize_t rule = ga_net_plan_match(r->plan, &c->ask.host, c->ask.port);
 
 	c->to = ga_net_host_text(&c->ask.host, c->ask.port);
 	c->port = c->ask.port;
@@ -533,24 +541,6 @@ static void begin_rule(struct ga_relay *r, struct net_conn *c)
 	connect_to(r, c, host, l->addr.ip6);
 }
 
-static void begin_learnt(struct ga_relay *r, struct net_conn *c)
-{
-	struct ga_net_host host;
-	struct net_place at;
-	ssize_t rule;
-
-	net_learn_place(r, c->index, &at, &host);
-	c->port = at.port;
-	c->to = ga_net_host_text(&host, at.port);
-	rule = net_rule_for(r, &host, at.port);
-	if (rule < 0) {
-		fail(r, c, GA_USE_REFUSED, GA_NET_REFUSED);
-		return;
-	}
-	c->rule = (size_t)rule;
-	connect_to(r, c, &host, at.addr.ip6);
-}
-
 static void begin(struct ga_relay *r, struct net_conn *c)
 {
 	switch (c->kind) {
@@ -570,9 +560,6 @@ static void begin(struct ga_relay *r, struct net_conn *c)
 		break;
 	case NET_L_RULE:
 		begin_rule(r, c);
-		break;
-	case NET_L_LEARNT:
-		begin_learnt(r, c);
 		break;
 	case NET_L_DNS:
 	case NET_L_REFUSED:

@@ -184,7 +184,7 @@ static int add_listeners(struct ga_net_plan *p, struct ga_error *err)
 		.addr = service, .port = GA_NET_DNS_PORT, .what = GA_NET_FOR_DNS
 	};
 	/* without rules there is nothing to ask the proxy for */
-	if (p->n_rules || p->learns)
+	if (p->n_rules)
 		p->listeners[p->n_listeners++] = (struct ga_net_listener){
 			.addr = service, .port = GA_NET_PROXY_PORT, .what = GA_NET_FOR_PROXY
 		};
@@ -271,13 +271,10 @@ static int make(const struct ga_strv *allow, const struct ga_net_options *o,
 		struct ga_net_plan *p, struct ga_error *err)
 {
 	p->ip6 = o->ip6;
-	p->learns = o->learns;
-	if (p->learns && allow->n)
-		GA_BUG("a plan that learns has no words");
 	if (allow->n > GA_NET_RULES_MAX)
 		return ga_fail(err, GA_EUSAGE, "cannot allow %zu hosts: at most %d can be listed",
 			       allow->n, GA_NET_RULES_MAX);
-	p->rules = ga_calloc(p->learns ? GA_NET_LEARN_RULES : allow->n + 1, sizeof(*p->rules));
+	p->rules = ga_calloc(allow->n + 1, sizeof(*p->rules));
 	for (; p->n_rules < allow->n; p->n_rules++)
 		if (ga_net_rule_parse(allow->v[p->n_rules], &p->rules[p->n_rules], err))
 			return -1;
@@ -333,27 +330,8 @@ bool ga_net_plan_add_name(struct ga_net_plan *p, const char *name)
 	if (p->n_names == p->max_names)
 		return false;
 	add_name(p, h.name);
-	p->names[p->n_names - 1].refused = !p->learns;
+	p->names[p->n_names - 1].refused = true;
 	return true;
-}
-
-ssize_t ga_net_plan_learn_rule(struct ga_net_plan *p, const struct ga_net_host *h, uint16_t port)
-{
-	struct ga_net_rule *r = &p->rules[p->n_rules];
-	ssize_t found = ga_net_plan_match(p, h, port);
-
-	if (found >= 0)
-		return found;
-	if (p->n_rules == GA_NET_LEARN_RULES || net_name_below(h->name, "localhost"))
-		return -1;
-	*r = (struct ga_net_rule){ .kind = GA_NET_NAMED, .host = *h, .first = port, .last = port };
-	if (!*h->name && !net_addr_is_localhost(&h->addr))
-		r->kind = GA_NET_LITERAL;
-	else if (!*h->name || !strcmp(h->name, "localhost"))
-		r->kind = GA_NET_LOCALHOST;
-	if (r->kind == GA_NET_LOCALHOST)
-		(void)ga_net_host_parse("localhost", strlen("localhost"), &r->host);
-	return (ssize_t)p->n_rules++;
 }
 
 /* ---- */

@@ -7,7 +7,6 @@
 
 #include <sys/resource.h>
 
-#include "ga/connects.h"
 #include "net-internal.h"
 
 /* The sources of epoll(7) events. */
@@ -16,8 +15,6 @@ enum net_source_kind {
 	NET_LOOKUP,   /* owner: a struct net_job */
 	NET_CLIENT,   /* owner: a struct net_conn; the same for the next */
 	NET_TARGET,
-	NET_CALLS,    /* owner: a struct net_learn */
-	NET_CALL,     /* owner: a struct net_call */
 	NET_POOLED,   /* owner: a struct net_pool */
 };
 struct net_source {
@@ -34,7 +31,6 @@ enum net_listener_kind {
 	NET_L_REFUSED, /* a packet socket; index: 1 for IPv6 */
 	NET_L_UNIX,    /* index: of the word of network.sockets */
 	NET_L_PUBLISH, /* index: of the word of network.publish */
-	NET_L_LEARNT,  /* index: for net_learn_place() */
 };
 struct net_listener {
 	struct net_source s;
@@ -48,23 +44,6 @@ struct net_job {
 	struct net_lookup l;
 	char *name;
 	int64_t deadline;
-};
-
-struct net_place {
-	struct ga_net_addr addr;
-	uint16_t port;
-};
-/* A connect(2) call inside that is waiting: for the host's port to answer, for its turn, for a
- * listener to be made, or for another call that wants the same listener. */
-struct net_call {
-	bool used;
-	struct net_source s;
-	struct ga_connect m;
-	struct net_place at;
-	int dial;
-	struct net_child child;
-	bool turn;        /* it waits until more listeners may be made */
-	int64_t deadline; /* 0: it waits for another call */
 };
 
 enum net_state {
@@ -146,7 +125,6 @@ struct ga_relay {
 	struct net_uses uses;
 	struct rlimit limit;     /* the original limit on descriptors */
 	bool raised;
-	struct net_learn *learn; /* NULL: it does not learn */
 	struct net_ports host;
 };
 
@@ -166,8 +144,6 @@ bool net_is_loopback(const struct ga_relay *r, const struct ga_net_addr *a);
 bool net_is_published(const struct ga_relay *r, uint16_t port);
 /* Is this refusal of the kernel's worth reporting? */
 bool net_is_refusal(struct ga_relay *r, const struct net_refusal *f);
-/* Add a listener that was made for a call; takes over `fd`. */
-int net_add_learnt(struct ga_relay *r, size_t index, int fd);
 
 /* ---- inside.c */
 
@@ -181,24 +157,6 @@ void net_inside_event(struct ga_relay *r, struct net_pool *p);
 void net_inside_time(struct ga_relay *r, int64_t now);
 int64_t net_inside_next(const struct ga_relay *r); /* 0: never */
 
-/* ---- learn.c: what is different in a session that learns, and what is in others */
-
-struct net_learn *net_learn_open(void);
-void net_learn_close(struct ga_relay *r);
-int net_learn_watch(struct ga_relay *r);
-void net_learn_calls(struct ga_relay *r);
-void net_learn_event(struct ga_relay *r, struct net_call *c);
-void net_learn_time(struct ga_relay *r, int64_t now);
-int64_t net_learn_next(const struct ga_relay *r); /* 0: never */
-/* The place of such a listener, and the rule it is for. */
-void net_learn_place(const struct ga_relay *r, size_t i, struct net_place *ret,
-		     struct ga_net_host *host);
-/* The rule that covers this host and port; -1: none. */
-ssize_t net_rule_for(struct ga_relay *r, const struct ga_net_host *h, uint16_t port);
-/* ga_net_addr_allowed(), and not to an address of this machine's that is not itself listed. */
-bool net_may_go(const struct ga_relay *r, size_t rule, const struct ga_net_addr *a, uint16_t port);
-/* Record that the rule's host was reached, at this address (NULL: through the host's proxy). */
-void net_learn_reached(struct ga_relay *r, size_t rule, const struct ga_net_addr *a, uint16_t port);
 /* Answer a query, and record a name that is refused. */
 void net_dns(struct ga_relay *r, const void *query, size_t n, struct ga_net_dns_reply *ret);
 

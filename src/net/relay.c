@@ -47,11 +47,6 @@ static void add_listener(struct ga_relay *r, enum net_listener_kind kind, size_t
 
 static int watch_listeners(struct ga_relay *r, struct ga_error *err)
 {
-	/* reserve room, because adding some later must not move the array */
-	if (r->learn) {
-		r->cap_listeners = r->n_listeners + GA_NET_LISTENERS_MAX;
-		r->listeners = ga_realloc(r->listeners, r->cap_listeners * sizeof(*r->listeners));
-	}
 	for (size_t i = 0; i < r->n_listeners; i++) {
 		struct net_listener *l = &r->listeners[i];
 
@@ -153,8 +148,6 @@ int ga_relay_open(const struct ga_relay_opts *o, struct ga_relay **ret, struct g
 	raise_limit(r);
 	if (r->epoll < 0)
 		(void)ga_fail_errno(err, GA_ESTART, errno, "cannot open an epoll descriptor");
-	else if (r->plan && r->plan->learns && !(r->learn = net_learn_open()))
-		(void)ga_fail_errno(err, GA_ESTART, errno, "cannot create a socket");
 	else if (!open_host(r, o, err)) {
 		*ret = r;
 		return 0;
@@ -181,7 +174,6 @@ void ga_relay_close(struct ga_relay *r)
 	if (!r)
 		return;
 	net_jobs_abandon(r);
-	net_learn_close(r);
 	for (size_t i = 0; i < r->n_conns; i++)
 		net_conn_free(r, r->conns[i]);
 	free(r->conns);
@@ -262,27 +254,7 @@ int ga_relay_enter(struct ga_relay *r, pid_t pid, struct ga_error *err)
 		return -1;
 	if (r->plan && open_inside(r, err))
 		return -1;
-	if (r->learn && net_learn_watch(r))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot watch a socket");
 	return watch_listeners(r, err);
-}
-
-int net_add_learnt(struct ga_relay *r, size_t index, int fd)
-{
-	struct net_listener *l;
-
-	if (r->n_listeners == r->cap_listeners) {
-		(void)close(fd);
-		return -1;
-	}
-	add_listener(r, NET_L_LEARNT, index, fd);
-	l = &r->listeners[r->n_listeners - 1];
-	l->s.owner = l;
-	if (!net_watch(r, &l->s, EPOLLIN))
-		return 0;
-	r->n_listeners--;
-	(void)close(fd);
-	return -1;
 }
 
 /* ---- serving */
@@ -331,6 +303,21 @@ static void answer_some(struct ga_relay *r, const struct net_listener *l)
 	}
 }
 
+void net_dns(struct ga_relay *r, const void *query, size_t n, struct ga_net_dns_reply *ret)
+{
+	bool added;
+
+	ga_net_dns_answer(r->plan, query, n, ret);
+	if (ret->verdict != GA_NET_DNS_REFUSED)
+		return;
+	added = ga_net_plan_add_name(r->plan, ret->name);
+	if (added)
+		ga_net_dns_answer(r->plan, query, n, ret);
+	if (ret->verdict == GA_NET_DNS_REFUSED)
+		net_use_name(&r->uses, added ? GA_USE_LOOKED_UP : GA_USE_REFUSED, ret->name,
+			     ret->type != 1);
+}
+
 char *net_to_text(const struct ga_relay *r, const struct ga_net_addr *a, uint16_t port)
 {
 	struct ga_net_host host;
@@ -361,9 +348,7 @@ bool net_is_refusal(struct ga_relay *r, const struct net_refusal *f)
 {
 	if (!net_is_loopback(r, &f->addr))
 		return true;
-	/* for a session that learns, the host itself was asked */
-	return !f->udp && !net_is_published(r, f->port) && !r->learn &&
-	       net_host_listens(&r->host, f->port);
+	return !f->udp && !net_is_published(r, f->port) && net_host_listens(&r->host, f->port);
 }
 
 static void note_refusals(struct ga_relay *r, const struct net_listener *l)
@@ -411,12 +396,6 @@ static void serve_one(struct ga_relay *r, const struct net_source *s, uint32_t e
 	case NET_TARGET:
 		net_conn_event(r, s->owner, false, events);
 		break;
-	case NET_CALLS:
-		net_learn_calls(r);
-		break;
-	case NET_CALL:
-		net_learn_event(r, s->owner);
-		break;
 	case NET_POOLED:
 		net_inside_event(r, s->owner);
 		break;
@@ -443,7 +422,6 @@ static void serve_times(struct ga_relay *r)
 	int64_t now = ga_now_ms();
 
 	net_jobs_time(r, now);
-	net_learn_time(r, now);
 	net_inside_time(r, now);
 	for (size_t i = 0; r->timed && i < r->n_conns; i++)
 		if (r->conns[i]->deadline && r->conns[i]->deadline <= now)
@@ -470,12 +448,10 @@ int ga_relay_fd(const struct ga_relay *r)
 
 int64_t ga_relay_next(const struct ga_relay *r)
 {
-	int64_t next = net_learn_next(r), made = net_inside_next(r);
+	int64_t next = net_inside_next(r);
 
 	if (r->queue)
 		return ga_now_ms();
-	if (made && (!next || made < next))
-		next = made;
 	for (size_t i = 0; i < NET_JOBS; i++)
 		if (r->jobs[i] && (!next || r->jobs[i]->deadline < next))
 			next = r->jobs[i]->deadline;

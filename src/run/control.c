@@ -114,13 +114,6 @@ int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char
 	return write_payload(wr, &payload, err);
 }
 
-int ga_run_learn(struct ga_sandbox *sb, int fd, struct ga_error *err)
-{
-	const struct ga_ctl_msg m = { .type = GA_CTL_LEARN };
-
-	return live_send(sb->ctl, &m, NULL, 0, &fd, 1) ? not_sent(sb, err) : 0;
-}
-
 void run_send(const struct ga_sandbox *sb, uint32_t type, uint32_t id, int32_t value)
 {
 	struct ga_ctl_msg m = { .type = type, .id = id, .value = value };
@@ -262,13 +255,6 @@ static int hint_exec(const char *program, int errnum, struct ga_error *err)
 			    "'git agent start bash' shows what is there");
 }
 
-static int hint_learn(int errnum, struct ga_error *err)
-{
-	if (errnum == EBUSY)
-		return ga_hint(err, "not in a sandbox that announces system calls itself");
-	return errnum == EINVAL ? ga_hint(err, "Linux 5.19 or newer is needed") : -1;
-}
-
 int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *program,
 		     struct ga_error *err)
 {
@@ -282,10 +268,6 @@ int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *pr
 	case GA_CTL_STEP_TTY:
 		return ga_fail_errno(err, GA_ESTART, m->value,
 				     "cannot give the sandbox a terminal");
-	case GA_CTL_STEP_LEARN:
-		(void)ga_fail_errno(err, GA_ESTART, m->value,
-				    "cannot learn what '%s' connects to", prog);
-		return hint_learn(m->value, err);
 	case GA_CTL_STEP_EXEC:
 		(void)ga_fail_errno(err, GA_ESTART, m->value, "cannot run '%s' in the sandbox",
 				    prog);

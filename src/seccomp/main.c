@@ -5,11 +5,10 @@
  * sandbox's processes.
  *
  * "renames" announces renames and removals of directories to pid 1 (src/init/renames.h); a filter
- * cannot know which renames are of directories, as paths are behind pointers. "connects" announces
- * connections, for a session that learns, and "both" announces both; "deep" and "deep-both" more
- * removals. "session" applies to all processes of a sandbox, or "nested" if programs may create
- * sandboxes of their own in it. These allow everything except what the table names: an agent runs
- * compilers, browsers, databases and debuggers. Refused is what reaches beyond the sandbox, or
+ * cannot know which renames are of directories, as paths are behind pointers. "deep" announces
+ * more removals. "session" applies to all processes of a sandbox, or "nested" if programs may
+ * create sandboxes of their own in it. These allow everything except what the table names: an agent
+ * runs compilers, browsers, databases and debuggers. Refused is what reaches beyond the sandbox, or
  * exposes kernel code that no development work needs.
  */
 #include <errno.h>
@@ -193,9 +192,9 @@ static int fill_nested(scmp_filter_ctx ctx)
 	return fill(ctx, true);
 }
 
-/* Those about directories, then connections. The first is for sessions that share a directory of a
- * directory: what removes the outer one may name the inner by its parent's descriptor. Others are
- * spared that, as removing a tree makes such a call for every directory in it. */
+/* The first is for sessions that share a directory of a directory: what removes the outer one may
+ * name the inner by its parent's descriptor. Others are spared that, as removing a tree makes such
+ * a call for every directory in it. */
 static const struct rule announced[] = {
 	{ SCMP_SYS(unlinkat), 0, 1, { BITS(2, AT_REMOVEDIR) }, SAME },
 	{ SCMP_SYS(unlinkat), 0, 2, { LOW(0, (unsigned)AT_FDCWD), BITS(2, AT_REMOVEDIR) }, SAME },
@@ -203,17 +202,16 @@ static const struct rule announced[] = {
 	{ SCMP_SYS(rename), 0, 0, { { 0 } }, SAME },
 	{ SCMP_SYS(renameat), 0, 0, { { 0 } }, SAME },
 	{ SCMP_SYS(renameat2), 0, 0, { { 0 } }, SAME },
-	{ SCMP_SYS(connect), 0, 0, { { 0 } }, SAME },
 };
-enum { DEEP = 0, RENAMES = 1, CONNECTS = 6 };
+enum { DEEP = 0, RENAMES = 1 };
 
-/* Announce the calls from number `i` on, up to `end`. */
-static int fill_calls(scmp_filter_ctx ctx, size_t i, size_t end)
+/* Announce the calls from number `i` on. */
+static int fill_calls(scmp_filter_ctx ctx, size_t i)
 {
 	/* the other filter decides about other ABIs */
 	int rc = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ALLOW);
 
-	for (; !rc && i < end; i++)
+	for (; !rc && i < GA_NELEMS(announced); i++)
 		if (announced[i].nr >= 0)
 			rc = seccomp_rule_add_array(ctx, SCMP_ACT_NOTIFY, announced[i].nr,
 						    announced[i].n, announced[i].cond);
@@ -222,27 +220,12 @@ static int fill_calls(scmp_filter_ctx ctx, size_t i, size_t end)
 
 static int fill_renames(scmp_filter_ctx ctx)
 {
-	return fill_calls(ctx, RENAMES, CONNECTS);
+	return fill_calls(ctx, RENAMES);
 }
 
 static int fill_deep(scmp_filter_ctx ctx)
 {
-	return fill_calls(ctx, DEEP, CONNECTS);
-}
-
-static int fill_connects(scmp_filter_ctx ctx)
-{
-	return fill_calls(ctx, CONNECTS, GA_NELEMS(announced));
-}
-
-static int fill_both(scmp_filter_ctx ctx)
-{
-	return fill_calls(ctx, RENAMES, GA_NELEMS(announced));
-}
-
-static int fill_deep_both(scmp_filter_ctx ctx)
-{
-	return fill_calls(ctx, DEEP, GA_NELEMS(announced));
+	return fill_calls(ctx, DEEP);
 }
 
 static const struct filter {
@@ -252,10 +235,7 @@ static const struct filter {
 	{ "session", "ga/sandbox.h", "ga_seccomp_program", fill_session },
 	{ "nested", "ga/sandbox.h", "ga_seccomp_nested_program", fill_nested },
 	{ "renames", "renames.h", "renames_program", fill_renames },
-	{ "connects", "renames.h", "connects_program", fill_connects },
-	{ "both", "renames.h", "both_program", fill_both },
 	{ "deep", "renames.h", "deep_program", fill_deep },
-	{ "deep-both", "renames.h", "deep_both_program", fill_deep_both },
 };
 
 static int export(scmp_filter_ctx ctx, struct sock_filter *v, size_t max, size_t *ret_n)

@@ -74,7 +74,6 @@ static const struct field fields[] = {
 	FIELD("refused", LIST, run.refused),
 	FIELD("unlisted", U64, run.unlisted),
 	FIELD("forbidden", LIST, run.forbidden),
-	FIELD("learnt", LIST, run.learnt),
 	FIELD("exposed", LIST, view.exposed),
 	FIELD("check", LIST, run.checks),
 	FIELD("remark", LIST, run.remarks),

@@ -32,7 +32,7 @@ bool start_has_network(const struct ga_start_env *e, const struct ga_start *st)
 
 const char *start_network_name(const struct ga_start_env *e)
 {
-	return e->net.learn ? "learn" : ga_network_name(e->net.mode);
+	return ga_network_name(e->net.mode);
 }
 
 /* Only what a repository's file says has to be remembered: git-agent knows the rest before it
@@ -90,12 +90,12 @@ static int make_plan(const struct ga_start_env *e, struct ga_start *st, struct g
 {
 	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
 	char name[HOST_NAME_MAX + 1] = "";
-	struct ga_net_options o = { .ip6 = has_ip6(), .learns = e->net.learn,
-				    .nothing = e->net.mode == GA_NETWORK_NONE && !e->net.learn };
+	struct ga_net_options o = { .ip6 = has_ip6(),
+				    .nothing = e->net.mode == GA_NETWORK_NONE };
 
 	if (!gethostname(name, sizeof(name) - 1) && *name)
 		o.hostname = name;
-	if (!o.learns && e->net.mode == GA_NETWORK_ALLOW)
+	if (e->net.mode == GA_NETWORK_ALLOW)
 		start_add_allowed(e, st->preset, &allow);
 	return ga_net_plan_make(&allow, &o, &st->plan, err);
 }
@@ -177,14 +177,11 @@ void start_describe_network(const struct ga_start_env *e, struct ga_start *st)
 	const struct ga_session *s = &st->session;
 	cleanup_free char *listed = say_listed(e->net.allow);
 
-	if (e->net.learn)
-		ga_strv_push(&st->notes, "network: NOT restricted (--learn): it reaches all that "
-					 "you can by TCP, and this machine's own services");
-	else if (e->net.mode == GA_NETWORK_NONE)
+	if (e->net.mode == GA_NETWORK_NONE)
 		ga_strv_push(&st->notes, "network: none");
 	else if (e->net.mode == GA_NETWORK_ALLOW)
 		ga_strv_pushf(&st->notes, "network: only what is listed: %s", listed);
-	if (e->net.mode == GA_NETWORK_ALLOW && !e->net.learn)
+	if (e->net.mode == GA_NETWORK_ALLOW)
 		describe_preset(st);
 	for (size_t i = 0; i < s->run.published.n; i++) {
 		const char *inside = strrchr(s->run.published.v[i], ':');
@@ -303,7 +300,6 @@ int start_make_network(struct ga_start_env *e, struct ga_start *st, struct ga_er
 	ga_strv_release(&s->run.refused);
 	s->run.unlisted = 0;
 	ga_strv_release(&s->run.forbidden);
-	ga_strv_release(&s->run.learnt);
 	add_environment(e, st);
 	if (open_relay(e, st, err))
 		return -1;
@@ -313,16 +309,11 @@ int start_make_network(struct ga_start_env *e, struct ga_start *st, struct ga_er
 
 int start_enter_network(struct ga_start *st, struct ga_error *err)
 {
-	cleanup_close int calls = -1;
-
 	/* only a session with the host's network has none: ga_relay_enter() fails for any other
 	 * that has no network of its own */
 	if (!st->relay)
 		return 0;
 	if (ga_relay_enter(st->relay, ga_run_pid(st->sandbox), err))
-		return -1;
-	calls = ga_relay_calls(st->relay);
-	if (calls >= 0 && ga_run_learn(st->sandbox, calls, err))
 		return -1;
 	ga_run_relay(st->sandbox, st->relay);
 	return 0;
@@ -370,25 +361,6 @@ static json_t *counts_json(const struct ga_use *u, size_t n)
 	return list;
 }
 
-static void note_learnt(struct ga_session *s, const struct ga_relay *r)
-{
-	cleanup_(ga_relay_learnt_release) struct ga_relay_learnt l = GA_RELAY_LEARNT_INIT;
-
-	if (strcmp(s->run.network, "learn") != 0)
-		return;
-	ga_relay_learnt(r, &l);
-	ga_strv_extend(&s->run.learnt, &l.allow);
-	for (size_t i = 0; i < l.unlistable.n; i++) {
-		cleanup_free char *q = ga_quote(l.unlistable.v[i]);
-
-		ga_strv_pushf(&s->run.remarks, "it reached %s, which network.allow cannot list", q);
-	}
-	(void)ga_journal(s->dir, "learnt", json_pack("{s:o, s:o, s:o}", "allow",
-						    ga_json_strv(&l.allow), "not_reached",
-						    ga_json_strv(&l.failed), "not_listable",
-						    ga_json_strv(&l.unlistable)));
-}
-
 static void keep_refused(struct ga_session *s, const struct ga_use *u)
 {
 	struct ga_strv *to = u->kind == GA_USE_FORBIDDEN ? &s->run.forbidden : &s->run.refused;
@@ -424,7 +396,6 @@ void start_end_network(struct ga_start *st, size_t *noted)
 		(void)ga_journal(s->dir, "network",
 				 json_pack("{s:o, s:I}", "connections", counts_json(u, n), "more",
 					   (json_int_t)more));
-	note_learnt(s, st->relay);
 	ga_run_relay(st->sandbox, NULL);
 	ga_relay_close(ga_steal(&st->relay));
 }

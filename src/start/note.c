@@ -128,7 +128,7 @@ void start_note_begin(const struct ga_start_env *e, const struct ga_start *st)
 	(void)json_object_set_new(j, "tools", ga_json_strv(&st->spec.tools));
 	add_mounts(j, e, &st->spec);
 	(void)json_object_set_new(j, "network", json_string(start_network_name(e)));
-	if (e->net.mode == GA_NETWORK_ALLOW && !e->net.learn) {
+	if (e->net.mode == GA_NETWORK_ALLOW) {
 		start_add_allowed(e, st->preset, &allow);
 		(void)json_object_set_new(j, "allow", ga_json_strv(&allow));
 	}

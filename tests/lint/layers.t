@@ -26,7 +26,7 @@ start: start on secrets capture review session run net risk reach repo sandbox c
 cli: cli start on land secrets capture review session run net risk reach repo sandbox config sys base
 stage: stage sys base sandbox/plan
 seccomp: base sandbox/sandbox
-init: init sys/scm run/control net/connects
+init: init sys/scm run/control
 probe: probe
 '
 

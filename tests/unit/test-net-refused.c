@@ -73,7 +73,7 @@ TEST(refused_names_get_an_address_so_that_their_port_is_known)
 	text = net_to_text(r, &plan.names[1].ip4, 443);
 	STREQ(text, "other.example.org:443");
 	assert_false(net_is_loopback(r, &plan.names[1].ip4));
-	assert_true(net_rule_for(r, &(struct ga_net_host){ .name = "other.example.org" }, 1) < 0);
+	assert_true(ga_net_plan_match(r->plan, &(struct ga_net_host){ .name = "other.example.org" }, 1) < 0);
 
 	for (int i = 1; i < GA_NET_ASKED_NAMES; i++) {
 		cleanup_free char *name = ga_strf("%d.example.org", i);

@@ -7,7 +7,6 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -46,9 +45,7 @@ void __wrap_net_lookup_abandon(struct net_lookup *l)
 	(void)close(ga_steal_fd(&l->fd));
 }
 
-/* No socket inside is ever made, unless the test says so. */
-static size_t children;
-static bool makes;
+/* No socket inside is ever made. */
 int __wrap_net_space_begin(const struct net_space *s, const struct ga_net_plan *setup,
 			   const struct net_want *want, size_t n, struct net_child *ret,
 			   struct ga_error *err);
@@ -67,22 +64,7 @@ int __wrap_net_space_begin(const struct net_space *s, const struct ga_net_plan *
 	EQUAL(pipe2(p, O_CLOEXEC | O_NONBLOCK), 0);
 	*ret = (struct net_child){ .pid = 0, .fd = p[0] };
 	never = p[1];
-	children++;
-	if (makes)
-		(void)close(never);
 	return 0;
-}
-
-int __real_net_space_end(struct net_child *c, int *ret, size_t n, struct ga_error *err);
-int __wrap_net_space_end(struct net_child *c, int *ret, size_t n, struct ga_error *err);
-int __wrap_net_space_end(struct net_child *c, int *ret, size_t n, struct ga_error *err)
-{
-	if (!makes)
-		return __real_net_space_end(c, ret, n, err);
-	EQUAL(n, 1);
-	(void)close(ga_steal_fd(&c->fd));
-	*ret = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	return *ret < 0 ? -1 : 0;
 }
 
 static int unix_socket(const char *dir, const char *name, bool listens)
@@ -242,137 +224,6 @@ TEST(a_published_port_without_a_socket_inside_is_closed_in_time)
 	EQUAL(r->n_conns, 0);
 	(void)close(pair[0][0]);
 	ga_relay_close(r);
-}
-
-/* ---- a session that learns */
-
-struct learning {
-	struct ga_net_plan plan;
-	struct ga_relay *r;
-	int init; /* its end of the socket */
-};
-
-/* Room for listeners is made where the network is entered, which there is none of here. */
-static void learning_open(struct learning *l)
-{
-	const struct ga_net_options po = { .ip6 = true, .learns = true };
-	STRV(none);
-	struct ga_relay_opts o = { .plan = &l->plan, .socket_dir = -1 };
-
-	OK(ga_net_plan_make(&none, &po, &l->plan, &err));
-	OK(ga_relay_open(&o, &l->r, &err));
-	l->r->cap_listeners = GA_NET_LISTENERS_MAX;
-	l->r->listeners = ga_calloc(l->r->cap_listeners, sizeof(*l->r->listeners));
-	EQUAL(net_learn_watch(l->r), 0);
-	l->init = ga_relay_calls(l->r);
-	assert_true(l->init >= 0);
-	children = 0;
-	makes = true;
-}
-
-static void learning_close(struct learning *l)
-{
-	makes = false;
-	(void)close(l->init);
-	ga_relay_close(l->r);
-	ga_net_plan_release(&l->plan);
-}
-
-/* connect(2) is announced, to an address whose first bytes are 0. */
-static void announce(const struct learning *l, uint32_t who, uint16_t number)
-{
-	struct ga_connect m = { .id = number, .who = who, .port = 443, .ip6 = 1 };
-
-	m.addr[8] = 5;
-	m.addr[14] = (unsigned char)(number >> 8);
-	m.addr[15] = (unsigned char)number;
-	EQUAL(send(l->init, &m, sizeof(m), MSG_DONTWAIT), (ssize_t)sizeof(m));
-}
-
-/* How many of them are answered, and how many of these with an error. */
-static size_t answers(const struct learning *l, size_t *ret_failed)
-{
-	struct ga_connect m;
-	size_t n = 0;
-
-	*ret_failed = 0;
-	for (; recv(l->init, &m, sizeof(m), MSG_DONTWAIT) == (ssize_t)sizeof(m); n++)
-		*ret_failed += m.errnum != 0;
-	return n;
-}
-
-static void serve_some(struct ga_relay *r)
-{
-	for (int i = 0; i < 10; i++)
-		ga_relay_serve(r);
-}
-
-/* What makes a listener is a process. However many places are connected to, there are few of these
- * in a second; who comes later has its turn in the next one. */
-TEST(listeners_are_made_a_few_at_a_time)
-{
-	struct learning l = { .init = -1 };
-	size_t first, second, failed;
-
-	learning_open(&l);
-	for (uint16_t i = 0; i < GA_CONNECTS; i++)
-		announce(&l, i, (uint16_t)(i + 1));
-	serve_some(l.r);
-	first = answers(&l, &failed);
-	EQUAL(first, children);
-	assert_in_range(first, 1, GA_CONNECTS / 2);
-	EQUAL(failed, 0);
-	/* the loop knows when to go on */
-	assert_in_range(ga_relay_next(l.r), now + 1, now + 1000);
-	now = ga_relay_next(l.r);
-	serve_some(l.r);
-	second = answers(&l, &failed);
-	EQUAL(first + second, children);
-	assert_true(second && second <= first);
-	while (children < GA_CONNECTS) {
-		now += 1000;
-		serve_some(l.r);
-		(void)answers(&l, &failed);
-		EQUAL(failed, 0);
-	}
-	learning_close(&l);
-}
-
-/* The last places of the table, with more listeners under way than it has room for. */
-TEST(the_table_of_listeners_is_never_overrun)
-{
-	struct learning l = { .init = -1 };
-	uint16_t number = 0;
-	size_t failed, n;
-	uint64_t more;
-
-	learning_open(&l);
-	while (number < GA_NET_LISTENERS_MAX - 1) {
-		announce(&l, 0, ++number);
-		now += 1000;
-		serve_some(l.r);
-		EQUAL(answers(&l, &failed), 1);
-		EQUAL(failed, 0);
-	}
-	EQUAL(children, GA_NET_LISTENERS_MAX - 1);
-	now += 1000;
-	for (uint32_t who = 0; who < 3; who++)
-		announce(&l, who, ++number);
-	serve_some(l.r);
-	EQUAL(answers(&l, &failed), 3);
-	EQUAL(failed, 2);
-	EQUAL(children, GA_NET_LISTENERS_MAX + 2);
-	EQUAL(l.r->n_listeners, GA_NET_LISTENERS_MAX);
-	/* it is full, and stays so: nothing is begun for further ones, which end as the last did */
-	for (uint32_t who = 0; who < GA_CONNECTS; who++)
-		announce(&l, who, ++number);
-	serve_some(l.r);
-	EQUAL(answers(&l, &failed), GA_CONNECTS);
-	EQUAL(failed, GA_CONNECTS);
-	(void)ga_relay_uses(l.r, &n, &more);
-	EQUAL(n, 2 + GA_CONNECTS);
-	EQUAL(children, GA_NET_LISTENERS_MAX + 2);
-	learning_close(&l);
 }
 
 int main(void)

@@ -349,65 +349,22 @@ TEST(more_rules_than_there_is_room_for_are_refused)
 	FAILS(ga_net_plan_make(&allow, &o, &p, &err), "");
 }
 
-/* A plan that learns: names keep what they got, what an address stands for is found again, and a
- * rule is made once. */
-TEST(a_plan_that_learns_makes_each_rule_once)
+/* Names that are asked for keep what they got, and what an address stands for is found again. */
+TEST(a_name_that_is_asked_for_has_an_address_of_its_own)
 {
-	static const struct {
-		const char *host;
-		uint16_t port;
-		const char *text; /* NULL: none can be had */
-		bool listable;
-	} cases[] = {
-		{ "db.example.org", 5432, "db.example.org:5432", true },
-		{ "192.0.2.1", 80, "192.0.2.1:80", true },
-		{ "2001:db8::1", 80, "[2001:db8::1]:80", true },
-		{ "127.0.0.1", 80, "localhost:80", true },
-		{ "::1", 80, "localhost:80", true },
-		{ "localhost", 81, "localhost:81", true },
-		{ "127.0.0.2", 80, "127.0.0.2:80", true },
-		{ "my_db", 80, "my_db:80", false },
-		{ "0.0.0.0", 80, "0.0.0.0:80", false },
-		{ "a.localhost", 80, NULL, false },
-	};
 	static const char *const no_names[] = { "_x._tcp.example.org", "192.0.2.1", "a..b", "", "a\\032b" };
 	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
-	struct ga_net_options o = { .ip6 = true, .learns = true };
+	struct ga_net_options o = { .ip6 = true };
 	struct ga_strv none = GA_STRV_INIT;
 	struct ga_net_host host;
 
 	OK(ga_net_plan_make(&none, &o, &p, &err));
-	for_each (row, cases) {
-		ssize_t rule;
-
-		assert_true(ga_net_host_parse(row->host, strlen(row->host), &host));
-		rule = ga_net_plan_learn_rule(&p, &host, row->port);
-		EQUAL(rule >= 0, row->text != NULL);
-		if (rule >= 0) {
-			cleanup_free char *text = ga_net_rule_text(&p.rules[rule]);
-
-			STREQ(text, row->text);
-			EQUAL(ga_net_rule_ok(text), row->listable);
-			EQUAL(ga_net_plan_learn_rule(&p, &host, row->port), rule);
-		}
-	}
-	EQUAL(p.n_rules, 8);
 	for_each (row, no_names)
 		assert_false(ga_net_plan_add_name(&p, *row));
-	for (int i = 0; i < GA_NET_ASKED_NAMES; i++) {
-		cleanup_free char *name = ga_strf("host-%d.example.org", i);
-
-		assert_true(ga_net_plan_add_name(&p, name));
-		assert_true(ga_net_plan_add_name(&p, name));
-		ga_net_plan_host(&p, &p.names[i].ip4, &host);
-		STREQ(host.name, name);
-		ga_net_plan_host(&p, &p.names[i].ip6, &host);
-		STREQ(host.name, name);
-	}
-	assert_false(ga_net_plan_add_name(&p, "one-more.example.org"));
-	for (unsigned port = 1; p.n_rules < GA_NET_LEARN_RULES; port++)
-		assert_true(ga_net_plan_learn_rule(&p, &host, (uint16_t)port) >= 0);
-	assert_true(ga_net_plan_learn_rule(&p, &host, UINT16_MAX) < 0);
+	assert_true(ga_net_plan_add_name(&p, "host.example.org"));
+	assert_true(ga_net_plan_add_name(&p, "host.example.org"));
+	ga_net_plan_host(&p, &p.names[0].ip6, &host);
+	STREQ(host.name, "host.example.org");
 }
 
 TEST(nsswitch_looks_up_hosts_in_files_and_dns_alone)
