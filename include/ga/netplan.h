@@ -155,8 +155,8 @@ void ga_net_plan_host(const struct ga_net_plan *p, const struct ga_net_addr *a,
 
 /* Give a name that is not listed an address of its own as well, once it is asked for. Nobody
  * listens there: a connection is refused at once, and the name and port it was meant for can be
- * reported. No pointer into the plan moves. Returns false if it is no valid name, is a service's (begins with '_'), if the plan is for
- * `nothing`, or if there are GA_NET_ASKED_NAMES already. */
+ * reported. No pointer into the plan moves. Returns false if it is no valid name, is a service's
+ * (begins with '_'), if the plan is for `nothing`, or if there are GA_NET_ASKED_NAMES already. */
 #define GA_NET_ASKED_NAMES 4096
 bool ga_net_plan_add_name(struct ga_net_plan *p, const char *name);
 
