@@ -139,11 +139,11 @@ struct ga_net_options {
 	bool nothing;         /* nothing will be allowed: names that are not listed do not exist */
 };
 /* Make a plan from the words of `network.allow`. Without words nothing is reachable, and there is
- * no proxy. The same words and options give the same plan. Names get addresses from 127.64.0.0/10 and fd67:6974:6167::, in the order of their first rule, skipping any that is
- * listed itself. The listeners of DNS and of the proxy, if there is one, come first. Fails
- * (GA_EUSAGE, naming the word) if a word does not parse or would need the address and port of our
- * own services, or if there are too many. The plan owns all it holds; do not move it in memory
- * while it is in use. */
+ * no proxy. The same words and options give the same plan. Names get addresses from 127.64.0.0/10
+ * and fd67:6974:6167::, in the order of their first rule, skipping any that is listed itself. The
+ * listeners of DNS and of the proxy, if there is one, come first. Fails (GA_EUSAGE, naming the
+ * word) if a word does not parse or would need the address and port of our own services, or if
+ * there are too many. The plan owns all it holds; do not move it in memory while it is in use. */
 int ga_net_plan_make(const struct ga_strv *allow, const struct ga_net_options *o,
 		     struct ga_net_plan *ret, struct ga_error *err);
 /* The index of the first rule that covers this host and port, or -1. */

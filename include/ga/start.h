@@ -42,23 +42,12 @@ struct ga_start_env {
 	char *home;                 /* the real $HOME, resolved */
 	char *path;                 /* $PATH */
 	char *agent_home;           /* shown in place of `home`: ~/aihome, or as configured */
-	enum ga_home_mode home_mode; /* of the session at hand */
 	struct ga_presets agents;   /* the user's own agents */
-	struct ga_strv tools;       /* absolute paths of further directories with programs */
-	struct ga_strv mounts_ro, mounts_rw; /* ... and of directories to show, as configured */
-	struct ga_strv devices;     /* ... and of devices (ga/devices.h) */
-	struct ga_strv env_pass, env_set; /* names of the host's variables to pass, and NAME=VALUE
-					   * to set */
-	struct ga_limits limits;    /* on captures, as configured for this session */
+	struct ga_config conf;      /* the settings of the session at hand, or else the user's */
 	struct ga_risk_paths risk;  /* the setting `risk` for this session ... */
 	struct ga_risk_paths risk_own; /* ... and for its submodules: of the user's file alone */
 	struct ga_use_limits use;   /* what a session may use */
-	uint64_t disk_free;         /* bytes of disk space that a session leaves free */
-	uint64_t transcript;        /* greatest size of a recording in bytes; 0: do not record */
 	struct ga_start_network net; /* of the session at hand */
-	bool renames;               /* serve renames of directories inside */
-	bool nested;                /* this session's programs may create sandboxes of their own */
-	const char *config_file;    /* the user's, for messages; borrowed */
 	char *stage, *init;         /* absolute paths of the two helpers */
 	char *bwrap;                /* found on demand; NULL before */
 	const char *const *environ; /* the host's environment */
@@ -92,13 +81,8 @@ struct ga_start_opts {
 			    * .worktreeinclude lists */
 	bool unfiltered; /* see ga/run.h */
 	const struct ga_detach *detach; /* NULL: it keeps the caller's terminal or streams */
-	enum ga_questioned questions;
-	enum ga_secrets secrets;
-	const struct ga_strv *secrets_add, *secrets_allow; /* patterns, as ga/secret.h has them */
 	const struct ga_strv *expose; /* absolute paths of secrets to show nevertheless */
-	/* in the form of ga/service.h; NULL: none */
-	const struct ga_strv *setup, *services, *finish;
-	bool no_setup, no_services, no_finish; /* do without these */
+	bool no_setup, no_services, no_finish; /* do without these commands of the settings */
 	bool quiet;      /* do not show what they write */
 	const struct ga_strv *feedback; /* for a resume: files whose content the agent is given */
 	bool update;     /* for a resume: merge the branch of the user's first */
@@ -183,7 +167,7 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
 
 /* Prepare to resume a captured session: the same layers, into which git inside has brought what was
  * done to the branch on the host since, and the branch as its private HEAD. Of `o` only command
- * (`argc` 0: the session's own), message, secrets, feedback and filter are used. Takes over `s` and
+ * (`argc` 0: the session's own), message, expose, feedback and filter are used. Takes over `s` and
  * its lock. On failure the session is as it was, except that its layers may have some of those
  * changes. */
 #define GA_FEEDBACK_MAX ((size_t)1 << 20) /* bytes of all files together */
@@ -244,12 +228,11 @@ int ga_start_each_part(const struct ga_start_env *e, const struct ga_session *s,
 		       ga_part_fn *fn, void *payload, struct ga_error *err);
 
 /* Make a running session and its parts see what the host replaced in the shared directories, and
- * shared directories that were themselves made anew. Of `o` only what concerns secrets is used:
- * they are masked there as at a start. */
+ * shared directories that were themselves made anew. Secrets are masked there as at a start. */
 struct ga_live_peer;
-int ga_start_refresh(struct ga_start_env *e, const struct ga_start_opts *o,
-		     const struct ga_session *s, const struct ga_live_peer *peer,
-		     const char *stage_dir, struct ga_error *err);
+int ga_start_refresh(struct ga_start_env *e, const struct ga_session *s,
+		     const struct ga_live_peer *peer, const char *stage_dir,
+		     struct ga_error *err);
 
 /* The tree that capture would yield now, for diff; adds to `notes` what a limit kept out of it. */
 int ga_start_peek(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret_tree,

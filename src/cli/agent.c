@@ -50,22 +50,11 @@ int cli_session_unfiltered(struct cli *c, const struct cli_filter *f, const stru
 void cli_apply_settings(struct cli *c, const struct ga_config *conf,
 			const struct cli_filter *filter, struct ga_start_opts *ret)
 {
-	ret->setup = &conf->setup;
-	ret->services = &conf->services;
-	ret->finish = &conf->finish;
-	ret->questions = (enum ga_questioned)conf->questions;
-	ret->secrets = (enum ga_secrets)conf->secrets;
-	ret->secrets_add = &conf->secrets_add;
-	ret->secrets_allow = &conf->secrets_allow;
-	c->env.limits = conf->limits;
-	cli_risk_paths(conf, &c->env.risk);
-	c->env.use = ga_config_use(conf);
+	cli_take_settings(&c->env, conf);
 	ret->unfiltered = unfiltered(filter, conf);
 	free(c->notify);
 	c->notify = ga_strdup(conf->notify);
 	c->keep |= conf->keep_unchanged;
-	c->env.home_mode = (enum ga_home_mode)conf->home_mode;
-	cli_apply_shown(&c->env, conf);
 }
 
 /* Set one key, and note it as KEY=VALUE in `ret`, for the session to be resumed with the same. */
@@ -123,7 +112,6 @@ void cli_apply_network(struct cli *c, const struct ga_config *conf, const struct
 		.options = options,
 		.by_repository = conf->network > c->settings.network,
 	};
-	c->env.nested = conf->nested;
 }
 
 static bool is_there(const void *where, const char *path)

@@ -126,7 +126,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	const struct options *o = p;
 	struct fetch f = { .c = c, .o = o, .opts = { .remote = argv[0], .refs = &l.refs,
 						     .risk = risk_at, .payload = &f } };
-	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	struct ga_oid base;
 	int rc = 0;
 
@@ -135,10 +134,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	if (o->base && ga_repo_resolve(c->env.repo, o->base, &base, err))
 		return -1;
 	f.opts.base = o->base ? &base : NULL;
-	if (cli_settings(c, NULL, &conf, err) ||
-	    ga_remote_list(c->env.repo, f.opts.remote, &l, err))
+	if (ga_remote_list(c->env.repo, f.opts.remote, &l, err))
 		return -1;
-	c->env.limits = conf.limits;
 	f.list = o->json ? json_array() : NULL;
 	for (size_t i = 1; !rc && i < argc; i++)
 		rc = fetch_word(&f, &l, argv[i], err);

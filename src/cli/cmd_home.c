@@ -10,6 +10,7 @@
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "host.h"
 
 struct options {
 	bool json, dry_run, remove, yes;
@@ -43,14 +44,13 @@ int cli_find_home(struct cli *c, char **ret, struct ga_error *err)
 	}
 	if (cli_settings(c, rc ? NULL : &head, &conf, err))
 		return -1;
-	e->home_mode = (enum ga_home_mode)conf.home_mode;
-	e->use = ga_config_use(&conf);
-	if (e->home_mode == GA_HOME_PROJECT && !e->state_dir) {
+	cli_take_settings(e, &conf);
+	if (e->conf.home_mode == GA_HOME_PROJECT && !e->state_dir) {
 		(void)ga_fail(err, GA_EFATAL, "each repository has an agents' home of its own, and "
 			      "this is none: %s", none.msg);
 		return ga_hint(err, "'git agent -c home_mode=shared home' shows the others'");
 	}
-	*ret = ga_home_dir(e, e->home_mode);
+	*ret = ga_home_dir(e, e->conf.home_mode);
 	return 0;
 }
 
@@ -62,7 +62,7 @@ static json_t *show_json(const struct ga_start_env *e, const char *dir, bool the
 	json_t *o = json_object(), *parts = json_array();
 
 	ga_json_set_bytes(o, "path", dir);
-	ga_json_set(o, "mode", json_string(mode_words[e->home_mode]));
+	ga_json_set(o, "mode", json_string(mode_words[e->conf.home_mode]));
 	ga_json_set(o, "there", json_boolean(there));
 	ga_json_set(o, "in_use", json_boolean(in_use));
 	for (size_t i = 0; i < s->n; i++)
@@ -85,7 +85,7 @@ static void show_text(const struct ga_start_env *e, const char *dir, bool there,
 	cleanup_free char *q = ga_quote(dir);
 
 	(void)printf("home  %s%s\nmode  %s: %s\n", q, there ? "" : " (made by the first start)",
-		     mode_words[e->home_mode], whose[e->home_mode]);
+		     mode_words[e->conf.home_mode], whose[e->conf.home_mode]);
 	if (in_use)
 		(void)printf("used  by a session that runs\n");
 	for (size_t i = 0; i < s->n; i++) {

@@ -3,6 +3,7 @@
 
 #include "cli.h"
 #include "ga/config.h"
+#include "host.h"
 #include "sessions.h"
 
 struct options {
@@ -19,13 +20,11 @@ static int refresh(struct cli *c, const char *name, const char *stage_dir, bool 
 	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
-	struct ga_start_opts o = { .secrets_add = &conf.secrets_add,
-				   .secrets_allow = &conf.secrets_allow };
 
 	if (cli_pick_running(c, name, &s, &peer, err) || cli_settings(c, &s.id.onto, &conf, err))
 		return -1;
-	o.secrets = (enum ga_secrets)conf.secrets;
-	if (ga_start_refresh(&c->env, &o, &s, &peer, stage_dir, err))
+	cli_take_settings(&c->env, &conf);
+	if (ga_start_refresh(&c->env, &s, &peer, stage_dir, err))
 		return -1;
 	if (!quiet)
 		cli_note("agent/%s: sees the shared directories as they are now", s.name);

@@ -153,12 +153,7 @@ void cli_context_release(struct cli *c)
 	ga_presets_release(&e->agents);
 	ga_risk_paths_release(&e->risk);
 	ga_risk_paths_release(&e->risk_own);
-	ga_strv_release(&e->tools);
-	ga_strv_release(&e->mounts_ro);
-	ga_strv_release(&e->mounts_rw);
-	ga_strv_release(&e->devices);
-	ga_strv_release(&e->env_pass);
-	ga_strv_release(&e->env_set);
+	ga_config_release(&e->conf);
 	free(e->stage);
 	free(e->init);
 	free(e->bwrap);

@@ -80,13 +80,12 @@ void cli_risk_paths(const struct ga_config *conf, struct ga_risk_paths *ret)
 	ret->strict = conf->strict;
 }
 
-void cli_apply_shown(struct ga_start_env *e, const struct ga_config *conf)
+void cli_take_settings(struct ga_start_env *e, const struct ga_config *conf)
 {
-	replace(&e->mounts_ro, &conf->mounts_ro);
-	replace(&e->mounts_rw, &conf->mounts_rw);
-	replace(&e->devices, &conf->devices);
-	replace(&e->env_pass, &conf->env_pass);
-	replace(&e->env_set, &conf->env_set);
+	ga_config_release(&e->conf);
+	ga_config_copy(&e->conf, conf);
+	cli_risk_paths(conf, &e->risk);
+	e->use = ga_config_use(conf);
 }
 
 char *cli_shims(const char *home)
@@ -153,23 +152,13 @@ int cli_read_settings(struct ga_start_env *e, struct ga_config *ret, const struc
 	ga_config_copy(&conf, ret);
 	if (ga_config_set_words(&conf, words, err))
 		return -1;
-	e->config_file = ret->user_file;
-	e->limits = conf.limits;
-	cli_risk_paths(&conf, &e->risk);
+	cli_take_settings(e, &conf);
 	cli_risk_paths(&conf, &e->risk_own);
-	e->use = ga_config_use(&conf);
-	e->disk_free = conf.disk_free;
-	e->transcript = conf.record ? conf.transcript : 0;
-	e->renames = conf.rename;
 	e->net = (struct ga_start_network){ .mode = (enum ga_network)conf.network };
-	e->nested = conf.nested;
 	e->agent_home = ga_strdup(conf.home);
-	e->home_mode = (enum ga_home_mode)conf.home_mode;
 	if (!ga_presets_parse(&conf.agents, &e->agents))
 		return ga_fail(err, GA_EFATAL, "'agents' of the settings has more than %d names",
 			       GA_PRESETS_MAX);
-	ga_strv_extend(&e->tools, &conf.tools);
-	cli_apply_shown(e, &conf);
 	e->state_root = ga_strdup(conf.state_dir);
 	return 0;
 }

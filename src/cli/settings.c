@@ -87,7 +87,6 @@ int cli_session_settings(struct cli *c, const struct ga_session *s, struct ga_er
 	/* a submodule's own file does not count when its session starts, and so not here either */
 	if (cli_settings(c, s->id.within ? NULL : &s->id.onto, &conf, err))
 		return -1;
-	c->env.limits = conf.limits;
-	cli_risk_paths(&conf, &c->env.risk);
+	cli_take_settings(&c->env, &conf);
 	return 0;
 }

@@ -164,7 +164,7 @@ static int make_spec(struct ga_start_env *e, const struct ga_strv *dirs, bool ne
 	    ga_spec_find_tools(e->home, e->path, "npm", &s->tools, err))
 		return -1;
 	free(s->home_source);
-	s->home_source = ga_home_dir(e, e->home_mode);
+	s->home_source = ga_home_dir(e, e->conf.home_mode);
 	s->network = network;
 	s->nested = false;
 	ga_strv_push(&s->lowers, dirs->v[1]);
@@ -319,7 +319,7 @@ static int remove_but(struct ga_start_env *e, const char *name, const char *keep
 	cleanup_(job_release) struct job j = { .script = remove_script, .words = { name, keep },
 					       .ms = REMOVE_MS, .out = GA_BUF_INIT,
 					       .errout = GA_BUF_INIT };
-	cleanup_free char *home = ga_home_dir(e, e->home_mode);
+	cleanup_free char *home = ga_home_dir(e, e->conf.home_mode);
 
 	/* a home that was reset has nothing to remove */
 	return !access(home, F_OK) && (ga_fault_stop("agents:others", err) || run(e, &j, err))

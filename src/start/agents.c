@@ -114,7 +114,7 @@ bool ga_agents_wanted_ok(const char *s)
 
 char *agents_notes(const struct ga_start_env *e)
 {
-	return ga_path_join(e->home_mode == GA_HOME_PROJECT ? e->state_dir : e->state_root,
+	return ga_path_join(e->conf.home_mode == GA_HOME_PROJECT ? e->state_dir : e->state_root,
 			    "agents");
 }
 
@@ -133,7 +133,7 @@ static bool is_in_home(const char *home, const char *dir, const char *name)
 char *ga_agents_version(const struct ga_start_env *e, const char *name)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_free char *notes = agents_notes(e), *home = ga_home_dir(e, e->home_mode);
+	cleanup_free char *notes = agents_notes(e), *home = ga_home_dir(e, e->conf.home_mode);
 	cleanup_free char *file = ga_path_join(notes, name), *dir = NULL;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
@@ -154,7 +154,7 @@ char *ga_agents_program(const struct ga_start_env *e, const char *name, const ch
 
 bool agents_own(const struct ga_start_env *e, const char *name)
 {
-	cleanup_free char *home = ga_home_dir(e, e->home_mode);
+	cleanup_free char *home = ga_home_dir(e, e->conf.home_mode);
 
 	return is_in_home(home, GA_AGENT_BIN, name);
 }
@@ -245,7 +245,7 @@ static bool has_more(int home, const char *path, const struct ga_preset *p)
 
 bool agents_has_state(const struct ga_start_env *e, const struct ga_preset *p)
 {
-	cleanup_free char *home = ga_home_dir(e, e->home_mode);
+	cleanup_free char *home = ga_home_dir(e, e->conf.home_mode);
 	cleanup_close int at = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	for (size_t i = 0; at >= 0 && p->state[i]; i++)
@@ -269,7 +269,7 @@ static bool has_importable(const char *home, const struct ga_preset *p)
 
 static const char *find_key(const struct ga_start_env *e, const struct ga_preset *p)
 {
-	const char *const *const envs[] = { e->environ, (const char *const *)e->env_set.v };
+	const char *const *const envs[] = { e->environ, (const char *const *)e->conf.env_set.v };
 
 	for (size_t i = 0; p->keys[i]; i++)
 		for (size_t k = 0; k < GA_NELEMS(envs); k++) {
@@ -291,7 +291,7 @@ void ga_agents_found_release(struct ga_agents_found *f)
 void agents_look_at_login(const struct ga_start_env *e, const struct ga_preset *p,
 			  struct ga_agents_found *ret)
 {
-	cleanup_free char *home = ga_home_dir(e, e->home_mode);
+	cleanup_free char *home = ga_home_dir(e, e->conf.home_mode);
 
 	ret->key = find_key(e, p);
 	/* a project's own home gets the logins of the shared one when a session starts */

@@ -260,7 +260,7 @@ static int take_objects(struct fetch *f, struct ga_error *err)
 
 	if (at < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write the state directory");
-	ga_capture_import_limits(&f->e->limits, &limits);
+	ga_capture_import_limits(&f->e->conf.limits, &limits);
 	if (!take_once(f, at, &limits, err))
 		return 0;
 	if (!f->lacks)
@@ -319,6 +319,7 @@ static int check_private(struct fetch *f, struct ga_error *err)
 	cleanup_free struct ga_oid *hide = NULL, *all = NULL, *own = NULL;
 	cleanup_oidmap struct ga_oidmap is_own = GA_OIDMAP_INIT;
 	cleanup_refs struct ga_refs host = GA_REFS_INIT;
+	const uint64_t max = f->e->conf.limits.commits;
 	size_t n_all, n_own, n = 0, n_known;
 
 	if (ga_session_host_refs(f->r, &host, err))
@@ -332,8 +333,8 @@ static int check_private(struct fetch *f, struct ga_error *err)
 	n_known = n;
 	for (size_t i = 0; i < host.n; i++)
 		hide[n++] = host.v[i].oid;
-	if (ga_rev_list(f->r, top, 1, hide, n_known, f->e->limits.commits, &all, &n_all, err) ||
-	    ga_rev_list(f->r, top, 1, hide, n, f->e->limits.commits, &own, &n_own, err))
+	if (ga_rev_list(f->r, top, 1, hide, n_known, max, &all, &n_all, err) ||
+	    ga_rev_list(f->r, top, 1, hide, n, max, &own, &n_own, err))
 		return -1;
 	if (!n_own)
 		return ga_fail(err, GA_ENEGATIVE, "session '%s' has nothing that is not on a "
@@ -357,8 +358,8 @@ static int find_onto(struct fetch *f, struct ga_error *err)
 	struct ga_oid at = f->tip;
 	size_t n_new = 0;
 
-	if (ga_rev_list(f->r, &f->tip, 1, known, f->known.n, f->e->limits.commits, &new, &n_new,
-			err))
+	if (ga_rev_list(f->r, &f->tip, 1, known, f->known.n, f->e->conf.limits.commits, &new,
+			&n_new, err))
 		return -1;
 	for (size_t i = 0; i < n_new; i++)
 		(void)ga_oidmap_add(&is_new, &new[i], i);
@@ -385,11 +386,11 @@ static int find_in_the_way(struct fetch *f, const struct ga_oid *top, struct ga_
 			   struct ga_error *err)
 {
 	const struct ga_capture_env e = { .repo = f->r, .config = &f->e->config,
-					  .limits = &f->e->limits, .lock = -1 };
+					  .limits = &f->e->conf.limits, .lock = -1 };
 	cleanup_free struct ga_oid *v = NULL;
 	size_t n;
 
-	return ga_rev_list(f->r, top, 1, &f->onto, 1, f->e->limits.history, &v, &n, err) ||
+	return ga_rev_list(f->r, top, 1, &f->onto, 1, f->e->conf.limits.history, &v, &n, err) ||
 	       ga_capture_in_the_way(&e, f->s, v, n, ret, err) ? -1 : 0;
 }
 

@@ -134,7 +134,7 @@ int home_open_shared(const struct ga_start_env *e, int *ret_lock, struct ga_erro
 
 int home_open(const struct ga_start_env *e, int *ret_lock, struct ga_error *err)
 {
-	cleanup_free char *dir = ga_home_dir(e, e->home_mode);
+	cleanup_free char *dir = ga_home_dir(e, e->conf.home_mode);
 
 	return home_open_shared(e, ret_lock, err) || make_home(e, dir, err) ? -1 : 0;
 }
@@ -163,7 +163,7 @@ static void describe_login(const struct ga_start_env *e, struct ga_start *st)
 int start_open_home(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
 	cleanup_error struct ga_error odd = GA_ERROR_INIT;
-	cleanup_free char *dir = ga_home_dir(e, e->home_mode), *q = ga_escape(e->agent_home);
+	cleanup_free char *dir = ga_home_dir(e, e->conf.home_mode), *q = ga_escape(e->agent_home);
 	bool first = access(e->agent_home, F_OK) != 0;
 
 	if (home_open(e, &st->home_lock, err))
@@ -172,7 +172,7 @@ int start_open_home(struct ga_start_env *e, struct ga_start *st, struct ga_error
 		ga_strv_pushf(&st->banner, "made '%s', the agents' home: they see it in place of "
 			      "yours, and logins that they make stay in it", q);
 	describe_login(e, st);
-	if (e->home_mode == GA_HOME_PROJECT && home_share_logins(e, dir, &odd))
+	if (e->conf.home_mode == GA_HOME_PROJECT && home_share_logins(e, dir, &odd))
 		ga_strv_pushf(&st->banner, "logins: %s", odd.msg);
 	ga_error_release(&odd);
 	if (home_write_notes(dir, st->preset, &odd))
@@ -192,7 +192,7 @@ int start_layer_home(struct ga_start_env *e, struct ga_start *st, struct ga_erro
 {
 	struct ga_spec *s = &st->spec;
 
-	if (e->home_mode != GA_HOME_OVERLAY)
+	if (e->conf.home_mode != GA_HOME_OVERLAY)
 		return 0;
 	s->home_upper = start_dir(&st->session, "home/upper");
 	s->home_work = start_fresh_dir(&st->session, "home", err);
@@ -205,7 +205,7 @@ void start_close_home(const struct ga_start_env *e, const struct ga_start *st)
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
 	/* if it fails, the next start tries again and reports it */
-	if (e->home_mode == GA_HOME_PROJECT)
+	if (e->conf.home_mode == GA_HOME_PROJECT)
 		(void)home_share_logins(e, st->spec.home_source, &ignored);
 	(void)home_sweep(e, st->home_lock);
 }

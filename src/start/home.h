@@ -16,9 +16,9 @@
 int home_write(int home, const char *rel, const void *p, size_t n, mode_t mode,
 	       struct ga_error *err);
 
-/* home.c: take the lock of the homes, shared, and make the one of e->home_mode if it is missing. */
+/* home.c: take the lock of the homes, shared, and make the one of home_mode if it is missing. */
 int home_open(const struct ga_start_env *e, int *ret_lock, struct ga_error *err);
-/* The same for the one that sessions share, whatever e->home_mode. */
+/* The same for the one that sessions share, whatever home_mode. */
 int home_open_shared(const struct ga_start_env *e, int *ret_lock, struct ga_error *err);
 
 /* home-mounts.c: remove from all homes what sandboxes made there to mount on, if `lock`, that of

@@ -91,14 +91,14 @@ static void add_mounts(json_t *j, const struct ga_start_env *e, const struct ga_
 static json_t *limits_json(const struct ga_start_env *e)
 {
 	cleanup_strv struct ga_strv list = GA_STRV_INIT;
-	cleanup_free char *free_least = ga_size_text(e->disk_free);
-	cleanup_free char *transcript = ga_size_text(e->transcript);
+	cleanup_free char *free_least = ga_size_text(e->conf.disk_free);
+	cleanup_free char *transcript = ga_size_text(e->conf.transcript);
 
 	ga_strv_pushf(&list, "disk_free=%s", free_least);
-	if (e->transcript)
+	if (e->conf.record)
 		ga_strv_pushf(&list, "limits.transcript=%s", transcript);
 	for (size_t i = 0; i < GA_LIMITS_N; i++) {
-		cleanup_free char *text = ga_limit_text(&e->limits, (enum ga_limit)i);
+		cleanup_free char *text = ga_limit_text(&e->conf.limits, (enum ga_limit)i);
 
 		ga_strv_pushf(&list, "%s=%s", ga_limit_key((enum ga_limit)i), text);
 	}
@@ -151,10 +151,10 @@ struct ga_recorder *start_record(const struct ga_start_env *e, const struct ga_s
 		.title = title,
 		.command = &st->argv,
 		.envp = (const char *const *)st->spec.env.v,
-		.max = e->transcript,
+		.max = e->conf.transcript,
 	};
 
-	return e->transcript ? ga_record_begin(&o) : NULL;
+	return e->conf.record ? ga_record_begin(&o) : NULL;
 }
 
 static void note_recording(const struct ga_session *s, const struct ga_recorder *r)

@@ -89,11 +89,12 @@ int ga_start_taken_names(const struct ga_start_env *e, struct ga_strv *ret, stru
 	return 0;
 }
 
-void start_take_commands(const struct ga_start_opts *o, struct ga_start *st)
+void start_take_commands(const struct ga_start_env *e, const struct ga_start_opts *o,
+			 struct ga_start *st)
 {
-	const struct ga_strv *const from[] = { o->no_setup ? NULL : o->setup,
-					       o->no_services ? NULL : o->services,
-					       o->no_finish ? NULL : o->finish };
+	const struct ga_strv *const from[] = { o->no_setup ? NULL : &e->conf.setup,
+					       o->no_services ? NULL : &e->conf.services,
+					       o->no_finish ? NULL : &e->conf.finish };
 	struct ga_strv *const to[] = { &st->setup, &st->services, &st->finish };
 
 	for (size_t i = 0; i < GA_NELEMS(from); i++)
@@ -114,8 +115,8 @@ void start_describe_paths(const char *what, const struct ga_strv *paths, struct 
 int start_plan_limits(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
 	/* in a dry run there is no sandbox, and nothing else has set it */
-	st->spec.nested = e->nested;
-	if (e->nested && geteuid() == 0) {
+	st->spec.nested = e->conf.nested;
+	if (e->conf.nested && geteuid() == 0) {
 		(void)ga_fail(err, GA_ESTART, "no sandbox can be made inside one of root's: the "
 			      "kernel maps uid 0 no further");
 		return ga_hint(err, "start the session as an ordinary user, or with "
@@ -335,7 +336,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	    start_make_session(e, o, b, &visible, st, err))
 		return -1;
 	start_add_environment(e, st->preset, &st->spec, s);
-	if (start_answer(e, o, b, NULL, st, err) ||
+	if (start_answer(e, b, NULL, st, err) ||
 	    start_keep_conversations(e, st, err) || start_layer_home(e, st, err) ||
 	    start_make_network(e, st, err) ||
 	    start_show_texts(e, st, err) ||
@@ -361,7 +362,7 @@ int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st
 	if (other)
 		start_note_guess(e);
 	if (other || (st->sandbox && (!same || strcmp(st->spec.project, project) ||
-				      st->spec.nested != e->nested ||
+				      st->spec.nested != e->conf.nested ||
 				      !ga_run_wait_told(st->sandbox)))) {
 		ga_run_finish(st->sandbox);
 		st->sandbox = NULL;
@@ -372,7 +373,7 @@ int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st
 	    start_find_tools(e, st->own ? "node" : command, &st->spec, err))
 		return -1;
 	/* an overlay needs the session's layer, which is not there yet: start_layer_home() */
-	return e->home_mode == GA_HOME_OVERLAY ? 0 : start_run_home(e, st, err);
+	return e->conf.home_mode == GA_HOME_OVERLAY ? 0 : start_run_home(e, st, err);
 }
 
 int start_add_task(const char *task, struct ga_start *st, struct ga_error *err)
@@ -406,8 +407,8 @@ static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, str
 
 const char *start_full_place(const struct ga_start_env *e, const char *dir)
 {
-	return ga_disk_below(dir, e->disk_free) ? dir
-	       : ga_disk_below(e->agent_home, e->disk_free) ? e->agent_home : NULL;
+	return ga_disk_below(dir, e->conf.disk_free) ? dir
+	       : ga_disk_below(e->agent_home, e->conf.disk_free) ? e->agent_home : NULL;
 }
 
 /* Fails if the disk is so full that the session would be ended at once. */
@@ -418,7 +419,7 @@ int start_check_room(const struct ga_start_env *e, struct ga_error *err)
 
 	if (!dir)
 		return 0;
-	least = ga_size_text(e->disk_free);
+	least = ga_size_text(e->conf.disk_free);
 	q = ga_escape(dir);
 	(void)ga_fail(err, GA_ESTART, "less than %s is free for '%s'", least, q);
 	return ga_hint(err, "free some space, or set XDG_STATE_HOME, state_dir or home to a "
@@ -485,7 +486,7 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
 	cleanup_free char *stem = ga_session_stem(o->argv[0]);
 
-	start_take_commands(o, ret);
+	start_take_commands(e, o, ret);
 	if (o->detach)
 		ret->detach = *o->detach;
 	if (check_host(e, o, ret, err) || start_begin(e, ret->argv.v[0], ret, err) ||
@@ -528,14 +529,14 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
 	if (o->name && ga_session_name_check(e->state_dir, o->name, &taken, err))
 		return -1;
 	fill_session(e, o, &b, ret);
-	if (start_answer(e, o, &b, NULL, ret, err))
+	if (start_answer(e, &b, NULL, ret, err))
 		return -1;
 	ret->session.name = o->name ? ga_strdup(o->name) : ga_strf("%s-N", stem);
 	ga_strv_extend(&ret->session.view.shared, &b.scan.ignored_dirs);
 	ret->carried = b.carried;
 	start_describe_network(e, ret);
 	describe(e, o, &b, ret);
-	start_take_commands(o, ret);
+	start_take_commands(e, o, ret);
 	start_describe_commands(ret);
 	return 0;
 }

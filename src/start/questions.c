@@ -326,7 +326,7 @@ static int answer(struct ga_start_env *e, const struct ga_agents_found *f, const
 		cleanup_free char *name = ga_strndup(q->set[i], n);
 
 		/* the user's settings come first */
-		if (!ga_environ_get((const char *const *)e->env_set.v, name))
+		if (!ga_environ_get((const char *const *)e->conf.env_set.v, name))
 			start_set_variable(&st->spec.env, name, q->set[i] + n + 1);
 	}
 	if (q->first && st->spec.home_source && (f->login || f->key))
@@ -374,16 +374,16 @@ static bool is_known(struct ga_start *st, const struct ga_agents_found *f)
 	return false;
 }
 
-int start_answer(struct ga_start_env *e, const struct ga_start_opts *o, const struct start_base *b,
-		 const struct ga_oid *tree, struct ga_start *st, struct ga_error *err)
+int start_answer(struct ga_start_env *e, const struct start_base *b, const struct ga_oid *tree,
+		 struct ga_start *st, struct ga_error *err)
 {
 	cleanup_(ga_agents_found_release) struct ga_agents_found f = { 0 };
 	cleanup_agents_config struct ga_agents_config c = GA_AGENTS_CONFIG_INIT;
-	cleanup_free char *home = ga_home_dir(e, e->home_mode);
+	cleanup_free char *home = ga_home_dir(e, e->conf.home_mode);
 	struct ga_oid base;
 	int trusted;
 
-	if (!st->preset || !st->preset->login || o->questions == GA_QUESTIONS_ASK)
+	if (!st->preset || !st->preset->login || e->conf.questions == GA_QUESTIONS_ASK)
 		return 0;
 	ga_agents_look(e, st->preset, &f);
 	if (!is_known(st, &f))

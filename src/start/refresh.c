@@ -20,7 +20,6 @@
 
 struct refresh {
 	struct ga_start_env *e;           /* of the superproject */
-	const struct ga_start_opts *o;
 	const struct ga_session *s;
 	const struct ga_live_peer *peer;
 	const char *stage_dir;
@@ -36,13 +35,12 @@ struct place {
 };
 
 /* Hide in a new directory what a start would hide: it may hold what the old one did not. */
-static int mask(const struct refresh *r, const struct place *a, struct ga_error *err)
+static int mask(const struct place *a, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_strf("%s/shared/%zu/mask", a->s->dir, a->i);
 	cleanup_(start_base_release) struct start_base b = { 0 };
-	struct ga_start_opts o = *r->o;
+	const struct ga_start_opts o = { .expose = &a->s->view.exposed };
 
-	o.expose = &a->s->view.exposed;
 	b.onto = a->s->id.onto;
 	ga_strv_push(&b.scan.ignored_dirs, a->s->view.shared.v[a->i]);
 	if (!a->e)
@@ -63,7 +61,7 @@ static int show(const struct refresh *r, const struct place *a, const struct sta
 		return -1;
 	if (st->st_uid != geteuid() && st->st_uid != 0)
 		return ga_fail(err, GA_EFATAL, "it belongs to another user");
-	if (mask(r, a, err))
+	if (mask(a, err))
 		return -1;
 	rc = start_make_shared(a->s, a->i, &sh, err);
 	if (rc)
@@ -167,11 +165,11 @@ static int look_at_part(const struct ga_part_at *at, void *payload, struct ga_er
 				  err) ? -1 : 0;
 }
 
-int ga_start_refresh(struct ga_start_env *e, const struct ga_start_opts *o,
-		     const struct ga_session *s, const struct ga_live_peer *peer,
-		     const char *stage_dir, struct ga_error *err)
+int ga_start_refresh(struct ga_start_env *e, const struct ga_session *s,
+		     const struct ga_live_peer *peer, const char *stage_dir,
+		     struct ga_error *err)
 {
-	struct refresh r = { e, o, s, peer, stage_dir };
+	struct refresh r = { e, s, peer, stage_dir };
 	struct place a = { .e = e, .s = s };
 
 	return ga_live_refresh(peer, stage_dir, err) || look_at_all(&r, &a, err) ||

@@ -195,7 +195,7 @@ static int add_merged(struct ga_start_env *e, const struct ga_refs *listed, stru
 	}
 	if (rc || !n)
 		return rc < 0 ? -1 : 0;
-	if (ga_rev_list(e->repo, ids, n, &head, 1, e->limits.history, &other, &n_other, err))
+	if (ga_rev_list(e->repo, ids, n, &head, 1, e->conf.limits.history, &other, &n_other, err))
 		return -1;
 	for (size_t i = 0; i < n_other; i++)
 		(void)ga_oidmap_add(&unmerged, &other[i], 0);

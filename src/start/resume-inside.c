@@ -73,7 +73,7 @@ static int run(struct inside *x, const struct ga_strv *env, const struct ga_strv
 		.out_max = MAX_OUTPUT,
 		.out_fd = -1,
 		.errout = &errout,
-		.timeout_ms = (unsigned)(x->e->limits.git_time * 1000 * x->patience),
+		.timeout_ms = (unsigned)(x->e->conf.limits.git_time * 1000 * x->patience),
 	};
 
 	if (ga_run_exec(x->st->sandbox, &r, ret_status, err))

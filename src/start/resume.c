@@ -290,7 +290,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct
 	    start_mask_again(e, o, &p, s, &b, err) || give_feedback(o, st, err))
 		return -1;
 	if (ga_fault_stop("resume:begin", err) || mount_layers(e, st, err) ||
-	    start_answer(e, o, &b, &p.view, st, err) || start_move_to_point(e, st, &p, err))
+	    start_answer(e, &b, &p.view, st, err) || start_move_to_point(e, st, &p, err))
 		return -1;
 	fill_session(o, &p, s);
 	if (o->update && find_update(e, st, err))
@@ -303,7 +303,7 @@ int ga_start_resume(struct ga_start_env *e, const struct ga_start_opts *o, struc
 		    int *lock, struct ga_start *ret, struct ga_error *err)
 {
 	ret->resumed = true;
-	start_take_commands(o, ret);
+	start_take_commands(e, o, ret);
 	if (o->detach)
 		ret->detach = *o->detach;
 	ret->session = *s;

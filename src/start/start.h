@@ -82,8 +82,8 @@ void start_make_argv(const struct ga_start_env *e, char *const *argv, size_t arg
 /* questions.c: once the environment is known: answer what the agent asks before it begins, as far
  * as what it will see allows: `b`, and `tree` (NULL: that of b->base). What is not answered goes
  * to the banner; fails if nobody would see the question. */
-int start_answer(struct ga_start_env *e, const struct ga_start_opts *o, const struct start_base *b,
-		 const struct ga_oid *tree, struct ga_start *st, struct ga_error *err);
+int start_answer(struct ga_start_env *e, const struct start_base *b, const struct ga_oid *tree,
+		 struct ga_start *st, struct ga_error *err);
 
 /* prepare.c: fail if the disk is so full that the session would be ended at once. */
 int start_check_room(const struct ga_start_env *e, struct ga_error *err);
@@ -108,7 +108,8 @@ int start_run_trees(const struct ga_start_env *e, struct ga_start *st, struct ga
  * the last session. The lock of the homes protects nothing any more. */
 void start_close_home(const struct ga_start_env *e, const struct ga_start *st);
 /* prepare.c: take the commands to run beside the agent into `st`, and how output is shown. */
-void start_take_commands(const struct ga_start_opts *o, struct ga_start *st);
+void start_take_commands(const struct ga_start_env *e, const struct ga_start_opts *o,
+			 struct ga_start *st);
 
 /* Make the session's directory and its layers. */
 int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,

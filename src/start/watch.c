@@ -152,7 +152,7 @@ static void watch_disk(struct start_watch *w)
 
 	if (!full)
 		return;
-	least = ga_size_text(w->e->disk_free);
+	least = ga_size_text(w->e->conf.disk_free);
 	q = ga_quote(full);
 	found(w, "disk", ga_strf("it was ended when less than %s were free for %s (disk_free)",
 				 least, q));
