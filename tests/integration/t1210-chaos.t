@@ -179,25 +179,6 @@ test_that 'the lock of a ref that was killed is removed, and one that comes and 
 	! find .git/refs -name "*.lock" | grep .
 '
 
-test_that 'a lock goes as well if the sandbox takes a while to end' '
-	busy e e &&
-	rm -f ../held ../go &&
-	{ python3 ../hold.py "$(cut -d" " -f1 "/proc/$pid/task/$pid/children")" ../held ../go & } &&
-	test_wait_for "test -e ../held" &&
-	locked=":$(stat -c %i "$dir/lock") " &&
-	kill -9 "$sup" &&
-	test_wait_for "! grep \"$locked\" /proc/locks" &&
-	: >.git/refs/heads/agent/e.lock &&
-	{ git agent capture e 2>../err & } &&
-	capture=$! &&
-	test_wait_for "grep \"$locked\" /proc/locks" &&
-	sleep 0.5 &&
-	touch ../go &&
-	wait $capture &&
-	git show agent/e:f | grep -x 2 &&
-	! find .git/refs -name "*.lock" | grep .
-'
-
 test_that 'one that another git has for some seconds, as on a busy disk, is waited for' '
 	cd k &&
 	: >.git/packed-refs.lock &&

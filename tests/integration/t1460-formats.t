@@ -95,7 +95,6 @@ EOF
 
 test_that 'make a session with hostile names' '
 	make_repo odd "echo .ign >.gitignore" &&
-	cd odd &&
 	mkdir -p "$HOME/aihome" &&
 	cp "$TRASH/hostile.py" "$HOME/aihome" &&
 	attack e "
@@ -188,7 +187,6 @@ test_that CMARK 'Markdown is rendered as tables, without a link, image or HTML' 
 
 test_that 'a long report is cut to what a forge takes, and says so' '
 	make_repo long &&
-	cd long &&
 	attack e "
 		for i in \$(seq 1500); do
 			mkdir d\$i
@@ -203,7 +201,6 @@ test_that 'a long report is cut to what a forge takes, and says so' '
 
 test_that 'text that is too long to be compared is not called binary, and is not counted' '
 	make_repo counts &&
-	cd counts &&
 	attack e "
 		yes 123456789 | head -n 900000 >long
 		printf \"a\\\000b\" >bin
@@ -217,7 +214,6 @@ test_that 'text that is too long to be compared is not called binary, and is not
 
 test_that 'a review without flags has both formats, and one of no known format is refused' '
 	make_repo quiet &&
-	cd quiet &&
 	attack e "echo w >w" &&
 	git agent review --format=sarif e | python3 "$TRASH/sarif.py" &&
 	git agent review --format=markdown e >../md &&

@@ -121,20 +121,6 @@ test_that TTY 'a path is split to its smallest parts, which are kept and rejecte
 	! git cat-file -e agent/parts:z
 '
 
-test_that TTY 'undoing a path undoes its parts, and a path without parts is asked about again' '
-	a_session undo "
-		sed -i -e 3s/3/three/ -e 30s/30/thirty/ a
-		printf \"a\000\" >bin
-		echo z >z" &&
-	git for-each-ref >../before &&
-	walk undo "?(1/3) accept bin" ">j" "?(2/3) accept a" ">s" "?(1/2 of a)" ">n" "?(2/2 of a)" ">y" \
-		"?(3/3) accept z" ">k" "?(in parts, 2/3)" ">u" "?(2/3) accept a" ">s" "?(1/2 of a)" ">q" \
-		"?(2/3) accept a" ">j" "?(3/3)" ">q" "?nothing was decided" =0 &&
-	walk undo "?(1/3)" ">n" "?(2/3)" ">k" "?(rejected, 1/3)" ">s" "?this has no parts" "?(rejected, 1/3)" ">q" \
-		"?1 to reject" ">n" =0 &&
-	git for-each-ref | test_cmp ../before -
-'
-
 test_that TTY 'parts of what is flagged or held are decided, and accept what is left' '
 	seq 30 >.envrc &&
 	printf "all:\n\techo ok\n\n\n\n\n\n\n\n\nclean:\n\trm -f x\n" >Makefile &&

@@ -144,22 +144,6 @@ test_that 'a base without the submodule, or whose commit of it is missing, is na
 	git -C $L cat-file -e agent/b3:k
 '
 
-test_that 'a repository that merely lies in another one is not its submodule' '
-	make_repo around &&
-	cd around &&
-	echo inner >.gitignore &&
-	test_commit ignore &&
-	test_script .git/hooks/post-merge "sh inner/run.sh" &&
-	git clone -q ../lib inner &&
-	find .git >../before &&
-	cd inner &&
-	test_session i "echo k >run.sh" &&
-	git cat-file -e agent/i:run.sh &&
-	cd .. &&
-	find .git >../after &&
-	test_cmp ../before ../after
-'
-
 test_that 'a submodule that was added since the last session is part of the next' '
 	make_repo later &&
 	cd later &&

@@ -104,25 +104,6 @@ test_that 'nothing lands while a submodule is not checked out, or its commit is 
 	names HEAD agent/k
 '
 
-test_that 'work in a submodule on no branch can be dropped only when a branch has it' '
-	make_super origin lib &&
-	git clone -q --recurse-submodules origin detached &&
-	cd detached &&
-	test -z "$(git -C $L branch --show-current)" &&
-	test_session d "echo k >$L/k" &&
-	git -C $L checkout -q agent/d~0 &&
-	git -C $L agent list | grep "^d .*captured" &&
-	git submodule --quiet update &&
-	git agent review --accept-all d &&
-	git agent land d &&
-	git submodule --quiet update &&
-	test -e $L/k &&
-	git -C $L agent list | grep "^d .*landed" &&
-	test_expect_code 2 git agent drop d &&
-	git -C $L branch keep-d &&
-	git agent drop d
-'
-
 test_that 'when the commit of a submodule is rejected the work stays in its branch' '
 	make_super refused lib &&
 	cd refused &&

@@ -33,19 +33,6 @@ for how in merge squash; do
 		unchanged &&
 		test_state $how captured
 	'
-	test_that "a conflict in a file that git is told not to look at is refused: --$how" '
-		cd $how &&
-		for mark in assume-unchanged skip-worktree
-		do
-			git update-index --$mark f &&
-			line f 5 unseen &&
-			remember &&
-			refused 2 "files marked assume-unchanged or skip-worktree would conflict: f" \
-				git agent land --$how $how &&
-			git update-index --no-$mark f &&
-			git checkout -q f || return 1
-		done
-	'
 	test_that "a conflict that was resolved is committed by --continue, and undone: --$how" '
 		cd $how &&
 		remember &&

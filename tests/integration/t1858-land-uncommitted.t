@@ -86,25 +86,6 @@ comes 'a file with line ends by attribute keeps them' \
 	'has ends "agent$(printf "\r") mine$(printf "\r")"'
 comes 'the undo restores all of that' 'git agent land --undo && unchanged'
 
-test_that 'a file whose bytes a filter makes has both changes' '
-	make_repo filter &&
-	git config filter.up.smudge "tr a-z A-Z" &&
-	git config filter.up.clean "tr A-Z a-z" &&
-	echo "f filter=up" >.git/info/attributes &&
-	echo word >f &&
-	git commit -qam word &&
-	rm f &&
-	git checkout -q f &&
-	echo MINE >>f &&
-	session filter "echo AGENT >>f" &&
-	git agent review --accept-all --critical filter &&
-	remember &&
-	git agent land filter &&
-	test_prints "WORD\nMINE\nAGENT" cat f &&
-	git agent land --undo &&
-	unchanged
-'
-
 test_that 'changes in lines that the user has changed since are refused, or left out by --uncommitted=skip' '
 	make_repo same &&
 	line f 8 mine &&

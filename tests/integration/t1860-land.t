@@ -105,14 +105,6 @@ test_that '--ff-only fast-forwards, and is refused where that cannot be' '
 	git agent land g
 '
 
-test_that 'a dry run changes nothing and says what would land' '
-	make_repo dry &&
-	session d "$two" &&
-	refused 0 "agent/d: would land" git agent land --dry-run d &&
-	refused 0 "agent/d: would land" git agent land --dry-run --rebase d &&
-	test ! -e .git/git-agent/landing
-'
-
 test_that 'what has landed already is not landed again' '
 	make_repo again &&
 	session a "line f 2 agent" &&

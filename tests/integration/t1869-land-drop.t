@@ -71,8 +71,7 @@ test_that 'land --drop drops what has landed, and --undo brings it back' '
 	! git agent list | grep ^d &&
 	test_says "^session .d. is back" git agent land --undo &&
 	test_state d captured &&
-	git agent land --drop --json d >../out &&
-	grep "\"dropped\": true" ../out &&
+	test_shows "\"dropped\": true" git agent land --drop --json d &&
 	! git agent list | grep ^d
 '
 

@@ -110,8 +110,7 @@ test_that 'what is held is uncommitted inside, and no longer held when it is del
 	test_session h "
 		echo e >.envrc &&
 		echo 1 >f &&
-		git add -A &&
-		git commit -qm both &&
+		test_commit both &&
 		echo 2 >>f &&
 		git commit -qam only &&
 		mkdir .husky &&
@@ -193,11 +192,9 @@ test_that 'what was rejected is gone inside, and held when it is created again' 
 a_session_with_a_passing_flag() {
 	test_session "$1" "
 		echo all: >Makefile &&
-		git add -A &&
-		git commit -qm one &&
+		test_commit one &&
 		rm Makefile &&
-		git add -A &&
-		git commit -qm two &&
+		test_commit two &&
 		echo x >x"
 }
 flagged() {
@@ -381,25 +378,6 @@ test_that 'commits that were published stay when the agent amends them' '
 	test "$(git rev-parse agent/am^)" = "$before" &&
 	test "$(git show agent/am:one)" = "$(printf "1\n2")" &&
 	git log --format=%s refs/agent/am/orig | grep amended
-'
-
-test_that 'a session that is resumed many times leaves nothing behind' '
-	cd r &&
-	test_session many "
-		echo 0 >n
-		echo e >.envrc
-		mkdir deep &&
-		chmod 000 deep" &&
-	for i in 1 2 3; do
-		test_resume many "echo $i >>n; git commit -qam $i" &&
-		git gc -q --prune=now || return 1
-	done &&
-	test "$(git show agent/many:n | tr -d "\n")" = 0123 &&
-	test "$(git rev-list --count main..agent/many)" = 4 &&
-	held many | grep .envrc &&
-	find "$HOME"/.local/state/git-agent/*/sessions/many/work -maxdepth 1 -name "project-*" >../works &&
-	test "$(wc -l <../works)" -le 2 &&
-	git fsck --connectivity-only
 '
 
 test_that 'the agent reads the feedback unchanged, and cannot change it' '

@@ -290,12 +290,6 @@ with open(sys.argv[1], \"a\") as file:
 	cp ../saved "$file"
 '
 
-test_that 'log uses the pager on a terminal' '
-	cd r &&
-	$pty expect="P:20" exit=0 -- env GIT_PAGER="sed s/^/P:/" git agent show --journal one &&
-	$pty expect="T:red" exit=0 -- env GIT_PAGER="sed s/^/T:/" git agent show --text one
-'
-
 test_that 'log takes the only session without a name, and refuses unknown names and options' '
 	test_enter few &&
 	test_empty a &&

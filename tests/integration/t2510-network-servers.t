@@ -28,23 +28,6 @@ allowed() {
 	(cd "$HOME/p" && timeout 120 git agent start -q $allow -- "$@")
 }
 
-test_that POSTGRES 'psql copies tables between PostgreSQL on localhost and on a named host' '
-	postgres_start &&
-	test_when_finished postgres_stop &&
-	login="port=5432 user=agent password=secret dbname=postgres" &&
-	rows="generate_series(1, 50000) as n, repeat(md5(random()::text), 20) as s" &&
-	allowed localhost:5432 psql "host=localhost $login" -Atc "create table t as select $rows" &&
-	allowed "localhost:5432 db.example.org:5432" sh -c "
-		psql \"host=localhost $login\" -qAtc \"copy t to stdout\" |
-			psql \"host=db.example.org $login\" -qc \"create table u (like t)\" -c \"copy u from stdin\"" &&
-	for table in t u; do
-		psql "host=127.0.0.1 $login" -Atc "select count(*), md5(string_agg(s, null order by n)) from $table" \
-			>"sum-$table" || exit 1
-	done &&
-	grep "^50000|" sum-t &&
-	test_cmp sum-t sum-u
-'
-
 test_that SSHD 'ssh works to a named host, and git over it' '
 	mkdir -p ssh &&
 	ssh-keygen -q -t ed25519 -N "" -f ssh/host &&

@@ -172,36 +172,6 @@ test_that 'a port of the session is free before it listens there, and its own th
 	done
 '
 
-cat >"$HOME/p/many.py" <<'EOF_MANY'
-import asyncio, sys
-async def one(host, port):
-    r, w = await asyncio.open_connection(host, port)
-    w.write(b"ping")
-    w.write_eof()
-    said = await r.read()
-    w.close()
-    return said == b"ping"
-async def main():
-    to = [(h, int(p)) for h in ("web.example.org", "127.0.0.1") for p in sys.argv[1:]]
-    said = await asyncio.gather(*(one(h, p) for _ in range(50) for h, p in to))
-    print(len(said), all(said))
-asyncio.run(main())
-EOF_MANY
-git -C "$HOME/p" add many.py &&
-git -C "$HOME/p" commit -qm many
-
-test_that 'many connections at once, of sockets that do not block, succeed and are learnt' '
-	for port in 7400 7401; do
-		echo_start 192.0.2.10 $port &&
-		echo_start 127.0.0.1 $port || exit 1
-	done &&
-	set -- python3 many.py 7400 7401 &&
-	learn "$@" &&
-	test_prints "200 True" cat out &&
-	learnt localhost:7400 localhost:7401 web.example.org:7400 web.example.org:7401 &&
-	suffices "$@"
-'
-
 test_that 'a port that the session publishes is not learnt as one of the host' '
 	cd "$HOME/p" &&
 	test_prints "localhost:7600 ConnectionRefusedError" \

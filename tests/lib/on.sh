@@ -1,8 +1,18 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=sh disable=SC2034
+# shellcheck shell=sh disable=SC2016,SC2034
 #
-# For tests of sessions on another machine, which is an sshd of this one with a home of its own. Sourced after
-# test-lib.sh.
+# For tests of sessions on another machine, which is an sshd of this one with a home of its own. Sourced first, it
+# sources the others.
+
+# root's sshd wants a directory in /run
+[ -n "${GA_ON-}" ] || [ "$(id -u)" != 0 ] || GA_ON=yes exec unshare -m sh -c '
+	export GA_ON
+	mount -t tmpfs -o mode=755 none /run && mkdir -m 755 /run/sshd && exec sh "$0"' "$0"
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+. "$TEST_SRCDIR/tests/lib/net-servers.sh"
+. "$TEST_SRCDIR/tests/lib/live.sh"
+. "$TEST_SRCDIR/tests/lib/landing.sh"
 
 far=$HOME/far
 # The user's home is the test's, not that of the user database, where ssh looks.
@@ -69,10 +79,6 @@ far_end() {
 agree() {
 	git agent list >/dev/null &&
 	echo "$1" >>"$(dirname "$(dirname "$(dir_of x)")")/on-hosts"
-}
-# far_agent COMMAND...: git agent there, in the working tree of the only session
-far_agent() {
-	(cd "$(echo "$far"/.local/share/git-agent/on/*/trees/*/*)" && HOME=$far git agent "$@")
 }
 # far_restart CONFIG: the server of "build" anew, by that configuration
 far_restart() {

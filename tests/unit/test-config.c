@@ -305,31 +305,4 @@ TEST(a_map_of_agents_becomes_words)
 	      "f:1:10: 'agents' is yours alone");
 }
 
-TEST(what_is_printed_is_a_file_that_gives_the_same)
-{
-	static const char file[] = "dirty: refuse\nhome: '/x \"y\\z'\nlimits: {capture: {depth: 7, "
-				   "read_time: 90s, file_size: 3MiB}}\nsecrets: {add: ['*.x', y], mode: warn}\n"
-				   "home_mode: project\ntools: [~/a, '/b, c]']\nenv: {set: {A: b=c d}}\n"
-				   "setup: [npm ci, npm ci]\nservices: {db: {command: a b, ready: c}}\n";
-	static const char origins[] = "dirty: refuse # /h/.config/git-agent/config.yaml:1\n";
-
-	for (int origin = 0; origin < 2; origin++) {
-		cleanup_config struct ga_config c = GA_CONFIG_INIT, again = GA_CONFIG_INIT;
-		BUF(out);
-		BUF(out2);
-
-		defaults_into(&c);
-		defaults_into(&again);
-		OK(ga_config_read(&c, GA_ORIGIN_USER, "f", file, strlen(file), &err));
-		ga_config_print(&c, origin, &out);
-		if (origin)
-			assert_memory_equal(out.ptr, origins, strlen(origins));
-		OK(ga_config_read(&again, GA_ORIGIN_USER, "f", out.ptr, out.len, &err));
-		ga_buf_clear(&out);
-		ga_config_print(&c, false, &out);
-		ga_config_print(&again, false, &out2);
-		STREQ(out.ptr, out2.ptr);
-	}
-}
-
 TEST_MAIN(NULL, NULL)

@@ -506,29 +506,4 @@ TEST(line_counts_are_those_of_git)
 	ga_repo_free(r);
 }
 
-TEST(base64_comes_back_and_malformed_is_refused)
-{
-	static const char *const bad[] = {
-	    "A",    "AA",   "AAA",  "AAAAA",    "A===", "====", "AA=A",
-	    "A=AA", "AB==", "AAB=", "AA==AAAA", "AA A", "AA-_", "AAAA\n"};
-	BUF(out);
-
-	for (size_t n = 0; n < 64; n++) {
-		unsigned char in[64];
-		cleanup_free char *text = NULL;
-
-		for (size_t i = 0; i < n; i++)
-			in[i] = (unsigned char)(n * 37 + i * 101);
-		text = ga_base64(in, n);
-		ga_buf_clear(&out);
-		assert_true(ga_base64_decode(text, &out));
-		EQUAL(out.len, n);
-		assert_memory_equal(out.ptr, in, n);
-	}
-	ga_buf_clear(&out);
-	for_each (row, bad)
-		if (ga_base64_decode(*row, &out) || out.len)
-			fail_msg("taken: %s", *row);
-}
-
 TEST_MAIN(scratch_setup, scratch_teardown)

@@ -3,19 +3,6 @@
 
 /* ---- holding */
 
-TEST(history_without_critical_paths_stays)
-{
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
-	struct ga_oid tip;
-
-	SH("same", START "echo 2 >f;" C "1; echo 3 >g;" C "2; git update-ref refs/agent/x HEAD");
-	w = run("same", "base", "refs/agent/x", NULL);
-	tip = rev("same", "refs/agent/x");
-	assert_true(ga_oid_equal(&w.tip, &tip));
-	assert_true(ga_oid_is_zero(&w.held) && ga_oid_is_zero(&w.orig));
-	EQUAL(w.held_paths.n + w.keeps.n, 0);
-}
-
 TEST(critical_paths_are_held_back_and_the_rest_is_published)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
@@ -44,26 +31,6 @@ TEST(critical_paths_are_held_back_and_the_rest_is_published)
 		for (size_t k = 0; k < i; k++)
 			assert_false(!strcmp(w.flags.v[i].path, w.flags.v[k].path) &&
 				     !strcmp(w.flags.v[i].rule, w.flags.v[k].rule));
-}
-
-TEST(a_critical_path_removed_again_is_in_no_commit)
-{
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
-	bool flagged = false;
-
-	SH("while", START "echo x >crit/x; echo 2 >f;" C "1; echo 3 >f;" C "2; git rm -q crit/x;" C
-		    "3; git update-ref refs/agent/x HEAD");
-	w = run("while", "base", "refs/agent/x", NULL);
-	assert_false(ga_oid_is_zero(&w.orig));
-	assert_true(ga_oid_is_zero(&w.held));
-	EQUAL(w.held_paths.n, 0);
-	assert_out("while", "for c in $(git rev-list base..refs/agent/tip); do git ls-tree -r "
-			    "--name-only $c crit | tr '\\n' ' '; done; test $(git rev-parse "
-			    "refs/agent/tip^{tree}) = $(git rev-parse refs/agent/x^{tree})",
-		   "crit/c crit/c ");
-	for (size_t i = 0; i < w.flags.n; i++)
-		flagged |= !strcmp(w.flags.v[i].path, "crit/x") && w.flags.v[i].severity == GA_CRITICAL;
-	assert_true(flagged);
 }
 
 TEST(a_change_on_top_of_what_is_held_is_held)
