@@ -301,24 +301,6 @@ test_that TTY 'answers and remarks outlive a commit of somebody else, and only t
 	! grep "^+thirty" ../fb.more
 '
 
-test_that TTY 'answers outlive a lock of git, and can be tried or gone through again' '
-	a_session lock &&
-	pager_that "l=$HOME/r/.git/refs/heads/agent/lock.lock
-		if test -e \$l; then rm \$l; else : >\$l; fi
-		echo toggled" &&
-	walk lock "?(1/4)" ">n" "?(2/4)" ">p" ?toggled "?(2/4)" ">y" "?(3/4)" ">s" "?(1/2 of a)" ">y" \
-		"?(2/2 of a)" ">n" \
-		"?(4/4)" ">n" "?do it" ">y" "?lock.lock" "?[y,r,n,?]? " ">?" "?n - give up" "?[y,r,n,?]? " ">y" \
-		"?lock.lock" "?[y,r,n,?]? " ">r" "?(rejected, 1/4)" ">j" "?(accepted, 2/4)" ">p" ?toggled \
-		"?(accepted, 2/4)" ">j" \
-		"?(in parts, 3/4)" ">j" "?(rejected, 4/4)" ">u" "?(4/4)" ">j" \
-		"?1 to accept, 1 to reject, 1 to reject in part, 1 left" "?do it" ">y" "?0 open flags left" =0 &&
-	git cat-file -e agent/lock:z &&
-	git show agent/lock:a >../got &&
-	seq 40 | sed -e 3s/3/three/ -e 5s/5/five/ | test_cmp - ../got &&
-	verdicts lock | grep -x ".envrc:rejected Makefile:accepted"
-'
-
 test_that TTY 'a decision that is refused and given up changes nothing, and fails' '
 	a_session up &&
 	git for-each-ref >../before &&

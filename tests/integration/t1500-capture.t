@@ -27,7 +27,7 @@ test_that 'the commit for the rest has a message, an identity and trailers' '
 
 test_that 'commits that differ from the base in no file are promised no commit' '
 	make_repo nofile "
-		test_empty first
+		git commit -q --allow-empty -m first
 		echo 2 >2" &&
 	test_says "the agent rewrote history below its base: its work is one commit, if any file differs from" \
 		git agent start --name amended -- git commit -q --amend -m other &&

@@ -48,7 +48,7 @@ test_that 'a branch on which all has landed does not keep git agent gc from a se
 
 test_that 'work on no branch is kept: tags, older stashes, worktrees' '
 	make_repo alone "
-		test_empty first
+		git commit -q --allow-empty -m first
 		git tag -am t theirs
 		git tag plain" &&
 	git agent start --name t -- sh -c "
@@ -85,7 +85,7 @@ test_that 'work on no branch is kept: tags, older stashes, worktrees' '
 
 test_that 'tags that the agent made or moved are named, and not taken' '
 	make_repo tags "
-		test_empty first
+		git commit -q --allow-empty -m first
 		git tag -am t theirs
 		git tag moved" &&
 	git agent start --name g -- sh -c "
@@ -197,7 +197,7 @@ test_that 'branches named in another script, and refs below refs/stash, are kept
 	test_session k "
 		git branch $name &&
 		git switch -q $name &&
-		test_empty jp &&
+		git commit -q --allow-empty -m jp &&
 		git switch -q - &&
 		git update-ref refs/stash/odd \$(git commit-tree -m odd HEAD^{tree})" &&
 	test "$(git log -1 --format=%s "refs/agent/k/heads/$name")" = jp &&
@@ -209,7 +209,7 @@ test_that 'a session that has only branches or a stash says so, and drop asks fi
 	make_repo only &&
 	test_says "nothing to commit" git agent start --name h -- sh -c "
 		git switch -q -c side &&
-		test_empty side &&
+		git commit -q --allow-empty -m side &&
 		git switch -q agent/h" &&
 	grep "next: git for-each-ref refs/agent/h/" ../err &&
 	test_session s "

@@ -235,7 +235,8 @@ test_that 'an agent that makes git report a full disk is not believed' '
 	test_session f2 "
 		git config -f .gitmodules submodule.x.path x &&
 		git config -f .gitmodules submodule.x.url \"-no space left\" &&
-		test_commit mods
+		git add -A &&
+		git commit -qm mods
 		echo w >w" &&
 	git agent show f2 | grep "not taken .*no space left" &&
 	test_holds agent/f2:w w

@@ -93,12 +93,14 @@ test_that GITLFS 'objects of all commits, branches and the stash of the agent ar
 	cd commits &&
 	test_session c "
 		echo one >x.bin &&
-		test_commit one &&
+		git add -A &&
+		git commit -qm one &&
 		echo two >x.bin &&
 		git commit -qam two &&
 		git switch -q -c side HEAD~1 &&
 		echo side >s.bin &&
-		test_commit side &&
+		git add -A &&
+		git commit -qm side &&
 		git switch -q agent/c &&
 		echo stashed >x.bin &&
 		git stash -q &&
@@ -227,6 +229,7 @@ test_that GITLFS 'an object with wrong bytes, or that is no file, is not stored,
 		ln -s \$HOME/objects $planted
 		echo wanted >\$HOME/objects\${dir#$planted}/\$o" "$not" &&
 	plant dir "mkdir \$dir/\$o" "$not" &&
+	plant fifo "mkfifo \$dir/\$o" "$not" &&
 	plant none ":" "the LFS object of this pointer is neither here" &&
 	pointer wanted 6 >"$HOME/aihome/pointer" &&
 	plant size "echo wanted >\$dir/\$o" "$not" &&
@@ -304,24 +307,6 @@ test_that GITLFS 'pointers with odd syntax are held, and nothing is stored for t
 			exit 1
 		}
 	done
-'
-
-test_that GITLFS 'a fifo in place of an object is not waited for' '
-	make_lfs fifo &&
-	cd fifo &&
-	pointer wanted >"$HOME/aihome/pointer" &&
-	store >../before &&
-	o=$(object "$(sum wanted)") &&
-	test_session f "
-		mkdir -p $(dirname "$o") &&
-		mkfifo $o &&
-		echo t >t &&
-		cat \$HOME/pointer >x.bin" &&
-	same_store &&
-	git agent show f | grep "note: x.bin: the session.s LFS object" &&
-	test_holds agent/f:t t &&
-	git cat-file -e refs/agent/f/held:x.bin &&
-	! git cat-file -e agent/f:x.bin 2>/dev/null
 '
 
 # git-lfs removes an object whose size is not the one a pointer says.

@@ -94,7 +94,8 @@ test_that 'a file edited while its attribute was off is flagged, even if all is 
 	make_repo way &&
 	test_session y "
 		echo \"y.sec -filter\" >d/.gitattributes &&
-		test_commit off &&
+		git add -A &&
+		git commit -qm off &&
 		echo new cl\$()ear >d/y.sec &&
 		git commit -qam edit &&
 		git checkout -q HEAD~1 d/y.sec &&

@@ -46,7 +46,7 @@ replaced() {
 			refused 2 sub git agent land \$how $1 || return 1
 		done &&
 		refused 2 sub git agent land $1 -- sub &&
-		test_empty mine &&
+		git commit -q --allow-empty -m mine &&
 		refused 2 sub git agent land $1 &&
 		mv sub/f sub/untracked .. &&
 		git submodule --quiet deinit -f sub &&
@@ -128,7 +128,7 @@ half_way() {
 		git config filter.bad.smudge false &&
 		git config filter.bad.required true &&
 		accepted $1 'rmdir sub; $2; echo z >z' &&
-		test_empty mine &&
+		git commit -q --allow-empty -m mine &&
 		remember &&
 		for how in --merge --squash --rebase; do
 			test_must_fail git agent land \$how $1 2>../err &&

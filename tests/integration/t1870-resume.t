@@ -110,7 +110,8 @@ test_that 'what is held is uncommitted inside, and no longer held when it is del
 	test_session h "
 		echo e >.envrc &&
 		echo 1 >f &&
-		test_commit both &&
+		git add -A &&
+		git commit -qm both &&
 		echo 2 >>f &&
 		git commit -qam only &&
 		mkdir .husky &&
@@ -192,9 +193,11 @@ test_that 'what was rejected is gone inside, and held when it is created again' 
 a_session_with_a_passing_flag() {
 	test_session "$1" "
 		echo all: >Makefile &&
-		test_commit one &&
+		git add -A &&
+		git commit -qm one &&
 		rm Makefile &&
-		test_commit two &&
+		git add -A &&
+		git commit -qm two &&
 		echo x >x"
 }
 flagged() {

@@ -455,7 +455,8 @@ test_that 'a capture after a crash keeps secrets out as well' '
 		git config filter.f.clean \"cat .env server.key cache/deep/.env.bak; cat\" &&
 		echo \"*.txt filter=f\" >.gitattributes &&
 		echo t >a.txt &&
-		test_commit t
+		git add -A &&
+		git commit -qm t
 		echo u >b.txt" 2>../err &&
 	git agent capture x &&
 	git log -p --all >../out &&

@@ -312,8 +312,6 @@ test_that UNSANITIZED 'TT-08: a terminal that does not read does not slow down t
 	git agent stop -q flood
 '
 
-test_lazy_prereq VIM 'vim --version && tmux -V'
-
 # ---- others
 
 cat >hostile.py <<'EOP'

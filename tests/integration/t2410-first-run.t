@@ -394,7 +394,7 @@ test_that 'the user'\''s name and habits for git are known in a session, command
 	core.pager x
 	END
 	test_inside "
-		test_empty in
+		git commit -q --allow-empty -m in
 		git init -q /tmp/x
 		cd /tmp/x
 		git commit -q --allow-empty -m x

@@ -343,7 +343,8 @@ test_that 'a directory of that name that the agent committed is taken, with the 
 	test_session named "
 		mkdir .git-agent-moving-2 &&
 		echo c >.git-agent-moving-2/c &&
-		test_commit c &&
+		git add -A &&
+		git commit -qm c &&
 		echo d >.git-agent-moving-2/c" &&
 	test_prints .git-agent-moving-2/c git diff-tree -r --name-only main refs/agent/named/held &&
 	test_prints d git show refs/agent/named/held:.git-agent-moving-2/c
