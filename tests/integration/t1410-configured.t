@@ -3,7 +3,7 @@
 test_description='paths that settings flag, spare, hold or refuse, wherever rules are run'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/submodules.sh"
+test_use submodules
 
 
 # repo NAME [TEXT]: a repository, with that file, entered

@@ -7,7 +7,7 @@
 # nothing were held, where it has to run; and with what capture published.
 test_description='ordinary git on a captured branch, before any review, runs nothing the agent wrote'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/attacks.sh"
+test_use attacks
 require_sandbox
 
 test_lazy_prereq DIRENV 'direnv version'

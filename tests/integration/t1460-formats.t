@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='a review as SARIF and as Markdown, of names and texts that are meant to break them'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/attacks.sh"
+test_use attacks
 require_sandbox
 
 test_lazy_prereq CMARK 'cmark-gfm --version'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='capture: the commits it makes, what is held from them, and what stays behind'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/attacks.sh"
+test_use attacks
 require_sandbox
 
 test_that 'the commit for the rest has a message, an identity and trailers' '

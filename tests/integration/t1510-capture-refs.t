@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='capture of what the agent left on other refs: branches, stashes, tags, a detached HEAD'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/attacks.sh"
+test_use attacks
 require_sandbox
 
 # heads NAME: "BRANCH ID" of the branches that are kept beside the one of the session

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='capture of a session that ended in the middle of a merge, a rebase or a cherry-pick'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/attacks.sh"
+test_use attacks
 require_sandbox
 
 # for agents: branches that conflict, this one and t

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='capture of objects that git refuses, of damaged or hostile git dirs, and beyond limits'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/attacks.sh"
+test_use attacks
 require_sandbox
 
 # For agents: take the object of that revision away.

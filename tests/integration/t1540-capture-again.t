@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='capture: later, again, from another working tree, and beside what the user did since'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/attacks.sh"
+test_use attacks
 require_sandbox
 
 # uncaptured NAME COMMANDS [OPTION...]: a session of an agent that did this, killed before its capture

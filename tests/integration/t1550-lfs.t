@@ -229,7 +229,6 @@ test_that GITLFS 'an object with wrong bytes, or that is no file, is not stored,
 		ln -s \$HOME/objects $planted
 		echo wanted >\$HOME/objects\${dir#$planted}/\$o" "$not" &&
 	plant dir "mkdir \$dir/\$o" "$not" &&
-	plant fifo "mkfifo \$dir/\$o" "$not" &&
 	plant none ":" "the LFS object of this pointer is neither here" &&
 	pointer wanted 6 >"$HOME/aihome/pointer" &&
 	plant size "echo wanted >\$dir/\$o" "$not" &&
@@ -307,6 +306,24 @@ test_that GITLFS 'pointers with odd syntax are held, and nothing is stored for t
 			exit 1
 		}
 	done
+'
+
+test_that GITLFS 'a fifo in place of an object is not waited for' '
+	make_lfs fifo &&
+	cd fifo &&
+	pointer wanted >"$HOME/aihome/pointer" &&
+	store >../before &&
+	o=$(object "$(sum wanted)") &&
+	test_session f "
+		mkdir -p $(dirname "$o") &&
+		mkfifo $o &&
+		echo t >t &&
+		cat \$HOME/pointer >x.bin" &&
+	same_store &&
+	git agent show f | grep "note: x.bin: the session.s LFS object" &&
+	test_holds agent/f:t t &&
+	git cat-file -e refs/agent/f/held:x.bin &&
+	! git cat-file -e agent/f:x.bin 2>/dev/null
 '
 
 # git-lfs removes an object whose size is not the one a pointer says.

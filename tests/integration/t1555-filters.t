@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='filters of the user other than LFS: the files that they are for never get past them'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/filters.sh"
+test_use filters
 require_sandbox
 
 test_that 'files that are only touched or renamed there and back are as the commit has them' '

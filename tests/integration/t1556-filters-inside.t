@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='filters of the user that run inside, because they are named'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/filters.sh"
+test_use filters
 require_sandbox
 
 inside="-c filters=strip -c filters=crypt"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='sessions through a remote: pushed here, reviewed and landed there'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/remote.sh"
+test_use remote
 require_sandbox
 
 test_that 'push sends branch and report, and with --held what is held' '

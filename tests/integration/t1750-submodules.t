@@ -3,7 +3,7 @@
 test_description='populated submodules are parts of a session'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/submodules.sh"
+test_use submodules
 
 test_that 'git works in a submodule, and its git dir is not the one of the host' '
 	make_repo lib &&

@@ -3,7 +3,7 @@
 test_description='submodules in the states that a user leaves them in'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/submodules.sh"
+test_use submodules
 
 test_that 'make a repository with a submodule' '
 	make_repo lib &&

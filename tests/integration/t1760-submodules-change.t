@@ -3,7 +3,7 @@
 test_description='submodules that change on the host meanwhile, that land, and that are many'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/submodules.sh"
+test_use submodules
 
 # while_running NAME INSIDE OUTSIDE: a session that does INSIDE, and ends when OUTSIDE is done on the host
 while_running() {

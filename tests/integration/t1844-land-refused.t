@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='a landing that is refused changes nothing, and names the path, the reason and a command that helps'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
+test_use landing
 require_sandbox
 
 overwritten='your uncommitted changes would be overwritten'

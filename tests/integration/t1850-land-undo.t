@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='a landing is undone to exactly what was there before, or refused with the command of git that does it'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
+test_use landing
 require_sandbox
 
 # every kind of change

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='a conflict, or a hook that refuses, is left to the user as git leaves it'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
+test_use landing
 require_sandbox
 
 # conflicting NAME: a session that conflicts with the user's branch in f, and changes g and adds new

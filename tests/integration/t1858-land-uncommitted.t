@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='what the agent did to uncommitted work comes back as uncommitted changes'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
+test_use landing
 require_sandbox
 
 # has FILE LINES: the lines 2 and 8 of it

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='landing as a merge, squashed, fast-forwarded; messages and hooks'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
+test_use landing
 require_sandbox
 
 two='echo 1 >one; git add one; git commit -qm first; echo 2 >two; git add two; git commit -qm second; echo rest >rest'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='what land says of what landed, and land --drop'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
+test_use landing
 require_sandbox
 
 # says LINE: that is all of a line that land said

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 test_description='resuming is killed, fails, is refused, or finds layers that a power cut damaged'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/submodules.sh"
-. "$TEST_SRCDIR/tests/lib/resume.sh"
+test_use submodules
+test_use resume
 require_sandbox
 
 state=$HOME/.local/state/git-agent

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='the guard: hooks of git that keep undecided work off branches and remotes'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/guard.sh"
+test_use guard
 require_sandbox
 
 # ---- on and off

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='where the guard installs its hooks, when it removes them, and how they run beside those of the user'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/guard.sh"
+test_use guard
 require_sandbox
 
 test_that 'the hooks are removed when everything undecided is decided or dropped' '

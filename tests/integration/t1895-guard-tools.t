@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='the guard beside real tools that manage hooks; configured hooks are switched off'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/guard.sh"
+test_use guard
 require_sandbox
 
 test_lazy_prereq HUSKY 'husky --version || program husky'

@@ -3,7 +3,7 @@
 test_description='secrets of the project: kept out of sessions'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/secrets.sh"
+test_use secrets
 
 # What an agent can do to get at them; prints what it found.
 cat >attack <<'EOT'

@@ -3,7 +3,7 @@
 test_description='sessions without a terminal: start -d, wait, stop, notify'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/live.sh"
+test_use live
 own_programs
 
 repo() {

@@ -3,7 +3,7 @@
 test_description='a session seen from elsewhere: attach, logs, and what hostile clients can do'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/live.sh"
+test_use live
 own_programs
 
 repo() {

@@ -5,7 +5,7 @@
 test_description='removing shared directories inside'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/live.sh"
+test_use live
 test_lazy_prereq PYTHON 'command -v python3'
 
 # repo DIR: with three shared directories, one of them in a directory

@@ -3,7 +3,7 @@
 test_description='commands beside the agent: setup, services, finish'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/live.sh"
+test_use live
 own_programs
 
 # settings LINE...

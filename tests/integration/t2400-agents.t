@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='git agent agents: what it installs, with a pretended npm; make check-agents has the real one'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/live.sh"
+test_use live
 require_sandbox
 
 bin=$HOME/.local/bin

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='the first start of an agent: its home, logins and how to bring one, identity, locale'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/secrets.sh"
+test_use secrets
 require_sandbox
 
 unset ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN CLAUDE_CODE_OAUTH_TOKEN OPENAI_API_KEY CODEX_API_KEY CODEX_ACCESS_TOKEN

@@ -3,7 +3,7 @@
 test_description='start --learn: all is reached, and the list that would have sufficed does'
 . "$TEST_SRCDIR/tests/lib/net-host.sh"
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/net-servers.sh"
+test_use net-servers
 require_sandbox
 
 chmod 711 "$TRASH"

@@ -17,7 +17,7 @@ if [ -z "${GA_SSH_HOST-}" ] && [ "$(id -u)" = 0 ]; then
 		exec sh "$0"' "$0"
 fi
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/net-servers.sh"
+test_use net-servers
 require_sandbox
 
 test_lazy_prereq INCLUDED 'for f in /etc/ssh/ssh_config.d/*.conf; do test -r "$f" || exit 1; done'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='a hostile agent against the whole flow: start, capture, review, land'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/attacks.sh"
+test_use attacks
 require_sandbox
 
 commit='echo c >c && git add c && git commit -qm c && C=$(git rev-parse HEAD)'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='a hostile agent against git: objects, refs and configuration'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/attacks.sh"
+test_use attacks
 require_sandbox
 
 # The work is there although the commits are not, and why.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='a hostile agent against git: what is reviewed, and what lands'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/attacks.sh"
+test_use attacks
 require_sandbox
 
 mkdir -p "$HOME/aihome"

@@ -157,6 +157,12 @@ grep() {
 	return "$1"
 }
 
+# test_use NAME: the helpers in tests/lib/NAME.sh as well
+test_use() {
+	# shellcheck disable=SC1090
+	. "$TEST_SRCDIR/tests/lib/$1.sh"
+}
+
 # program NAME: its path, also where a function above has its name
 program() {
 	(unset -f test grep && command -v "$1")
