@@ -19,8 +19,7 @@ test_that "no change is lost: SEED=$seed" '
 	for i in 1 2 3 4 5 6 7 8; do echo $i >r/f$i; done &&
 	git -C r add -A &&
 	git -C r commit -qm base &&
-	mkdir -p "$HOME/aihome" &&
-	chmod 700 "$HOME/aihome" &&
+	test_aihome &&
 	python3 "$TEST_SRCDIR/tests/lib/chaos.py" "$PWD/r" "$seed" 20 "${TIMES:-1}"
 '
 

@@ -218,8 +218,7 @@ plant() {
 test_that GITLFS 'an object with wrong bytes, or that is no file, is not stored, and its pointer held' '
 	make_lfs wrong &&
 	cd wrong &&
-	mkdir -p "$HOME/aihome" &&
-	chmod 700 "$HOME/aihome" &&
+	test_aihome &&
 	pointer wanted >"$HOME/aihome/pointer" &&
 	not="the session.s LFS object is not" &&
 	plant digest "echo wanteD >\$dir/\$o" "$not" &&

@@ -14,8 +14,7 @@ echo a >a &&
 git add a &&
 git commit -qm base
 cd "$TRASH" || exit 1
-mkdir -p "$HOME/aihome" &&
-chmod 700 "$HOME/aihome"
+test_aihome
 
 # allowed WORDS COMMAND...: run it in a session that can reach the words.
 allowed() {

@@ -7,8 +7,7 @@ test_use net-servers
 require_sandbox
 
 chmod 711 "$TRASH"
-mkdir -p "$HOME/aihome" &&
-chmod 700 "$HOME/aihome"
+test_aihome
 cd "$HOME" &&
 test_enter p &&
 echo a >a &&

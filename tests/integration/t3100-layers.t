@@ -5,8 +5,7 @@ test_description='a hostile agent against the layers: what it leaves in them, an
 test_use attacks
 require_sandbox
 
-mkdir -p "$HOME/aihome" &&
-chmod 700 "$HOME/aihome"
+test_aihome
 echo "import os, sys; os.setxattr(sys.argv[1], sys.argv[2], sys.argv[3].encode())" >"$HOME/aihome/xattr.py"
 
 # The session's directory, by its name.

@@ -196,8 +196,7 @@ is_lost() {
 	git agent show "$1" | grep "HEAD names no commit\|commits were not taken"
 }
 # settings that change what git prints
-mkdir -p "$HOME/aihome"
-chmod 700 "$HOME/aihome"
+test_aihome
 cat >"$HOME/aihome/settings" <<\END
 git config color.ui always
 git config core.abbrev 4

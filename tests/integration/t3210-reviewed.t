@@ -5,8 +5,7 @@ test_description='a hostile agent against git: what is reviewed, and what lands'
 test_use attacks
 require_sandbox
 
-mkdir -p "$HOME/aihome"
-chmod 700 "$HOME/aihome"
+test_aihome
 
 test_that 'GT-12: the author, date and signature that a commit claims are shown, not believed' '
 	make_repo claims &&

@@ -27,8 +27,7 @@ echo pkg >lib/pkg/bin/run &&
 ln lib/pkg/bin/run lib/pkg/again &&
 test_commit base &&
 cd ..
-mkdir -p "$HOME/aihome" &&
-chmod 700 "$HOME/aihome"
+test_aihome
 
 # inside CMD...: a session of its own
 inside() {

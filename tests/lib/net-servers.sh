@@ -20,8 +20,7 @@ certificates() {
 			-out web.crt &&
 		cat web.crt web.key >web.pem
 	} 2>/dev/null &&
-	mkdir -p "$HOME/aihome" &&
-	chmod 700 "$HOME/aihome" &&
+	test_aihome &&
 	cp ca.pem "$HOME/aihome/ca.pem"
 }
 # web ADDRESS PORT [tls]: answers any path with "served METHOD HOST PATH"; its number is in web.pid
@@ -79,4 +78,34 @@ echo_start() {
 	echo_pid=$!
 	test_when_finished "kill $echo_pid"
 	test_wait_for 'test -e echo.ready'
+}
+
+# ssh_of_home DIR: ssh, where a test runs it, looks in the test's home, not in that of the user database: by a program
+# in DIR, which is on the PATH
+ssh_of_home() {
+	mkdir -m 700 -p .ssh "$1" &&
+	test_script "$1/ssh" "exec '$(command -v ssh)' -F '$HOME/.ssh/config' \"\$@\""
+	PATH=$HOME/$1:$PATH
+}
+
+# start_sshd NAME [LINE...]: an sshd on $port of localhost, for who has .ssh/key, with these lines too in sshd_NAME
+start_sshd() {
+	sshd=sshd_$1
+	shift
+	port=$(python3 -c "import socket; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1])") &&
+	{ test -e host || ssh-keygen -q -t ed25519 -N "" -f host; } &&
+	{ test -e .ssh/key || ssh-keygen -q -t ed25519 -N "" -f .ssh/key; } &&
+	cat >"$sshd" <<-EOF &&
+	ListenAddress 127.0.0.1:$port
+	HostKey $HOME/host
+	AuthorizedKeysFile $HOME/.ssh/key.pub
+	PidFile $HOME/$sshd.pid
+	StrictModes no
+	UsePAM no
+	PasswordAuthentication no
+	PermitRootLogin yes
+	EOF
+	printf '%s\n' "$@" >>"$sshd" &&
+	"$(command -v sshd)" -f "$HOME/$sshd" -E "$HOME/$sshd.log" &&
+	test_wait_for "test -s $sshd.pid"
 }

@@ -15,12 +15,7 @@ require_sandbox
 . "$TEST_SRCDIR/tests/lib/landing.sh"
 
 far=$HOME/far
-# The user's home is the test's, not that of the user database, where ssh looks.
-ssh=$(command -v ssh)
-mkdir -m 700 .ssh bin &&
-printf '#!/bin/sh\nexec "%s" -F "$HOME/.ssh/config" "$@"\n' "$ssh" >bin/ssh &&
-chmod +x bin/ssh
-PATH=$HOME/bin:$PATH
+ssh_of_home bin
 export XDG_RUNTIME_DIR="$HOME/run"
 mkdir -m 700 run
 
@@ -28,26 +23,11 @@ mkdir -m 700 run
 far_server() {
 	name=$1
 	shift
-	port=$(python3 -c "import socket; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1])") &&
 	mkdir -p "$far" &&
 	git config -f "$far/.gitconfig" user.name Far &&
 	git config -f "$far/.gitconfig" user.email far@example.org &&
-	{ test -e host || ssh-keygen -q -t ed25519 -N "" -f host; } &&
-	{ test -e .ssh/key || ssh-keygen -q -t ed25519 -N "" -f .ssh/key; } &&
-	cat >"sshd_$name" <<-EOF &&
-	ListenAddress 127.0.0.1:$port
-	HostKey $HOME/host
-	AuthorizedKeysFile $HOME/.ssh/key.pub
-	PidFile $HOME/sshd_$name.pid
-	StrictModes no
-	UsePAM no
-	PasswordAuthentication no
-	PermitRootLogin yes
-	SetEnv HOME=$far PATH=$PATH GIT_CONFIG_NOSYSTEM=1 $(env | grep "^[ALU]*SAN_OPTIONS=" | xargs)
-	EOF
-	printf '%s\n' "$@" >>"sshd_$name" &&
-	"$(command -v sshd)" -f "$HOME/sshd_$name" -E "$HOME/sshd_$name.log" &&
-	test_wait_for "test -s sshd_$name.pid" &&
+	sanitizers=$(env | grep "^[ALU]*SAN_OPTIONS=" | xargs) &&
+	start_sshd "$name" "SetEnv HOME=$far PATH=$PATH GIT_CONFIG_NOSYSTEM=1 $sanitizers" "$@" &&
 	cat >>.ssh/config <<-EOF
 	Host $name
 		HostName 127.0.0.1

@@ -275,6 +275,12 @@ test_empty() {
 	git commit -q --allow-empty -m "$1"
 }
 
+# test_aihome: the agents' home, before the first session makes it
+test_aihome() {
+	mkdir -p "$HOME/aihome" &&
+	chmod 700 "$HOME/aihome"
+}
+
 # test_submodule URL DIR: it is added, and staged
 test_submodule() {
 	git -c protocol.file.allow=always submodule -q add "$@"

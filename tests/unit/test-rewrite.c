@@ -5,7 +5,7 @@
 
 TEST(critical_paths_are_held_back_and_the_rest_is_published)
 {
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	REWRITE(w);
 	struct ga_oid tip;
 
 	SH("one", START "echo 2 >f;" C "1; echo evil >hook; echo x >crit/x; rm crit/c; echo 3 >f;" C
@@ -35,7 +35,7 @@ TEST(critical_paths_are_held_back_and_the_rest_is_published)
 
 TEST(a_change_on_top_of_what_is_held_is_held)
 {
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	REWRITE(w);
 
 	SH("note", START "echo evil 1 >note;" C "1; echo evil 2 >note;" C "2; echo g >g;" C "3;"
 		   "git update-ref refs/agent/x HEAD; echo good >note;" C "4;git update-ref refs/agent/y HEAD");
@@ -50,7 +50,7 @@ TEST(a_change_on_top_of_what_is_held_is_held)
 
 TEST(a_flag_of_an_earlier_commit_is_kept)
 {
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	REWRITE(w);
 	int severe = 0, mild = 0;
 
 	SH("graded", START "echo evil >graded;" C "1; echo evil 2 >graded;" C "2; echo good >graded;" C "3;"
@@ -68,7 +68,7 @@ TEST(a_flag_of_an_earlier_commit_is_kept)
 
 TEST(merges_keep_both_parents)
 {
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	REWRITE(w);
 
 	/* upstream changed the hook itself; the agent has its own idea and merges */
 	SH("merge", START "git checkout -q -b upstream; echo better >hook; echo u >u;" C "up;"
@@ -100,7 +100,7 @@ TEST(merges_keep_both_parents)
 
 TEST(merging_old_history_turns_no_critical_path_back)
 {
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	REWRITE(w);
 
 	SH("stale", START "echo new >hook;" C "newer; git tag -f base >/dev/null; git checkout -q "
 	   "-b old base~; git checkout -q --detach base; echo 2 >f;" C "1; git commit-tree -p "
@@ -119,7 +119,7 @@ TEST(merging_old_history_turns_no_critical_path_back)
 
 TEST(paths_that_are_always_held_stay_held)
 {
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	REWRITE(w);
 	STRV(always);
 
 	ga_strv_push_many(&always, "notes.txt", "aaa", "none", NULL);
@@ -141,7 +141,7 @@ TEST(paths_that_are_always_held_stay_held)
 
 TEST(commits_that_the_user_has_stay)
 {
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	REWRITE(w);
 	struct ga_oid tip;
 
 	SH("known", START "git checkout -q -b feature; echo x >crit/x;" C "1; git checkout -q --detach");
@@ -165,7 +165,7 @@ TEST(empty_commits_go_and_the_users_stay)
 	};
 
 	for_index (i, cases) {
-		cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+		REWRITE(w);
 		cleanup_free char *dir = ga_strf("left%zu", i), *got = NULL;
 
 		SH(dir, START "%s; git update-ref refs/agent/x HEAD", cases[i].script);
@@ -180,7 +180,7 @@ TEST(empty_commits_go_and_the_users_stay)
  * published stays as it is, be it critical. */
 TEST(flags_begin_after_what_was_published)
 {
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	REWRITE(w);
 	REPOSITORY(r);
 	struct ga_oid since, under, users, t;
 	BUF(got);
@@ -258,7 +258,7 @@ TEST(random_histories_publish_no_critical_path)
 
 	rnd_seed();
 	for (int round = 0; round < 6; round++) {
-		cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+		REWRITE(w);
 		BUF(b);
 		cleanup_free char *dir = ga_strf("random%d", round);
 
