@@ -81,10 +81,11 @@ echo_start() {
 }
 
 # ssh_of_home DIR: ssh, where a test runs it, looks in the test's home, not in that of the user database: by a program
-# in DIR, which is on the PATH
+# in DIR, which is on the PATH. $ssh is the one that it runs.
 ssh_of_home() {
+	ssh=$(command -v ssh)
 	mkdir -m 700 -p .ssh "$1" &&
-	test_script "$1/ssh" "exec '$(command -v ssh)' -F '$HOME/.ssh/config' \"\$@\""
+	test_script "$1/ssh" "exec '$ssh' -F '$HOME/.ssh/config' \"\$@\""
 	PATH=$HOME/$1:$PATH
 }
 
