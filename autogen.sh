@@ -15,10 +15,7 @@ if [ "${1-}" = --deps ]; then
 	shift
 	if [ "${1-}" = --servers ]; then
 		PATH=$PATH:/usr/sbin:/sbin
-		for dir in /usr/lib/postgresql/*/bin; do # where Debian has it
-			PATH=$PATH:$dir
-		done
-		servers='psql pg_ctl sshd curl openssl musl-gcc ip'
+		servers='sshd curl openssl musl-gcc ip'
 		shift
 	fi
 fi
@@ -73,8 +70,6 @@ python3-yaml:python3-yaml:python3-pyyaml:python-yaml
 strace:strace:strace:strace
 pgrep:procps:procps-ng:procps-ng
 pre-commit:pre-commit:pre-commit:pre-commit
-psql:postgresql-client:postgresql:postgresql-libs
-pg_ctl:postgresql:postgresql-server:postgresql
 sshd:openssh-server:openssh-server:openssh
 curl:curl:curl:curl
 openssl:openssl:openssl:openssl

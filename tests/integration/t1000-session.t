@@ -231,8 +231,7 @@ test_that 'words of an earlier release still work, and say what they are now' '
 	git agent log old >../got 2>../err &&
 	test_cmp ../want ../got &&
 	grep "^warning: .git agent log. is now .git agent show --journal" ../err &&
-	test_shows "^git-agent version" git agent version 2>../err &&
-	grep "is now .git agent --version" ../err
+	test_says "is now .git agent --version" test_shows "^git-agent version" git agent version
 '
 
 test_that 'an option behind an agent is the agents, which is said if start has it too' '
@@ -296,10 +295,8 @@ test_that 'show cuts paths to the width of a terminal, at the front, and nowhere
 line = open(\"../line\", encoding=\"utf-8\").read().rstrip(\"\n\")
 assert 90 < len(line) < 100, len(line)
 assert \"...\" in line and \"/.envrc\" in line and \"Makefile\" in line, line" &&
-	$pty resize=24x10 exit=0 -- git agent show o >../out &&
-	grep "\.\.\..*envrc" ../out &&
-	$pty resize=24x400 exit=0 -- git agent show o >../out &&
-	grep "flagged: .*$long/.envrc" ../out
+	test_shows "\.\.\..*envrc" $pty resize=24x10 exit=0 -- git agent show o &&
+	test_shows "flagged: .*$long/.envrc" $pty resize=24x400 exit=0 -- git agent show o
 '
 
 test_that '--help and help open the manual page, and print the usage where there is none' '

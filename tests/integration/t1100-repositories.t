@@ -6,17 +6,14 @@ require_sandbox
 
 # A repository at PATH with two commits.
 make_repo() {
-	git init -q "$1" &&
-	(
-		cd "$1" &&
-		echo one >a &&
-		mkdir d &&
-		echo two >d/b &&
-		echo "*.o" >.gitignore &&
-		test_commit first &&
-		echo three >>a &&
-		git commit -qam second
-	)
+	test_enter "$1" &&
+	echo one >a &&
+	mkdir d &&
+	echo two >d/b &&
+	echo "*.o" >.gitignore &&
+	test_commit first &&
+	echo three >>a &&
+	git commit -qam second
 }
 
 # One session in the current directory: sees the tree, changes it, comes back.
@@ -33,7 +30,6 @@ one_session() {
 # in_repo PATH: a session in a repository there
 in_repo() {
 	make_repo "$1" &&
-	cd "$1" &&
 	one_session s
 }
 test_that 'a session runs below the home directory, outside, and in /tmp' '
@@ -46,7 +42,6 @@ test_that 'a session runs below the home directory, outside, and in /tmp' '
 
 test_that 'a session on a detached HEAD lands there' '
 	make_repo det &&
-	cd det &&
 	git checkout -q --detach HEAD~1 &&
 	one_session s &&
 	git agent land s &&
@@ -87,7 +82,6 @@ test_that 'a first commit of your own has nothing in common with such a session,
 
 test_that 'a session runs in a linked worktree, and is listed in the others' '
 	make_repo main &&
-	cd main &&
 	git worktree add -q ../linked -b topic &&
 	cd ../linked &&
 	one_session s &&
@@ -97,7 +91,6 @@ test_that 'a session runs in a linked worktree, and is listed in the others' '
 
 test_that 'a session is a locked worktree while it runs, and git protects its branch' '
 	make_repo wt &&
-	cd wt &&
 	test_when_finished "touch \"$HOME/aihome/go-wt\"; wait" &&
 	{
 		test_session run "
@@ -123,7 +116,7 @@ test_that 'a session is a locked worktree while it runs, and git protects its br
 '
 
 test_that 'a session runs in a shallow clone' '
-	make_repo full &&
+	(make_repo full) &&
 	git clone -q --depth 1 "file://$(pwd)/full" shallow &&
 	cd shallow &&
 	one_session s &&
@@ -132,7 +125,7 @@ test_that 'a session runs in a shallow clone' '
 
 # b.bin is in the base and was never fetched
 test_that 'what a partial clone has not fetched keeps no commit from being taken, reviewed, landed, dropped' '
-	make_repo sparse &&
+	(make_repo sparse) &&
 	(
 		cd sparse &&
 		seq 40 >b.bin &&
@@ -180,17 +173,6 @@ test_that 'what a partial clone has not fetched keeps no commit from being taken
 	git rev-list --objects --missing=print agent/three | grep "^?$old"
 '
 
-test_that 'core.safecrlf, which refuses a file, refuses no session' '
-	make_repo crlf &&
-	cd crlf &&
-	git config core.safecrlf true &&
-	git config core.autocrlf input &&
-	printf "x\r\n" >x &&
-	test_must_fail git add x &&
-	one_session s &&
-	printf "x\r\n" | cmp - x
-'
-
 test_that 'a start outside of a repository is refused' '
 	mkdir plain &&
 	cd plain &&
@@ -214,7 +196,6 @@ test_that 'a repository with SHA-256 objects is refused' '
 
 test_that 'a repository with reftable refs is refused' '
 	make_repo reft &&
-	cd reft &&
 	git config core.repositoryFormatVersion 1 &&
 	git config extensions.refStorage reftable &&
 	test_fails 125 reftable git agent start -- true
@@ -229,7 +210,7 @@ test_that 'a home directory that is the working tree is refused' '
 '
 
 test_that 'a home directory below the working tree is refused' '
-	make_repo "$TRASH/above" &&
+	(make_repo "$TRASH/above") &&
 	mkdir "$TRASH/above/h" &&
 	cd "$TRASH/above" &&
 	test_fails 125 "home directory" env HOME="$TRASH/above/h" GIT_CONFIG_GLOBAL=/dev/null \
@@ -238,7 +219,6 @@ test_that 'a home directory below the working tree is refused' '
 
 test_that 'bubblewrap that is missing, set-uid or too old is refused' '
 	make_repo bw &&
-	cd bw &&
 	mkdir ../bin &&
 	ln -s "$(command -v git)" ../bin/git &&
 	ln -s "$(command -v git-agent)" ../bin/ &&

@@ -19,8 +19,7 @@ test_that "no change is lost: SEED=$seed" '
 	for i in 1 2 3 4 5 6 7 8; do echo $i >r/f$i; done &&
 	git -C r add -A &&
 	git -C r commit -qm base &&
-	mkdir -p "$HOME/aihome" &&
-	chmod 700 "$HOME/aihome" &&
+	test_aihome &&
 	python3 "$TEST_SRCDIR/tests/lib/chaos.py" "$PWD/r" "$seed" 20 "${TIMES:-1}"
 '
 
@@ -176,25 +175,6 @@ test_that 'the lock of a ref that was killed is removed, and one that comes and 
 	: >.git/refs/agent/b/heads/of/agent.lock &&
 	git agent capture b &&
 	git show agent/b:f | grep -x 3 &&
-	! find .git/refs -name "*.lock" | grep .
-'
-
-test_that 'a lock goes as well if the sandbox takes a while to end' '
-	busy e e &&
-	rm -f ../held ../go &&
-	{ python3 ../hold.py "$(cut -d" " -f1 "/proc/$pid/task/$pid/children")" ../held ../go & } &&
-	test_wait_for "test -e ../held" &&
-	locked=":$(stat -c %i "$dir/lock") " &&
-	kill -9 "$sup" &&
-	test_wait_for "! grep \"$locked\" /proc/locks" &&
-	: >.git/refs/heads/agent/e.lock &&
-	{ git agent capture e 2>../err & } &&
-	capture=$! &&
-	test_wait_for "grep \"$locked\" /proc/locks" &&
-	sleep 0.5 &&
-	touch ../go &&
-	wait $capture &&
-	git show agent/e:f | grep -x 2 &&
 	! find .git/refs -name "*.lock" | grep .
 '
 

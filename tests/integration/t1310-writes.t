@@ -14,7 +14,7 @@
 test_description='capture while every write fails in its turn'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/submodules.sh"
+test_use submodules
 
 preload=$TEST_BUILDDIR/tests/helpers/failwrite.so
 seed=${SEED:-$(date +%s)}

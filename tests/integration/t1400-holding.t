@@ -230,8 +230,7 @@ test_that 'many flags of one rule in a directory are one line, hide no other, an
 '
 
 test_that 'what agents are told in several places is one line' '
-	git init -q prose &&
-	cd prose &&
+	test_enter prose &&
 	test_empty 1 &&
 	test_session p "
 		mkdir d

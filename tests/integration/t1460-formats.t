@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='a review as Markdown, of names and texts that are meant to break them'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/attacks.sh"
+test_use attacks
 require_sandbox
 
 test_lazy_prereq CMARK 'cmark-gfm --version'
@@ -48,7 +48,6 @@ EOF
 
 test_that 'make a session with hostile names' '
 	make_repo odd "echo .ign >.gitignore" &&
-	cd odd &&
 	mkdir -p "$HOME/aihome" &&
 	cp "$TRASH/hostile.py" "$HOME/aihome" &&
 	attack e "
@@ -103,7 +102,6 @@ test_that CMARK 'Markdown is rendered as tables, without a link, image or HTML' 
 
 test_that 'a long report is cut to what a forge takes, and says so' '
 	make_repo long &&
-	cd long &&
 	attack e "
 		for i in \$(seq 1500); do
 			mkdir d\$i
@@ -117,7 +115,6 @@ test_that 'a long report is cut to what a forge takes, and says so' '
 
 test_that 'text that is too long to be compared is not called binary, and is not counted' '
 	make_repo counts &&
-	cd counts &&
 	attack e "
 		yes 123456789 | head -n 900000 >long
 		printf \"a\\\000b\" >bin
@@ -131,7 +128,6 @@ test_that 'text that is too long to be compared is not called binary, and is not
 
 test_that 'a review without flags is Markdown too, and one of no known format is refused' '
 	make_repo quiet &&
-	cd quiet &&
 	attack e "echo w >w" &&
 	git agent review --format=markdown e >../md &&
 	python3 "$TRASH/markdown.py" <../md &&

@@ -182,7 +182,8 @@ test_that 'a reader that goes away is no error' '
 		echo $? >../rc
 	} | head -1 >../out &&
 	grep "^session wide" ../out &&
-	test "$(cat ../rc)" = 0
+	test "$(cat ../rc)" = 0 &&
+	git agent review wide | grep "^+++ b/w99$"
 '
 
 test_that TTY 'a pager that ends early or fails is no error, and one that is not there is none' '
@@ -218,10 +219,8 @@ test_that 'neither textconv nor an external diff runs for a review or a diff' '
 	git config diff.conv.textconv conv &&
 	git config diff.conv.command conv &&
 	echo "* diff=conv" >.git/info/attributes &&
-	git agent review s >../out &&
-	grep "^+three" ../out &&
-	git agent diff s >../out &&
-	grep "^+three" ../out &&
+	test_shows "^+three" git agent review s &&
+	test_shows "^+three" git agent diff s &&
 	test ! -e ../ran &&
 	git diff --textconv HEAD agent/s -- a >../out &&
 	test -e ../ran

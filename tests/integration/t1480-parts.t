@@ -99,23 +99,6 @@ test_that 'numbers that are no hunk, and paths without hunks, are refused' '
 	git agent drop --force wrong
 '
 
-test_that 'what is left of a flagged file is flagged again' '
-	cd r &&
-	two_hunks left &&
-	flags left | grep "^Makefile make open False" &&
-	git agent review --accept left Makefile &&
-	test_says "1 open flag left" git agent review --reject --hunk 1 left Makefile &&
-	flags left >../got &&
-	printf "%s\n" "Makefile make open False" "Makefile make rejected False" | test_cmp - ../got &&
-	test_expect_code 3 git agent land left &&
-	git agent review --accept left Makefile &&
-	git agent land left &&
-	grep "rm -f y" Makefile &&
-	grep "echo ok" Makefile &&
-	git agent drop left &&
-	git reset -q --hard HEAD~1
-'
-
 # again NAME COMMANDS: what is left of Makefile was there before, with the verdict that COMMANDS gave it
 again() {
 	two_hunks $1 &&

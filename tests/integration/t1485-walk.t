@@ -121,20 +121,6 @@ test_that TTY 'a path is split to its smallest parts, which are kept and rejecte
 	! git cat-file -e agent/parts:z
 '
 
-test_that TTY 'undoing a path undoes its parts, and a path without parts is asked about again' '
-	a_session undo "
-		sed -i -e 3s/3/three/ -e 30s/30/thirty/ a
-		printf \"a\000\" >bin
-		echo z >z" &&
-	git for-each-ref >../before &&
-	walk undo "?(1/3) accept bin" ">j" "?(2/3) accept a" ">s" "?(1/2 of a)" ">n" "?(2/2 of a)" ">y" \
-		"?(3/3) accept z" ">k" "?(in parts, 2/3)" ">u" "?(2/3) accept a" ">s" "?(1/2 of a)" ">q" \
-		"?(2/3) accept a" ">j" "?(3/3)" ">q" "?nothing was decided" =0 &&
-	walk undo "?(1/3)" ">n" "?(2/3)" ">k" "?(rejected, 1/3)" ">s" "?this has no parts" "?(rejected, 1/3)" ">q" \
-		"?1 to reject" ">n" =0 &&
-	git for-each-ref | test_cmp ../before -
-'
-
 test_that TTY 'parts of what is flagged or held are decided, and accept what is left' '
 	seq 30 >.envrc &&
 	printf "all:\n\techo ok\n\n\n\n\n\n\n\n\nclean:\n\trm -f x\n" >Makefile &&
@@ -313,24 +299,6 @@ test_that TTY 'answers and remarks outlive a commit of somebody else, and only t
 	grep -A 2 "^> no variables$" ../fb.more | grep "^diff --git a/.envrc b/.envrc$" &&
 	grep "^+three" ../fb.more &&
 	! grep "^+thirty" ../fb.more
-'
-
-test_that TTY 'answers outlive a lock of git, and can be tried or gone through again' '
-	a_session lock &&
-	pager_that "l=$HOME/r/.git/refs/heads/agent/lock.lock
-		if test -e \$l; then rm \$l; else : >\$l; fi
-		echo toggled" &&
-	walk lock "?(1/4)" ">n" "?(2/4)" ">p" ?toggled "?(2/4)" ">y" "?(3/4)" ">s" "?(1/2 of a)" ">y" \
-		"?(2/2 of a)" ">n" \
-		"?(4/4)" ">n" "?do it" ">y" "?lock.lock" "?[y,r,n,?]? " ">?" "?n - give up" "?[y,r,n,?]? " ">y" \
-		"?lock.lock" "?[y,r,n,?]? " ">r" "?(rejected, 1/4)" ">j" "?(accepted, 2/4)" ">p" ?toggled \
-		"?(accepted, 2/4)" ">j" \
-		"?(in parts, 3/4)" ">j" "?(rejected, 4/4)" ">u" "?(4/4)" ">j" \
-		"?1 to accept, 1 to reject, 1 to reject in part, 1 left" "?do it" ">y" "?0 open flags left" =0 &&
-	git cat-file -e agent/lock:z &&
-	git show agent/lock:a >../got &&
-	seq 40 | sed -e 3s/3/three/ -e 5s/5/five/ | test_cmp - ../got &&
-	verdicts lock | grep -x ".envrc:rejected Makefile:accepted"
 '
 
 test_that TTY 'a decision that is refused and given up changes nothing, and fails' '

@@ -4,7 +4,7 @@
 # t4100 has random work of agents on uncommitted changes.
 test_description='uncommitted changes of the user are in no commit of a session, and land uncommitted'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
+test_use landing
 require_sandbox
 
 # No commit of the session's refs shows the line: clear SESSION LINE

@@ -131,18 +131,6 @@ test_that ROOT 'a capture on a full disk says so, and is done again when there i
 	test "$(wc -l <u)" = 20002
 '
 
-test_that 'a session that is dropped and restored has its uncommitted work again' '
-	begin &&
-	echo DRAFT >u &&
-	test_session s "echo A >>u" &&
-	test_must_fail git agent drop s &&
-	git agent drop --force s &&
-	git gc -q --prune=now &&
-	git agent drop --restore s &&
-	git agent land s &&
-	test "$(cat u)" = "$(printf "DRAFT\nA")"
-'
-
 test_that 'uncommitted work below a --live session is in no object of the repository either' '
 	begin &&
 	echo DRAFT2 >v &&

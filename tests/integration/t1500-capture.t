@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: MIT
 test_description='capture: the commits it makes, what is held from them, and what stays behind'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/attacks.sh"
+test_use attacks
 require_sandbox
 
 test_that 'the commit for the rest has a message, an identity and trailers' '
 	make_repo msg &&
-	cd msg &&
 	git agent start --name m1 -m "do the thing" -- sh -c "
 		echo b >b
 		echo envrc >.envrc
@@ -30,7 +29,6 @@ test_that 'commits that differ from the base in no file are promised no commit' 
 	make_repo nofile "
 		git commit -q --allow-empty -m first
 		echo 2 >2" &&
-	cd nofile &&
 	test_says "the agent rewrote history below its base: its work is one commit, if any file differs from" \
 		git agent start --name amended -- git commit -q --amend -m other &&
 	test_missing agent/amended &&
@@ -44,7 +42,6 @@ test_that 'an ignored file of the user that the agent commits is held' '
 	make_repo ign "
 		echo secret.cfg >.gitignore
 		echo mods/ >>.gitignore" &&
-	cd ign &&
 	echo mine >secret.cfg &&
 	mkdir mods &&
 	echo m >mods/m &&
@@ -61,7 +58,6 @@ test_that 'an ignored file of the user that the agent commits is held' '
 
 test_that 'commits that are all held make no branch until they are accepted' '
 	make_repo none2 "echo \"*.cfg\" >.gitignore" &&
-	cd none2 &&
 	test_says "^agent/h: no commit" git agent start --name h -- sh -c "
 		echo c >x.cfg &&
 		git add -f x.cfg &&
@@ -86,7 +82,6 @@ test_that 'commits that are all held make no branch until they are accepted' '
 
 test_that 'GT-07: an untracked file of the user is not overwritten by a merge' '
 	make_repo unt &&
-	cd unt &&
 	echo mine >same &&
 	git agent start --dirty ignore --name u2 -- sh -c "
 		echo theirs >same
@@ -104,7 +99,6 @@ test_that 'ignored files in a directory that the agent makes a file survive a me
 		echo x >e/sub/x &&
 		mkdir k &&
 		echo x >k/x" &&
-	cd unt2 &&
 	echo "*.o" >.git/info/exclude &&
 	echo mine >d/mine.o &&
 	mkdir e/sub/in &&
@@ -126,10 +120,10 @@ mine" &&
 '
 
 test_that 'excludes and attributes of the user are found as git finds them, inside and at capture' '
-	make_repo uf "
+	(make_repo uf "
 		mkdir conf &&
 		echo *.rel >conf/ign &&
-		echo \"*.txt text\" >conf/attr" &&
+		echo \"*.txt text\" >conf/attr") &&
 	echo "*.home" >uf-ign &&
 	cd uf &&
 	git config core.attributesFile conf/attr &&
@@ -155,7 +149,6 @@ test_that 'excludes and attributes of the user are found as git finds them, insi
 # capture too. Before that the filter is seen to be one that works.
 test_that 'GT-08: a filter that the agent defines is never run over what is captured' '
 	make_repo filt &&
-	cd filt &&
 	test_session fi "
 		git config filter.evil.clean \"echo x >>\$PWD/ran; cat; echo evil\" &&
 		git config core.autocrlf true &&
@@ -175,7 +168,6 @@ test_that 'a sparse checkout of the user stays sparse, and what it leaves out is
 		mkdir hidden shown &&
 		echo h >hidden/h &&
 		echo s >shown/s" &&
-	cd sparse &&
 	git sparse-checkout set --cone shown &&
 	test_session sp "
 		test ! -e hidden || exit 1
@@ -192,7 +184,6 @@ test_that 'files that vanish because the agent narrowed its checkout are named' 
 		mkdir e f
 		echo e >e/e
 		echo f >f/f" &&
-	cd narrow &&
 	find . -type f ! -path "./.git/*" -exec touch -d "2 hours ago" {} + &&
 	git status >/dev/null &&
 	test_says "the agent narrowed its checkout (git sparse-checkout): 2 files not in it count as deleted" \

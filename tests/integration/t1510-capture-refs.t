@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='capture of what the agent left on other refs: branches, stashes, tags, a detached HEAD'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/attacks.sh"
+test_use attacks
 require_sandbox
 
 # heads NAME: "BRANCH ID" of the branches that are kept beside the one of the session
@@ -12,7 +12,6 @@ heads() {
 
 test_that 'the branch that HEAD is on keeps its name' '
 	make_repo athead &&
-	cd athead &&
 	git branch mine &&
 	test_says "note: the agent.s branch feature is kept on refs/agent/h/heads/" git agent start --name h -- sh -c "
 		git branch at-base
@@ -52,7 +51,6 @@ test_that 'work on no branch is kept: tags, older stashes, worktrees' '
 		git commit -q --allow-empty -m first
 		git tag -am t theirs
 		git tag plain" &&
-	cd alone &&
 	git agent start --name t -- sh -c "
 		git checkout -q --detach &&
 		echo d >det &&
@@ -90,7 +88,6 @@ test_that 'tags that the agent made or moved are named, and not taken' '
 		git commit -q --allow-empty -m first
 		git tag -am t theirs
 		git tag moved" &&
-	cd tags &&
 	git agent start --name g -- sh -c "
 		git tag light
 		git tag of-a-blob HEAD:a
@@ -109,7 +106,6 @@ test_that 'tags that the agent made or moved are named, and not taken' '
 # The agent puts a tag and a branch on each commit of a branch of the user, and deletes that one.
 test_that 'refs on commits of the user are not the work of the agent, and git is asked once for all' '
 	make_repo yours &&
-	cd yours &&
 	git switch -q -c old &&
 	for i in 1 2 3 4 5 6; do git commit -q --allow-empty -m $i; done &&
 	git switch -q main &&
@@ -130,7 +126,6 @@ test_that 'refs on commits of the user are not the work of the agent, and git is
 # more refs than git inside is told of
 test_that 'refs of the user do not count against the limit of branches, however many there are' '
 	make_repo manyrefs &&
-	cd manyrefs &&
 	tip=HEAD &&
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
 		tip=$(git commit-tree -p $tip -m $i HEAD^{tree}) || return 1
@@ -151,7 +146,6 @@ test_that 'refs of the user do not count against the limit of branches, however 
 # each alone would be within it
 test_that 'a branch of the user that the agent merged counts against no limit' '
 	make_repo merged "git commit -q --allow-empty -m first" &&
-	cd merged &&
 	git branch old &&
 	for i in 1 2 3 4 5 6; do echo $i >>m && git add m && git commit -qm $i || exit 1; done &&
 	git update-ref refs/remotes/origin/up HEAD~1 &&
@@ -172,7 +166,6 @@ test_that 'a branch of the user that the agent merged counts against no limit' '
 
 test_that 'a ref of the user whose object is missing does not stop a capture' '
 	make_repo brokenref &&
-	cd brokenref &&
 	git rev-parse HEAD | tr 0-9a-f f | tee .git/refs/heads/broken >.git/refs/tags/broken &&
 	test_session b "
 		echo b >b &&
@@ -188,7 +181,6 @@ test_that 'a ref of the user whose object is missing does not stop a capture' '
 
 test_that 'a branch whose name cannot be kept does not cost the stash' '
 	make_repo odd &&
-	cd odd &&
 	test_session s "
 		echo s >>a &&
 		git stash -q &&
@@ -201,7 +193,6 @@ test_that 'a branch whose name cannot be kept does not cost the stash' '
 
 test_that 'branches named in another script, and refs below refs/stash, are kept' '
 	make_repo script &&
-	cd script &&
 	name=$(printf "fix\343\200\200jp") &&
 	test_session k "
 		git branch $name &&
@@ -216,7 +207,6 @@ test_that 'branches named in another script, and refs below refs/stash, are kept
 
 test_that 'a session that has only branches or a stash says so, and drop asks first' '
 	make_repo only &&
-	cd only &&
 	test_says "nothing to commit" git agent start --name h -- sh -c "
 		git switch -q -c side &&
 		git commit -q --allow-empty -m side &&
@@ -241,7 +231,6 @@ test_that 'a session that has only branches or a stash says so, and drop asks fi
 
 test_that 'control characters in commits of the agent are escaped on every ref' '
 	make_repo raw &&
-	cd raw &&
 	esc="$(printf "\033]0;x\007")" &&
 	git agent start --name r -- sh -c "
 		git switch -q -c side &&
@@ -277,7 +266,6 @@ test_that 'control characters in commits of the agent are escaped on every ref' 
 
 test_that 'GT-12: a trailer of ours that the agent wrote is named' '
 	make_repo trailers &&
-	cd trailers &&
 	git agent start --name r -- sh -c "
 		git commit -q --allow-empty -m x -m \"agent-check : make check -> 0\" -m \"Agents: 1\" &&
 		git commit -q --allow-empty -m y -m \"Agent-Accepted: z\"" 2>../err &&

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='capture of a session that ended in the middle of a merge, a rebase or a cherry-pick'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/attacks.sh"
+test_use attacks
 require_sandbox
 
 # for agents: branches that conflict, this one and t
@@ -10,7 +10,6 @@ conflict="git switch -q -c t; echo 1 >a; git commit -qam t; git switch -q -; ech
 
 test_that 'a rebase that stopped is named, and its autostash is kept' '
 	make_repo half &&
-	cd half &&
 	test_says "note: the agent stopped in the middle of a rebase" git agent start --name r -- sh -c "
 		$conflict
 		echo dirty >d/x
@@ -67,7 +66,6 @@ test_that 'cherry-picks, reverts and patches that stopped are named' '
 
 test_that 'a rebase that stopped in a worktree of the agent is named and kept' '
 	make_repo trees &&
-	cd trees &&
 	git agent start --name w -- sh -c "
 		$conflict
 		git worktree add -q -b wt /tmp/wt &&
@@ -99,7 +97,6 @@ test_that 'worktrees with hostile names reach the terminal escaped' '
 
 test_that 'each commit that an unfinished octopus merge would bring is kept' '
 	make_repo several &&
-	cd several &&
 	test_says "is kept on refs/agent/o/others/: merging, merging-2, merging-3$" git agent start --name o -- sh -c "
 		for i in 1 2 3; do
 			git switch -q --detach agent/o

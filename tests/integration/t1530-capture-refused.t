@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='capture of objects that git refuses, of damaged or hostile git dirs, and beyond limits'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/attacks.sh"
+test_use attacks
 require_sandbox
 
 # For agents: take the object of that revision away.
@@ -22,7 +22,6 @@ subject() {
 
 test_that 'refs that cannot be read are named, and cost no other' '
 	make_repo badrefs &&
-	cd badrefs &&
 	test_session r "
 		$without
 		for i in 1 2 3; do
@@ -56,7 +55,6 @@ test_that 'refs that cannot be read are named, and cost no other' '
 
 test_that 'a branch that misses an object, or that git refuses, costs no other, nor HEAD' '
 	make_repo holes &&
-	cd holes &&
 	test_session h "
 		$without
 		$evil
@@ -92,7 +90,6 @@ test_that 'a branch that misses an object, or that git refuses, costs no other, 
 
 test_that 'a HEAD that git refuses costs no branch' '
 	make_repo badhead &&
-	cd badhead &&
 	git agent start --name h -- sh -c "
 		$without
 		git switch -q -c side &&
@@ -113,7 +110,6 @@ test_that 'a HEAD that git refuses costs no branch' '
 
 test_that 'broken refs beyond those that git names are counted, or said to be at least so many' '
 	make_repo broken &&
-	cd broken &&
 	long=$(printf "%060d" 0) &&
 	for n in 20 1000; do
 		test_session b$n "
@@ -129,7 +125,6 @@ test_that 'broken refs beyond those that git names are counted, or said to be at
 
 test_that 'HEAD is taken where a limit keeps branches away, and a capture without it takes them' '
 	make_repo parts &&
-	cd parts &&
 	git agent -c limits.capture.commits=5 start --name p -- sh -c "
 		for i in 1 2 3 4; do
 			git switch -q -c side\$i agent/p
@@ -147,7 +142,6 @@ test_that 'HEAD is taken where a limit keeps branches away, and a capture withou
 # The packs of all and of HEAD take no time; from then on git is busy with one for most of the time there is.
 test_that 'packs that keep git busy share one time limit: HEAD is taken, what is late is named' '
 	make_repo slow &&
-	cd slow &&
 	test_expect_code 137 env GIT_AGENT_FAULT=capture:begin:kill git-agent start --name s -- sh -c "
 		$evil
 		evil
@@ -186,7 +180,6 @@ test_that 'packs that keep git busy share one time limit: HEAD is taken, what is
 # The time git inside gets is cut short; what keeps it busy would do so for ever.
 test_that 'git that is kept waiting inside is ended: the work is one commit' '
 	make_repo wait &&
-	cd wait &&
 	git agent -c limits.capture.git_time=2 start --name w -- sh -c "
 		echo c >c &&
 		git add c &&
@@ -217,7 +210,6 @@ hostile() {
 
 test_that 'GT-03: a hostile git dir is never opened on the host, and the work is captured all the same' '
 	make_repo evil &&
-	cd evil &&
 	hostile head "echo garbage >.git/HEAD" &&
 	hostile fifo "mkfifo .git/x; rm .git/HEAD; mkfifo .git/HEAD" &&
 	hostile config "
@@ -233,7 +225,6 @@ test_that 'GT-03: a hostile git dir is never opened on the host, and the work is
 
 test_that 'an agent that makes git report a full disk is not believed' '
 	make_repo full &&
-	cd full &&
 	test_session f1 "
 		echo c >c &&
 		git add c &&
@@ -244,7 +235,7 @@ test_that 'an agent that makes git report a full disk is not believed' '
 	test_session f2 "
 		git config -f .gitmodules submodule.x.path x &&
 		git config -f .gitmodules submodule.x.url \"-no space left\" &&
-		git add . &&
+		git add -A &&
 		git commit -qm mods
 		echo w >w" &&
 	git agent show f2 | grep "not taken .*no space left" &&

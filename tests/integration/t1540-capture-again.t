@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='capture: later, again, from another working tree, and beside what the user did since'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/attacks.sh"
+test_use attacks
 require_sandbox
 
 # uncaptured NAME COMMANDS [OPTION...]: a session of an agent that did this, killed before its capture
@@ -19,7 +19,6 @@ subject() {
 
 test_that 'a ref of an earlier run that blocks a new one moves aside' '
 	make_repo way &&
-	cd way &&
 	test_session w "git tag x \$(git commit-tree -m first HEAD^{tree})" &&
 	first=$(git rev-parse refs/agent/w/others/refs/tags/x) &&
 	test_expect_code 137 env GIT_AGENT_FAULT=capture:before-refs:kill git-agent resume -q w -- sh -c "
@@ -37,7 +36,6 @@ test_that 'a ref of an earlier run that blocks a new one moves aside' '
 # MERGE_HEAD as git never writes it: one commit twice
 test_that 'a commit that two refs of an earlier run name is kept once' '
 	make_repo once &&
-	cd once &&
 	test_session o "
 		t=\$(git commit-tree -m first HEAD^{tree}) &&
 		printf \"%s\n%s\n\" \$t \$t >.git/MERGE_HEAD &&
@@ -56,7 +54,6 @@ test_that 'a commit that two refs of an earlier run name is kept once' '
 # The report has a lock, for which git waits some seconds
 test_that 'nobody else captures a session while the git of a killed capture updates refs' '
 	make_repo killed &&
-	cd killed &&
 	{
 		"$GIT_AGENT" start -q --name kill1 -- sh -c "
 			echo b >b
@@ -82,7 +79,6 @@ test_that 'nobody else captures a session while the git of a killed capture upda
 
 test_that 'a rewritten branch of an earlier run and a broken one of the user do not stop a resume' '
 	make_repo former &&
-	cd former &&
 	test_session f "
 		mkdir .git-x
 		echo b >b
@@ -108,7 +104,6 @@ test_that 'a rewritten branch of an earlier run and a broken one of the user do 
 test_that 'a branch of a running session that the user moved is named, and captured once renamed' '
 	{
 		make_repo moved &&
-		cd moved &&
 		git agent start --name mv -- sh -c "
 			echo 1 >1
 			touch \$HOME/mv-up
@@ -134,7 +129,6 @@ kept() {
 # Up to the state, so that it is captured again.
 test_that 'branches that a later capture does not find go, unless it could not look' '
 	make_repo later &&
-	cd later &&
 	GIT_AGENT_FAULT=capture:before-state:fail &&
 	export GIT_AGENT_FAULT &&
 	test_must_fail git agent start --name l -- sh -c "
@@ -169,36 +163,6 @@ test_that 'branches that a later capture does not find go, unless it could not l
 	test "$(kept)" = "heads/one heads/three/deep "
 '
 
-# A packed-refs file written by hand, and a branch of the user's that has one of its commits at the
-# first capture: that one is not the agent's then, and blocks the other afterwards.
-test_that 'a ref that a later capture cannot keep beside another stays on a ref of its own' '
-	for kind in x/y x; do
-		make_repo again-$(basename $kind) &&
-		(
-			cd again-$(basename $kind) &&
-			users=$(git commit-tree -p HEAD -m users HEAD^{tree}) &&
-			git branch mine $users &&
-			test_must_fail env GIT_AGENT_FAULT=capture:before-state:fail git agent start --name w -- sh -c "
-				own=\$(git commit-tree -m own HEAD^{tree})
-				echo st >a
-				git stash -q
-				{
-					echo \"# pack-refs with: peeled fully-peeled sorted \"
-					echo $users refs/heads/x
-					echo \$own refs/heads/$kind
-				} >.git/packed-refs" &&
-			own=$(git rev-parse refs/agent/w/heads/$kind) &&
-			subject $own own &&
-			stash=$(git rev-parse refs/agent/w/stash) &&
-			git branch -q -D mine &&
-			test_shows "has a name that cannot be kept" git agent capture w &&
-			test "$(git rev-parse refs/agent/w/heads/x)" = $users &&
-			test "$(git rev-parse refs/agent/w/earlier/$own)" = $own &&
-			test "$(git rev-parse refs/agent/w/stash)" = $stash
-		) || return 1
-	done
-'
-
 # ---- from another working tree
 
 # the work of a session that is captured elsewhere; came NAME: all of it was captured
@@ -213,7 +177,6 @@ came() {
 
 test_that 'a session is captured whole in another worktree, and where the repository was moved to' '
 	make_repo here "printf \"*.lf text\\n\" >.gitattributes" &&
-	cd here &&
 	git worktree add -q ../there &&
 	uncaptured x "$work" &&
 	(cd ../there && test_state x captured && came x) &&
@@ -230,7 +193,7 @@ test_that 'a session is captured whole in another worktree, and where the reposi
 
 # whose: a repository with a worktree beside it, each with a configuration of its own
 whose() {
-	make_repo "$1" &&
+	(make_repo "$1") &&
 	git -C "$1" config extensions.worktreeConfig true &&
 	git -C "$1" worktree add -q "../$1-wt" &&
 	git -C "$1-wt" config --worktree core.fileMode false

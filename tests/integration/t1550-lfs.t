@@ -61,8 +61,8 @@ test_that GITLFS 'without git-lfs, which a repository needs, a start says what t
 	find /usr/bin /bin /usr/local/bin ! -name git-lfs -exec ln -sf {} bin \; &&
 	cd bare &&
 	touch -d 2001-01-01 base.bin &&
-	test_must_fail env PATH="$TEST_BUILDDIR:$HOME/bin" git agent start -- true 2>../err &&
-	grep "filter\.lfs\.[a-z]* runs .git-lfs., which is not on the PATH" ../err &&
+	test_says "filter\.lfs\.[a-z]* runs .git-lfs., which is not on the PATH" \
+		test_must_fail env PATH="$TEST_BUILDDIR:$HOME/bin" git agent start -- true &&
 	grep "hint: install .git-lfs." ../err
 '
 
@@ -93,13 +93,13 @@ test_that GITLFS 'objects of all commits, branches and the stash of the agent ar
 	cd commits &&
 	test_session c "
 		echo one >x.bin &&
-		git add . &&
+		git add -A &&
 		git commit -qm one &&
 		echo two >x.bin &&
 		git commit -qam two &&
 		git switch -q -c side HEAD~1 &&
 		echo side >s.bin &&
-		git add . &&
+		git add -A &&
 		git commit -qm side &&
 		git switch -q agent/c &&
 		echo stashed >x.bin &&
@@ -218,8 +218,7 @@ plant() {
 test_that GITLFS 'an object with wrong bytes, or that is no file, is not stored, and its pointer held' '
 	make_lfs wrong &&
 	cd wrong &&
-	mkdir -p "$HOME/aihome" &&
-	chmod 700 "$HOME/aihome" &&
+	test_aihome &&
 	pointer wanted >"$HOME/aihome/pointer" &&
 	not="the session.s LFS object is not" &&
 	plant digest "echo wanteD >\$dir/\$o" "$not" &&

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='filters of the user other than LFS: the files that they are for never get past them'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/filters.sh"
+test_use filters
 require_sandbox
 
 test_that 'files that are only touched or renamed there and back are as the commit has them' '
@@ -94,7 +94,7 @@ test_that 'a file edited while its attribute was off is flagged, even if all is 
 	make_repo way &&
 	test_session y "
 		echo \"y.sec -filter\" >d/.gitattributes &&
-		git add . &&
+		git add -A &&
 		git commit -qm off &&
 		echo new cl\$()ear >d/y.sec &&
 		git commit -qam edit &&
@@ -161,25 +161,6 @@ f.write(\"[attr]a009000 -filter\n\"); f.close()
 open(\"x.sec\", \"w\").write(\"new cl\" + \"ear\")" &&
 	nowhere "new clear" &&
 	rules_of m filter-not-run | grep "critical x.sec held"
-'
-
-test_that 'attributes of the user'\''s own files count, and those of the repository win' '
-	make_repo own &&
-	git rm -q --cached .gitattributes &&
-	rm .gitattributes &&
-	git commit -qm none &&
-	mkdir -p "$HOME/.config/git" &&
-	test_when_finished "rm \"$HOME/.config/git/attributes\"" &&
-	echo "*.sec filter=crypt" >"$HOME/.config/git/attributes" &&
-	test_session u "
-		touch x.sec
-		echo new cl\$()ear >d/y.sec" &&
-	nowhere "new clear" &&
-	test_prints "critical d/y.sec held" rules_of u filter-not-run &&
-	echo "d/* -filter" >.git/info/attributes &&
-	test_session u2 "echo new cl\$()ear >d/y.sec" &&
-	test -z "$(rules_of u2 filter-not-run)" &&
-	test_holds agent/u2:d/y.sec "new clear"
 '
 
 test_that 'an accepted file is taken as it is, and one that is added by hand goes through the filter' '

@@ -5,8 +5,10 @@ test_description='sessions whose refs or objects are damaged or gone, and a gc o
 require_sandbox
 
 make_repo() {
-	git init -q "$1" &&
-	(cd "$1" && echo a >a && echo ".*.swp" >.gitignore && git add -A && git commit -qm base)
+	test_enter "$1" &&
+	echo a >a &&
+	echo ".*.swp" >.gitignore &&
+	test_commit base
 }
 state() {
 	echo "$HOME/.local/state/git-agent/$(head -n 1 .git/git-agent/id)"
@@ -18,7 +20,6 @@ prune() {
 
 test_that 'a git gc that prunes all at once keeps what a capture has just written' '
 	make_repo beside &&
-	cd beside &&
 	{
 		GIT_AGENT_FAULT=capture:before-refs:stop "$GIT_AGENT" start -q --name b -- sh -c "echo b >b" &
 		pid=$!
@@ -36,7 +37,6 @@ test_that 'a git gc that prunes all at once keeps what a capture has just writte
 
 test_that 'a start that was killed while its state was written leaves its name free' '
 	make_repo name &&
-	cd name &&
 	git agent start -q --name first -- true &&
 	for n in 0 10 300; do
 		s=$(state)/sessions/n$n &&
@@ -64,7 +64,6 @@ work="echo one >one; git add one; git commit -qm one; git branch side; echo e >.
 # make_damaged NAME: a repository with a session that has everything, s, and another, t; all objects are loose
 make_damaged() {
 	make_repo "$1" &&
-	cd "$1" &&
 	test_session s "$work" &&
 	test_session t "echo t >t" &&
 	git for-each-ref --format="%(objectname) %(refname)" | grep -v /report >../refs &&
@@ -135,7 +134,6 @@ damage 'all is gone that a gc can take' all_gone
 
 test_that 'a session whose report of uncommitted work is gone is captured again' '
 	make_repo left &&
-	cd left &&
 	echo mine >>a &&
 	git agent start -q --name none -- true &&
 	test_session w "echo agent >>a" &&
@@ -211,9 +209,8 @@ test_that 'an object store that is missing for a while costs no refs' '
 '
 
 test_that 'the lock of a ref, which a git that runs may hold, is no damage' '
-	git init -q locked &&
-	cd locked &&
-	git commit -q --allow-empty -m one &&
+	test_enter locked &&
+	test_empty one &&
 	git agent start -q -n held -- sh -c "echo 1 >n" &&
 	: >.git/refs/agent/held/base.lock &&
 	git agent list | grep "^held  *captured" &&

@@ -5,13 +5,13 @@ test_description='dropping sessions, and bringing them back'
 require_sandbox
 
 make_repo() {
-	git init -q "$1" &&
-	(cd "$1" && echo a >a && git add a && git commit -qm base)
+	test_enter "$1" &&
+	echo a >a &&
+	test_commit base
 }
 
 test_that 'a restored session is as it was: refs, layers, flags, and it can be landed' '
 	make_repo back &&
-	cd back &&
 	test_session x "
 		echo one >one
 		git add one
@@ -40,19 +40,8 @@ test_that 'a restored session is as it was: refs, layers, flags, and it can be l
 	git fsck --strict
 '
 
-test_that 'a restored session that has landed is landed again' '
-	make_repo landed &&
-	cd landed &&
-	test_session l "echo l >l" &&
-	git agent land l &&
-	git agent drop l &&
-	git agent drop --restore agent/l &&
-	test_state l landed
-'
-
 test_that 'of several sessions of one name the last is restored, or the one that is named' '
 	make_repo many &&
-	cd many &&
 	for i in 1 2; do
 		test_session m-1 "echo $i >f" &&
 		git agent drop --force m-1 ||
@@ -72,7 +61,6 @@ test_that 'of several sessions of one name the last is restored, or the one that
 
 test_that 'a session whose name is taken again is restored by the name that the hint says' '
 	make_repo circle &&
-	cd circle &&
 	test_session c "echo old >f" &&
 	git agent drop --force c &&
 	test_session c "echo new >f" &&
@@ -86,7 +74,6 @@ test_that 'a session whose name is taken again is restored by the name that the 
 
 test_that 'a restore overwrites no branch, and is done whole or not at all' '
 	make_repo way &&
-	cd way &&
 	test_session w "echo w >w" &&
 	git agent drop --force w &&
 	git branch agent/w &&
@@ -102,25 +89,6 @@ test_that 'a restore overwrites no branch, and is done whole or not at all' '
 	test_expect_code 129 git agent drop --restore --force w
 '
 
-test_that 'a restore that was killed after its refs continues' '
-	make_repo half &&
-	cd half &&
-	test_session h "echo h >h" &&
-	git for-each-ref refs/agent refs/heads/agent >../before &&
-	git agent drop --force h &&
-	git for-each-ref --format="%(refname) %(objectname)" refs/agent-trash |
-		while read -r ref oid; do
-			case $ref in */tip) to=refs/heads/agent/h ;; *) to=refs/agent/h/${ref##*/} ;; esac
-			printf "create %s %s\ndelete %s %s\n" "$to" "$oid" "$ref" "$oid"
-		done |
-			git update-ref --stdin &&
-	git agent drop --restore h &&
-	git for-each-ref refs/agent refs/heads/agent >../after &&
-	test_cmp ../before ../after &&
-	git agent land h &&
-	test -e h
-'
-
 # What the user sees of session $1: refs, here and in the submodule, and layers.
 all_of() {
 	git for-each-ref "refs/agent/$1" "refs/heads/agent/$1"
@@ -132,7 +100,7 @@ killed() {
 }
 
 test_that 'make a repository with a submodule' '
-	make_repo lib &&
+	(make_repo lib) &&
 	test_enter super &&
 	test_submodule ../lib lib &&
 	git commit -qm sub
@@ -179,7 +147,6 @@ done
 
 test_that 'a drop that was killed is completed by whatever command comes next' '
 	make_repo next &&
-	cd next &&
 	test_session k "echo k >k" &&
 	killed drop:refs --force &&
 	git agent list >../out 2>../err &&

@@ -5,8 +5,10 @@ test_description='clearing away'
 require_sandbox
 
 make_repo() {
-	git init -q "$1" &&
-	(cd "$1" && seq 1 30 >a && echo '*.log' >.gitignore && git add -A && git commit -qm base)
+	test_enter "$1" &&
+	seq 1 30 >a &&
+	echo '*.log' >.gitignore &&
+	test_commit base
 }
 state() {
 	echo "$HOME/.local/state/git-agent/$(head -n 1 .git/git-agent/id)"
@@ -33,7 +35,6 @@ older() {
 
 test_that 'sessions that landed, by whatever way, go to the trash, and no others' '
 	make_repo land &&
-	cd land &&
 	echo mine >>a &&
 	for i in land merge squash pick open held kept; do
 		git agent start -q --dirty ignore --name $i -- sh -c "
@@ -75,7 +76,6 @@ test_that 'sessions that landed, by whatever way, go to the trash, and no others
 
 test_that 'a session whose landing may have been interrupted stays' '
 	make_repo tell &&
-	cd tell &&
 	test_session t "echo t >t" &&
 	echo mine >>a &&
 	git add a &&
@@ -89,7 +89,6 @@ test_that 'a session whose landing may have been interrupted stays' '
 
 test_that 'a session stays that runs, was interrupted, or whose branch is checked out' '
 	make_repo run &&
-	cd run &&
 	test_session out "echo o >o" &&
 	git merge -q agent/out &&
 	git switch -q agent/out &&
@@ -117,7 +116,6 @@ test_that 'a session stays that runs, was interrupted, or whose branch is checke
 
 test_that 'trash older than 14 days is deleted for good, with its refs' '
 	make_repo old &&
-	cd old &&
 	for i in new old odd; do
 		test_session $i "
 		echo $i >f
@@ -143,7 +141,6 @@ test_that 'trash older than 14 days is deleted for good, with its refs' '
 
 test_that 'entries of the trash that lack refs or a directory, or are damaged, are deleted too' '
 	make_repo half &&
-	cd half &&
 	for i in r d s; do
 		test_session $i "echo $i >f" &&
 		git agent drop --force $i ||
@@ -168,7 +165,6 @@ for point in renamed refs; do
 	test_that "a gc that is killed at gc:$point is completed by the next" '
 		rm -rf kg &&
 		make_repo kg &&
-		cd kg &&
 		test_session k "echo k >f" &&
 		git agent drop --force k &&
 		k=$(older "$(basename "$(state)"/trash/k-*)" 20) &&
@@ -185,7 +181,6 @@ done
 
 test_that 'a base tree is deleted once it is unused for long, unfinished, or its worktree is gone' '
 	make_repo bases &&
-	cd bases &&
 	git agent start -q -- true &&
 	git worktree add -q ../bases2 &&
 	(cd ../bases2 && git agent start -q -- true) &&
@@ -225,7 +220,6 @@ test_that 'a base tree is deleted once it is unused for long, unfinished, or its
 
 test_that 'what a start that was killed left is deleted after two days' '
 	make_repo stale &&
-	cd stale &&
 	git agent start -q -- true &&
 	s=$(state)/sessions &&
 	mkdir "$s/.new-abcdef" "$s/.stale-0" "$s/.new-fresh" &&
@@ -242,7 +236,6 @@ test_that 'what a start that was killed left is deleted after two days' '
 
 test_that 'a damaged session is named, and stops nothing' '
 	make_repo dam &&
-	cd dam &&
 	test_session d "echo d >d" &&
 	test_session e "echo e >e" &&
 	git merge -q agent/e &&

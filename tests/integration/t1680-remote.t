@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='sessions through a remote: pushed here, reviewed and landed there'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/remote.sh"
+test_use remote
 require_sandbox
 
 test_that 'push sends branch and report, and with --held what is held' '
@@ -146,29 +146,6 @@ test_that 'rules run again where a session is fetched: hooks and settings there 
 	git rev-parse refs/agent/h/orig &&
 	test_must_fail git merge -q origin/agent/h &&
 	git reset -q --hard
-'
-
-test_that 'untracked and ignored files where a session is fetched are not overwritten by a merge' '
-	team over &&
-	cd over.here &&
-	test_session o "
-		echo theirs >mine
-		echo theirs >build
-		echo ok >ok
-		git add -A
-		git commit -qm add" &&
-	git agent push o &&
-	cd ../over.there &&
-	echo mine >mine &&
-	echo build >>.git/info/exclude &&
-	echo old >build &&
-	git agent fetch origin &&
-	git merge -q agent/o &&
-	grep mine mine &&
-	grep old build &&
-	test -e ok &&
-	git agent review --reject o mine build &&
-	test_state o landed
 '
 
 test_that 'verdicts, flags and reports of a remote are not believed' '

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='sessions of a hostile remote: limits, refused objects, and nothing of it that runs'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/remote.sh"
+test_use remote
 require_sandbox
 
 test_that 'GT-03: objects that git refuses are not fetched, in the history neither' '

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='a session that changed nothing goes to the trash, from which resume brings it back'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/live.sh"
+test_use live
 require_sandbox
 rm "$conf"
 

@@ -3,7 +3,7 @@
 test_description='populated submodules are parts of a session'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/submodules.sh"
+test_use submodules
 
 test_that 'git works in a submodule, and its git dir is not the one of the host' '
 	make_repo lib &&
@@ -219,24 +219,6 @@ test_that 'the hooks of the superproject count when a session lands in the submo
 	test_fails 3 "where it lands" git -C $L agent land l
 '
 
-test_that 'a session with work in a submodule is dropped by force, and its refs go to the trash there' '
-	make_super drop lib &&
-	cd drop &&
-	test_session d "echo id >$L/.envrc" &&
-	test -z "$(git branch --list "agent/*")" &&
-	test_shows "next: git -C .*vendor/lib agent review d" git agent show d &&
-	! grep "agent drop" ../out &&
-	git agent list | grep "^d .* in submodules" &&
-	test_expect_code 2 git agent drop d &&
-	git -C $L rev-parse -q --verify refs/agent/d/held &&
-	git agent drop --force d &&
-	test -z "$(git -C $L for-each-ref refs/agent refs/heads/agent)" &&
-	git -C $L for-each-ref refs/agent-trash | grep held &&
-	test -z "$(git for-each-ref refs/agent refs/heads/agent)" &&
-	! git -C $L agent list | grep "^d " &&
-	! git agent list | grep "^d "
-'
-
 # next_second: sessions of one name are told apart by the second in which they began
 next_second() {
 	now=$(date +%s)
@@ -342,23 +324,6 @@ test_that 'a submodule that is gone when its session ends is named, and captured
 	git agent capture g &&
 	git -C $L cat-file -e agent/g:k &&
 	git cat-file -e agent/g:.gitmodules
-'
-
-test_that 'repositories that the agent made in a submodule and beside it are named and kept out' '
-	make_super nested lib &&
-	cd nested &&
-	test_says "leftovers: own (repository" git agent start --name r -- sh -c "
-		for d in own $L/own; do
-			git init -q \$d
-			echo x >\$d/x
-			git -C \$d add x
-			git -C \$d commit -qm x
-		done
-		echo k >k
-		echo k >$L/k" &&
-	test_prints "k\n$L" git diff --name-only HEAD agent/r &&
-	test_shows own git -C $L agent review r &&
-	test_prints k git -C $L diff --name-only HEAD agent/r
 '
 
 test_that 'a submodule that the agent moves to an older commit keeps its work there' '

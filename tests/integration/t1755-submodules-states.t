@@ -3,7 +3,7 @@
 test_description='submodules in the states that a user leaves them in'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/submodules.sh"
+test_use submodules
 
 test_that 'make a repository with a submodule' '
 	make_repo lib &&
@@ -142,22 +142,6 @@ test_that 'a base without the submodule, or whose commit of it is missing, is na
 		git -C $L log -1 &&
 		echo k >$L/k" &&
 	git -C $L cat-file -e agent/b3:k
-'
-
-test_that 'a repository that merely lies in another one is not its submodule' '
-	make_repo around &&
-	cd around &&
-	echo inner >.gitignore &&
-	test_commit ignore &&
-	test_script .git/hooks/post-merge "sh inner/run.sh" &&
-	git clone -q ../lib inner &&
-	find .git >../before &&
-	cd inner &&
-	test_session i "echo k >run.sh" &&
-	git cat-file -e agent/i:run.sh &&
-	cd .. &&
-	find .git >../after &&
-	test_cmp ../before ../after
 '
 
 test_that 'a submodule that was added since the last session is part of the next' '

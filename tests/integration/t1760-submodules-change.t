@@ -3,7 +3,7 @@
 test_description='submodules that change on the host meanwhile, that land, and that are many'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/submodules.sh"
+test_use submodules
 
 # while_running NAME INSIDE OUTSIDE: a session that does INSIDE, and ends when OUTSIDE is done on the host
 while_running() {
@@ -102,25 +102,6 @@ test_that 'nothing lands while a submodule is not checked out, or its commit is 
 	sh ../cmd &&
 	git agent land k &&
 	names HEAD agent/k
-'
-
-test_that 'work in a submodule on no branch can be dropped only when a branch has it' '
-	make_super origin lib &&
-	git clone -q --recurse-submodules origin detached &&
-	cd detached &&
-	test -z "$(git -C $L branch --show-current)" &&
-	test_session d "echo k >$L/k" &&
-	git -C $L checkout -q agent/d~0 &&
-	git -C $L agent list | grep "^d .*captured" &&
-	git submodule --quiet update &&
-	git agent review --accept-all d &&
-	git agent land d &&
-	git submodule --quiet update &&
-	test -e $L/k &&
-	git -C $L agent list | grep "^d .*landed" &&
-	test_expect_code 2 git agent drop d &&
-	git -C $L branch keep-d &&
-	git agent drop d
 '
 
 test_that 'when the commit of a submodule is rejected the work stays in its branch' '

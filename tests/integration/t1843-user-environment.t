@@ -104,15 +104,20 @@ test_that 'an editor and a program that signs see the environment of git' '
 	same editor gpg
 '
 
-test_that 'a filter that writes a file sees the environment of git, also when a session starts' '
-	make_repo filter &&
-	note smudge &&
-	echo cat >>../bin/smudge &&
+# make_filter WHICH: a repository, and in it a filter that notes its environment, without hooks
+make_filter() {
+	make_repo "$1" &&
+	note "$1" &&
+	echo cat >>"../bin/$1" &&
 	git config core.hooksPath /dev/null &&
-	git config filter.x.smudge "$HOME/bin/smudge" &&
+	git config "filter.x.$1" "$HOME/bin/$1" &&
 	echo "*.x filter=x" >.gitattributes &&
 	echo x >f.x &&
-	test_commit filtered &&
+	test_commit filtered
+}
+
+test_that 'a filter that writes a file sees the environment of git, also when a session starts' '
+	make_filter smudge &&
 	rm f.x &&
 	git checkout -q -- f.x &&
 	keep git &&
@@ -122,14 +127,7 @@ test_that 'a filter that writes a file sees the environment of git, also when a 
 '
 
 test_that 'a filter of uncommitted changes sees the environment of git when a session starts' '
-	make_repo clean &&
-	note clean &&
-	echo cat >>../bin/clean &&
-	git config core.hooksPath /dev/null &&
-	git config filter.x.clean "$HOME/bin/clean" &&
-	echo "*.x filter=x" >.gitattributes &&
-	echo x >f.x &&
-	test_commit filtered &&
+	make_filter clean &&
 	echo y >>f.x &&
 	rm -f ../seen/clean &&
 	git add f.x &&

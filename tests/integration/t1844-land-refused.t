@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='a landing that is refused changes nothing, and names the path, the reason and a command that helps'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
+test_use landing
 require_sandbox
 
 overwritten='your uncommitted changes would be overwritten'
@@ -224,32 +224,6 @@ test_that 'a session based on commits that HEAD lacks lands only rebased, or wit
 	git agent land --undo b &&
 	git agent land --with-base b &&
 	test -e private
-'
-
-test_that 'a fetched session does not bring a private branch that it is based on' '
-	git init -q --bare hub.git &&
-	make_repo fetched &&
-	git remote add origin ../hub.git &&
-	git push -q origin main &&
-	git switch -qc wip &&
-	echo private >private &&
-	git add private &&
-	git commit -qm "not for anybody yet" &&
-	git switch -q main &&
-	git clone -q . ../other &&
-	git -C ../other switch -qc agent/evil origin/wip &&
-	echo x >../other/x &&
-	git -C ../other add x &&
-	git -C ../other commit -qm work &&
-	git -C ../other push -q "$HOME/hub.git" agent/evil &&
-	git agent fetch --base wip origin evil &&
-	for how in --merge --squash; do
-		refused 2 "agent/evil is based on commits that your branch lacks: [0-9a-f]* of .wip." \
-			git agent land $how evil || return 1
-	done &&
-	git agent land --rebase evil &&
-	test -e x &&
-	test ! -e private
 '
 
 test_done

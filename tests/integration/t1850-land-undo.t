@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='a landing is undone to exactly what was there before, or refused with the command of git that does it'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
+test_use landing
 require_sandbox
 
 # every kind of change
@@ -77,7 +77,7 @@ test_that 'a branch with later commits is refused, naming the command of git tha
 		case $how in --ff*) ;; *) mine ;; esac &&
 		head=$(git rev-parse HEAD) &&
 		git agent land ${how%% *} on &&
-		git commit -q --allow-empty -m later &&
+		test_empty later &&
 		refused 2 "your branch has moved on since agent/on landed" git agent land --undo &&
 		hint "${how#* }" &&
 		eval "$(sed -n "s/^hint: .\(git revert [^'\'']*\).*/\1 --no-edit/p" ../err)" &&

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='a conflict, or a hook that refuses, is left to the user as git leaves it'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
+test_use landing
 require_sandbox
 
 # conflicting NAME: a session that conflicts with the user's branch in f, and changes g and adds new
@@ -32,19 +32,6 @@ for how in merge squash; do
 		test_says "agent/$how: landing aborted" git agent land --abort &&
 		unchanged &&
 		test_state $how captured
-	'
-	test_that "a conflict in a file that git is told not to look at is refused: --$how" '
-		cd $how &&
-		for mark in assume-unchanged skip-worktree
-		do
-			git update-index --$mark f &&
-			line f 5 unseen &&
-			remember &&
-			refused 2 "files marked assume-unchanged or skip-worktree would conflict: f" \
-				git agent land --$how $how &&
-			git update-index --no-$mark f &&
-			git checkout -q f || return 1
-		done
 	'
 	test_that "a conflict that was resolved is committed by --continue, and undone: --$how" '
 		cd $how &&

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='landing where submodules come, go and move: what is in them is not lost'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
+test_use landing
 require_sandbox
 git config --global protocol.file.allow always
 

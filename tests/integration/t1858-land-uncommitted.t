@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='what the agent did to uncommitted work comes back as uncommitted changes'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
+test_use landing
 require_sandbox
 
 # has FILE LINES: the lines 2 and 8 of it
@@ -85,25 +85,6 @@ comes 'a binary file is changed' 'printf "\\000agent" | cmp - binary'
 comes 'a file with line ends by attribute keeps them' \
 	'has ends "agent$(printf "\r") mine$(printf "\r")"'
 comes 'the undo restores all of that' 'git agent land --undo && unchanged'
-
-test_that 'a file whose bytes a filter makes has both changes' '
-	make_repo filter &&
-	git config filter.up.smudge "tr a-z A-Z" &&
-	git config filter.up.clean "tr A-Z a-z" &&
-	echo "f filter=up" >.git/info/attributes &&
-	echo word >f &&
-	git commit -qam word &&
-	rm f &&
-	git checkout -q f &&
-	echo MINE >>f &&
-	session filter "echo AGENT >>f" &&
-	git agent review --accept-all --critical filter &&
-	remember &&
-	git agent land filter &&
-	test_prints "WORD\nMINE\nAGENT" cat f &&
-	git agent land --undo &&
-	unchanged
-'
 
 test_that 'changes in lines that the user has changed since are refused, or left out by --uncommitted=skip' '
 	make_repo same &&

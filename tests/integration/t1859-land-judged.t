@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='what lands is judged as it will be, with the lines of the user that it lands beside'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
+test_use landing
 require_sandbox
 
 # with_tool NAME COMMANDS: a session that changes tool.sh, a line of which the user changes as well; hooks of the

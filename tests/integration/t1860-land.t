@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='landing as a merge, squashed, fast-forwarded; messages and hooks'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
+test_use landing
 require_sandbox
 
 two='echo 1 >one; git add one; git commit -qm first; echo 2 >two; git add two; git commit -qm second; echo rest >rest'
@@ -103,14 +103,6 @@ test_that '--ff-only fast-forwards, and is refused where that cannot be' '
 	hint "--merge g" &&
 	refused 2 "cannot fast-forward" git agent land --dry-run --ff-only g &&
 	git agent land g
-'
-
-test_that 'a dry run changes nothing and says what would land' '
-	make_repo dry &&
-	session d "$two" &&
-	refused 0 "agent/d: would land" git agent land --dry-run d &&
-	refused 0 "agent/d: would land" git agent land --dry-run --rebase d &&
-	test ! -e .git/git-agent/landing
 '
 
 test_that 'what has landed already is not landed again' '

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='a landing or an undo that was killed is completed or rolled back by the next'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
+test_use landing
 require_sandbox
 
 # ready NAME: a session that changes, adds and removes files, beside modified and staged files of the user; its

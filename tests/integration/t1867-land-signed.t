@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='landings are signed as the user signs, whichever way'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
+test_use landing
 require_sandbox
 
 test_lazy_prereq GPG '

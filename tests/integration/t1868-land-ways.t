@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='landing rebased, in part, without the commit, edited, signed; merge drivers and rerere'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
+test_use landing
 require_sandbox
 
 two='line f 2 one; git commit -qam "first of two"; line g 2 two; git commit -qam "second of two"'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='what land says of what landed, and land --drop'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
+test_use landing
 require_sandbox
 
 # says LINE: that is all of a line that land said
@@ -71,8 +71,7 @@ test_that 'land --drop drops what has landed, and --undo brings it back' '
 	! git agent list | grep ^d &&
 	test_says "^session .d. is back" git agent land --undo &&
 	test_state d captured &&
-	git agent land --drop --json d >../out &&
-	grep "\"dropped\": true" ../out &&
+	test_shows "\"dropped\": true" git agent land --drop --json d &&
 	! git agent list | grep ^d
 '
 

@@ -255,18 +255,6 @@ test_that 'changes to work that was committed since are uncommitted although the
 	git agent show --json w | tr -d "\n " | grep "\"left_out\":\[\"t\",\"u\"\]"
 '
 
-test_that 'a symlink to itself can become a directory' '
-	test_enter loop &&
-	ln -s l l &&
-	echo a >a &&
-	test_commit base &&
-	test_session s "echo b >b" &&
-	on s "rm l && mkdir l && echo n >l/n && git add -A && git commit -qm host" &&
-	tip=$(git rev-parse agent/s) &&
-	test_prints n git agent resume -q s -- cat l/n &&
-	test "$(git rev-parse agent/s)" = $tip
-'
-
 test_that 'a directory on the branch where a symlink is held is refused' '
 	test_enter coll a &&
 	test_session s "

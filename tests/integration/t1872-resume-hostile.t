@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 test_description='resuming a session in which an agent planted something, or that would now see secrets'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/secrets.sh"
-. "$TEST_SRCDIR/tests/lib/resume.sh"
+test_use secrets
+test_use resume
 require_sandbox
 
 # outside: all that is outside of sessions and homes of agents

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 test_description='resuming is killed, fails, is refused, or finds layers that a power cut damaged'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/submodules.sh"
-. "$TEST_SRCDIR/tests/lib/resume.sh"
+test_use submodules
+test_use resume
 require_sandbox
 
 state=$HOME/.local/state/git-agent
@@ -234,30 +234,6 @@ test_that 'half a file that a killed resume has written is written again' '
 		seq 3000 | sha1sum
 	} | test_cmp - "$HOME/aihome/sum" &&
 	test "$(git rev-parse agent/half)" = "$tip"
-'
-
-test_that 'a file that became a directory, and the reverse, is written again when a resume was killed' '
-	cd r &&
-	for point in brought moved; do
-		n=d-$point &&
-		test_session $n "
-			echo 1 >one
-			mkdir -p dir/deep
-			echo 2 >dir/two
-			echo 3 >dir/deep/three
-			ln -s dir link" &&
-		on $n "rm one && mkdir one && echo y >one/y && rm -r dir && echo f >dir &&
-			rm link && mkdir link && echo l >link/two" &&
-		tip=$(git rev-parse agent/$n) &&
-		ended $n $point &&
-		ended $n $point "rm -r one dir && mkdir -p dir/deep && echo 3 >dir/deep/three" &&
-		test_resume $n "
-			test -z \"\$(git status --porcelain)\" &&
-			cat one/y dir link/two >\$HOME/cat
-			test ! -L link" &&
-		test_prints "y\nf\nl" cat "$HOME/aihome/cat" &&
-		test "$(git rev-parse agent/$n)" = "$tip" || return 1
-	done
 '
 
 test_that 'files of the branch do not overwrite what was not captured, whatever kind they are' '

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='each session has its own conversations; with a pretended agent, make check-agents has the real ones'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/live.sh"
+test_use live
 require_sandbox
 
 # Agents that keep a conversation in a file, begin the next or continue the last, and say all of it. What each

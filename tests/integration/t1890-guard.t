@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: MIT
 test_description='the guard: hooks of git that keep undecided work off branches and remotes'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/guard.sh"
+test_use guard
 require_sandbox
 
 # ---- on and off
 
 test_that 'turned on, the guard installs no hooks while nothing is undecided' '
 	make_repo on &&
-	cd on &&
 	git agent list &&
 	picture >../before &&
 	test_prints "False 0 0 False False" how &&
@@ -36,7 +35,6 @@ test_that 'the setting of the repository overrides that of the user' '
 
 test_that 'with the guard on, high paths stay off the branch until each is accepted' '
 	make_repo high &&
-	cd high &&
 	git agent guard on &&
 	test_session on "
 		echo all: >Makefile
@@ -61,7 +59,6 @@ test_that 'with the guard on, high paths stay off the branch until each is accep
 
 test_that 'an agent cannot turn the guard on' '
 	make_repo agent &&
-	cd agent &&
 	test_session off "
 		echo all: >Makefile
 		git config agent.guard true
@@ -73,7 +70,6 @@ test_that 'an agent cannot turn the guard on' '
 
 test_that 'the hooks keep commands of git from bringing undecided work to a branch' '
 	make_repo ref &&
-	cd ref &&
 	git agent guard on &&
 	session x &&
 	how | grep " True True$" &&
@@ -144,7 +140,6 @@ test_that 'the hooks work in every working tree' '
 
 test_that 'commits that contained an undecided path are refused, their squash without it is not' '
 	make_repo while &&
-	cd while &&
 	test_session early "
 		echo all: >Makefile
 		git add -A
@@ -173,7 +168,6 @@ test_that 'commits that contained an undecided path are refused, their squash wi
 
 test_that 'what was accepted in one session goes through although it is undecided in another' '
 	make_repo two &&
-	cd two &&
 	git agent guard on &&
 	session x &&
 	session y &&
@@ -186,7 +180,6 @@ test_that 'what was accepted in one session goes through although it is undecide
 
 test_that 'undecided paths are found although there are more than arguments can hold' '
 	make_repo many &&
-	cd many &&
 	git agent guard on &&
 	test_session m "
 		for i in \$(seq 1500); do
@@ -206,7 +199,6 @@ test_that 'undecided paths are found although there are more than arguments can 
 
 test_that 'the other sessions are guarded although the commits of one are gone' '
 	make_repo dead &&
-	cd dead &&
 	test_session d "
 		echo all: >Makefile
 		git add -A
@@ -237,7 +229,6 @@ test_that 'the other sessions are guarded although the commits of one are gone' 
 test_that 'undecided work is not pushed, nor history that was held' '
 	git init -q --bare push.git &&
 	make_repo push &&
-	cd push &&
 	git remote add origin ../push.git &&
 	git agent guard on &&
 	session x &&
@@ -277,7 +268,6 @@ test_that 'undecided work is not pushed by a revision that contains blanks' '
 test_that 'undecided history is not pushed however many commits it has' '
 	git init -q --bare history.git &&
 	make_repo history &&
-	cd history &&
 	git remote add origin ../history.git &&
 	git agent guard on &&
 	cat >../work <<-\EOF &&
@@ -303,9 +293,9 @@ test_that 'the hooks need nothing of git-agent, and do no harm when their lists 
 	(
 		PATH=$HOME/alone &&
 		! git agent --version 2>/dev/null &&
-		git commit -q --allow-empty -m m &&
+		test_empty m &&
 		git switch -q -c side &&
-		git commit -q --allow-empty -m s &&
+		test_empty s &&
 		git switch -q main &&
 		git merge -q --no-ff -m m side &&
 		guard_refuses git branch held refs/agent/h/held
@@ -324,7 +314,6 @@ test_that 'the hooks need nothing of git-agent, and do no harm when their lists 
 
 test_that 'the hooks refuse where a program that they need is missing, in one line' '
 	make_repo blind &&
-	cd blind &&
 	git init -q --bare ../blind.git &&
 	git remote add origin ../blind.git &&
 	git agent guard on &&
@@ -348,23 +337,8 @@ test_that 'the hooks refuse where a program that they need is missing, in one li
 	done
 '
 
-test_that 'the hooks refuse where cat is missing that a hook of the user needs' '
-	cd blind &&
-	held=$(git rev-parse refs/agent/x/held) &&
-	user_hook .mine/reference-transaction &&
-	git config core.hooksPath .mine &&
-	git agent list &&
-	how | grep " True True$" &&
-	guard_refuses git branch foo $held &&
-	rm ../bare/cat &&
-	ln -s "$(program sed)" ../bare/ &&
-	! PATH=$HOME/bare git branch foo $held &&
-	test_missing foo
-'
-
 test_that 'the hooks run nothing that the agent wrote, by its names or its contents' '
 	make_repo evil &&
-	cd evil &&
 	git agent guard on &&
 	test_session e "
 		for n in \"\\\$(touch $TRASH/ran)\" \"\\\`touch $TRASH/ran\\\`\" \"; touch $TRASH/ran\" -e \

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: MIT
 test_description='where the guard installs its hooks, when it removes them, and how they run beside those of the user'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/guard.sh"
+test_use guard
 require_sandbox
 
 test_that 'the hooks are removed when everything undecided is decided or dropped' '
 	make_repo gone &&
-	cd gone &&
 	git agent guard on &&
 	picture >../before &&
 	session x &&
@@ -51,7 +50,6 @@ test_that 'a missing hook directory is not created; one that the user creates la
 
 test_that 'status says that the hooks do not run where a working tree has its own core.hooksPath' '
 	make_repo tree &&
-	cd tree &&
 	git config extensions.worktreeConfig true &&
 	git worktree add -q ../tree.wt &&
 	git config --worktree core.hooksPath .mine &&
@@ -70,7 +68,6 @@ test_that 'status says that the hooks do not run where a working tree has its ow
 # repo_with_included_hookspath NAME before|after: core.hooksPath is in a file that the configuration includes
 repo_with_included_hookspath() {
 	make_repo "$1" &&
-	cd "$1" &&
 	user_hook .hk/pre-commit "$TRASH/log.$1" &&
 	printf '[core]\n\thooksPath = .hk\n' >.included &&
 	printf '[include]\n\tpath = ../.included\n' >../include &&
@@ -109,7 +106,6 @@ test_that 'status says that core.hooksPath in a file included last overrides tha
 
 test_that 'the hooks move with a repository, and with the core.hooksPath of the user' '
 	make_repo own &&
-	cd own &&
 	user_hook .hk/pre-commit "$TRASH/log.moved" &&
 	git config core.hooksPath .hk &&
 	git agent list &&
@@ -133,43 +129,6 @@ test_that 'the hooks move with a repository, and with the core.hooksPath of the 
 '
 
 # ---- beside other hooks
-
-# commit_and_push LOG: what the hooks of the user write to LOG meanwhile
-commit_and_push() {
-	: >"$1" &&
-	test_empty one &&
-	git push -q origin main &&
-	cat "$1"
-}
-
-# guard_works_beside NAME: hooks that install_NAME installs run as before beside ours, and nothing of ours is left
-guard_works_beside() {
-	log=$TRASH/log.$1 &&
-	make_repo "b $1" &&
-	cd "b $1" &&
-	git init -q --bare "../b $1.git" &&
-	git remote add origin "../b $1.git" &&
-	"install_$1" &&
-	git add -A &&
-	test_empty hooks &&
-	git agent list &&
-	picture >../before &&
-	commit_and_push "$log" >../want &&
-	test -s ../want &&
-	git agent guard on &&
-	session x &&
-	how | grep ' True True$' &&
-	commit_and_push "$log" | test_cmp ../want - &&
-	guard_refuses git branch foo refs/agent/x/held &&
-	guard_refuses git push -q origin refs/agent/x/held:refs/heads/x &&
-	git agent capture x &&
-	git agent show x | grep held &&
-	test -z "$(git status --porcelain)" &&
-	git agent drop --force x &&
-	git agent guard off &&
-	picture | test_cmp ../before - &&
-	commit_and_push "$log" | test_cmp ../want -
-}
 
 install_stdin() {
 	user_hook .git/hooks/pre-commit "$log" &&
@@ -217,7 +176,7 @@ test_that 'a hook directory that repositories share gets no hook of the guard' '
 	mkdir shared &&
 	user_hook shared/post-commit "$TRASH/log.shared" &&
 	for n in a b; do
-		make_repo share.$n &&
+		(make_repo share.$n) &&
 		rm -r share.$n/.git/hooks &&
 		ln -s ../../shared share.$n/.git/hooks ||
 			return 1
@@ -241,7 +200,6 @@ test_that 'a hook directory that repositories share gets no hook of the guard' '
 
 test_that 'with the hooks installed, those of the user are critical, and what they run is held' '
 	make_repo facts &&
-	cd facts &&
 	mkdir .githooks tools &&
 	test_script .githooks/pre-commit "sh tools/check" &&
 	echo true >tools/check &&
@@ -263,7 +221,6 @@ test_that 'with the hooks installed, those of the user are critical, and what th
 
 test_that 'a core.hooksPath that the user sets later is kept, and the hooks installed beside it' '
 	make_repo husk &&
-	cd husk &&
 	git agent guard on &&
 	session x &&
 	how | grep " True True" &&
@@ -285,7 +242,6 @@ test_that 'a core.hooksPath that the user sets later is kept, and the hooks inst
 
 test_that 'a hook that is written to the hook directory of the user stays, and runs beside ours' '
 	make_repo foreign &&
-	cd foreign &&
 	git agent guard on &&
 	picture >../before &&
 	session x &&
@@ -335,7 +291,6 @@ test_that 'two hooks of the user of one name are both kept: the guard cannot be 
 
 test_that 'the guard is turned off also while another process installs the hooks' '
 	make_repo both &&
-	cd both &&
 	git config core.hooksPath .mine &&
 	git agent list &&
 	picture >../before &&
@@ -360,7 +315,6 @@ test_that 'the guard is turned off also while another process installs the hooks
 
 test_that 'killed while it sets or restores core.hooksPath, the guard is still turned off completely' '
 	make_repo dies &&
-	cd dies &&
 	git config core.hooksPath .mine &&
 	git agent list &&
 	picture >../before &&

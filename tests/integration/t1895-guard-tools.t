@@ -2,53 +2,12 @@
 # SPDX-License-Identifier: MIT
 test_description='the guard beside real tools that manage hooks; configured hooks are switched off'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/guard.sh"
+test_use guard
 require_sandbox
 
 test_lazy_prereq HUSKY 'husky --version || program husky'
 test_lazy_prereq LEFTHOOK 'lefthook version'
 test_lazy_prereq PRE_COMMIT 'pre-commit --version'
-
-# commit_and_push: what the hooks of the user log meanwhile
-commit_and_push() {
-	: >"$log"
-	echo more >>a &&
-	git commit -qam more &&
-	git push -q origin main &&
-	sort "$log"
-}
-
-# guard_works_beside TOOL: hooks of install_TOOL run as before beside those of the guard, which leaves nothing behind
-guard_works_beside() {
-	log=$TRASH/log.$1 &&
-	git init -q --bare "$1.git" &&
-	make_repo "$1" &&
-	cd "$1" &&
-	git remote add origin "../$1.git" &&
-	"install_$1" &&
-	git add -A &&
-	test_empty hooks &&
-	git push -q origin main &&
-	git agent list &&
-	commit_and_push >../want &&
-	test -s ../want &&
-	picture >../before &&
-	git agent guard on &&
-	session x &&
-	how | grep ' True$' &&
-	commit_and_push | test_cmp ../want - &&
-	guard_refuses git branch foo refs/agent/x/held &&
-	guard_refuses git push -q origin refs/agent/x/held:refs/heads/x &&
-	git merge -q agent/x &&
-	git agent list &&
-	how | grep ' True$' &&
-	git reset -q --hard HEAD~1 &&
-	test -z "$(git status --porcelain)" &&
-	git agent drop --force x &&
-	git agent guard off &&
-	picture | test_cmp ../before - &&
-	commit_and_push | test_cmp ../want -
-}
 
 install_husky() {
 	husky &&
@@ -88,7 +47,6 @@ test_that PRE_COMMIT 'hooks of pre-commit run beside those of the guard' 'guard_
 # installs_into_guarded COMMAND: it works while hooks of the guard are there, or changes nothing; it works without them
 installs_into_guarded() {
 	make_repo "i${1%% *}" &&
-	cd "i${1%% *}" &&
 	echo 'repos: []' >.pre-commit-config.yaml &&
 	printf 'pre-push:\n  commands:\n    say:\n      run: echo run\n' >lefthook.yml &&
 	test_commit config &&
@@ -131,7 +89,6 @@ switched_off() {
 
 test_that 'git-agent runs git with the configured hooks switched off, by event and by name' '
 	make_repo calls &&
-	cd calls &&
 	git config hook.mine.event reference-transaction &&
 	git config --add hook.mine.event pre-push &&
 	git config hook.mine.command false &&

@@ -3,7 +3,7 @@
 test_description='secrets of the project: found, and named without a value'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/secrets.sh"
+test_use secrets
 
 test_that 'secrets are listed with their state in git and the rule, and without their value' '
 	project r &&

@@ -3,7 +3,7 @@
 test_description='secrets of the project: kept out of sessions'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/secrets.sh"
+test_use secrets
 
 # What an agent can do to get at them; prints what it found.
 cat >attack <<'EOT'
@@ -139,8 +139,7 @@ test_that 'secrets.mode warn names secrets and shows them, off says nothing' '
 	git agent -c secrets.mode=off start --name x -- grep -c "$T" .env 2>../err &&
 	! grep secrets ../err &&
 	cd .. &&
-	may_fail git agent start --dry-run --name z -- true >../out &&
-	grep "secrets kept out" ../out &&
+	test_shows "secrets kept out" may_fail git agent start --dry-run --name z -- true &&
 	! grep "$T" ../out
 '
 
@@ -211,8 +210,7 @@ test_that 'the object of a staged secret is hidden, unless it is in a pack, whic
 	git prune-packed &&
 	git gc -q &&
 	test ! -e .git/objects/$(git rev-parse :.env | sed "s,..,&/,") &&
-	may_fail git agent start --name y -- true 2>../err &&
-	grep "kept out, but git has stored it .*: .env\$" ../err
+	test_says "kept out, but git has stored it .*: .env\$" may_fail git agent start --name y -- true
 '
 
 test_that 'a staged secret that a commit has is kept out, and a warning says that git has stored it' '
@@ -471,8 +469,8 @@ test_that 'with an explicit base the ignored files are shared, and their secrets
 		>../out 2>../err &&
 	! grep -E "$T|MIIE" ../out &&
 	grep "kept out.*: .env, cache/deep/.env.bak, cache/deep/.git/config\$" ../err &&
-	may_fail git agent start --name y --dirty ignore -- true 2>../err &&
-	grep "kept out.*: .env, cache/deep/.env.bak, cache/deep/.git/config\$" ../err
+	test_says "kept out.*: .env, cache/deep/.env.bak, cache/deep/.git/config\$" \
+		may_fail git agent start --name y --dirty ignore -- true
 '
 
 # keys DIR: an ignored file, an untracked one and a changed one for each kind that only content tells

@@ -50,7 +50,7 @@ test_that 'git agent start that is killed leaves no process' '
 	git init -q repo &&
 	(
 		cd repo &&
-		git commit -q --allow-empty -m 1 &&
+		test_empty 1 &&
 		PATH=$TRASH/bin:$PATH &&
 		trials 40 20 "git-agent start -q -- sleep 1000" &&
 		trials 20 80 "git-agent start -q -- sleep 1000"
@@ -68,7 +68,7 @@ test_that 'a start that fails leaves no process, wherever it was begun' '
 	git init -q away &&
 	(
 		cd away &&
-		git commit -q --allow-empty -m 1 &&
+		test_empty 1 &&
 		mkdir "$HOME/tree" &&
 		git config core.worktree "$HOME/tree" &&
 		PATH=$TRASH/bin:$PATH &&

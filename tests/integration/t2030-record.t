@@ -290,12 +290,6 @@ with open(sys.argv[1], \"a\") as file:
 	cp ../saved "$file"
 '
 
-test_that 'log uses the pager on a terminal' '
-	cd r &&
-	$pty expect="P:20" exit=0 -- env GIT_PAGER="sed s/^/P:/" git agent show --journal one &&
-	$pty expect="T:red" exit=0 -- env GIT_PAGER="sed s/^/T:/" git agent show --text one
-'
-
 test_that 'log takes the only session without a name, and refuses unknown names and options' '
 	test_enter few &&
 	test_empty a &&
@@ -382,20 +376,6 @@ test_that 'replay and text show a hostile or damaged recording safely' '
 	! LC_ALL=C grep "$(printf "\033")" ../out &&
 	grep "^after" ../out &&
 	! grep "zzz\|eHh4" ../out
-'
-
-test_that 'log --text refuses a recording that is a symlink, a FIFO or something else' '
-	cd r &&
-	file="$(dir bad)/transcript.cast" &&
-	rm "$file" &&
-	ln -s "$PWD/../bad" "$file" &&
-	test_expect_code 128 git agent show --text bad &&
-	rm "$file" &&
-	mkfifo "$file" &&
-	test_fails 128 "is not a file" git agent show --text bad &&
-	rm "$file" &&
-	echo hello >"$file" &&
-	test_fails 128 "is no recording" git agent show --text bad
 '
 
 test_done

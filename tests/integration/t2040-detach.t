@@ -3,7 +3,7 @@
 test_description='sessions without a terminal: start -d, wait, stop, notify'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/live.sh"
+test_use live
 own_programs
 
 repo() {
@@ -236,26 +236,6 @@ test_that 'a supervisor that is killed ends its session, which can be resumed' '
 	git agent stop -q k &&
 	test_holds agent/k:g y &&
 	test ! -e "$(dir_of k)/control"
-'
-
-test_that 'wait fails when the supervisor is killed' '
-	cd killed &&
-	test_background w "
-		touch f
-		$hold" &&
-	pid=$(running w "run[\"supervisor\"]") &&
-	sockets=$(ls -l /proc/$pid/fd | grep -c socket:) &&
-	{
-		{
-			git agent wait w 2>../err
-			echo $? >../status
-		} &
-	} &&
-	waiter=$! &&
-	test_wait_for "test \$(ls -l /proc/$pid/fd | grep -c socket:) -gt $sockets" &&
-	kill -KILL $pid &&
-	wait $waiter &&
-	test "$(cat ../status)" = 128
 '
 
 test_that 'PS-07: sessions that ended in whatever way leave no process, no socket and no mount' '

@@ -3,8 +3,8 @@
 test_description='the list says what each session does now'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/live.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
+test_use live
+test_use landing
 own_programs
 
 # says NAME TEXT: start a session whose program writes TEXT, as printf has it, and wait until it has

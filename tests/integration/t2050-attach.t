@@ -3,7 +3,7 @@
 test_description='a session seen from elsewhere: attach, logs, and what hostile clients can do'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/live.sh"
+test_use live
 own_programs
 
 repo() {
@@ -311,8 +311,6 @@ test_that UNSANITIZED 'TT-08: a terminal that does not read does not slow down t
 	kill $terminal &&
 	git agent stop -q flood
 '
-
-test_lazy_prereq VIM 'vim --version && tmux -V'
 
 # ---- others
 

@@ -3,7 +3,7 @@
 test_description='further commands in the sandbox of a session: git agent shell'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/live.sh"
+test_use live
 own_programs
 
 repo() {

@@ -9,11 +9,10 @@ all="SB-01 SB-02 SB-03 SB-05 SB-06 SB-07 SB-08 SB-09 SB-10 SB-11 SB-12 SB-13 SB-
 TT-01 TT-02 PS-03"
 
 make_repo() {
-	git init -q "$1" &&
-	cp "$probe" "$1/probe" &&
-	echo x >"$1/x" &&
-	git -C "$1" add -A &&
-	git -C "$1" commit -qm base
+	test_enter "$1" &&
+	cp "$probe" probe &&
+	echo x >x &&
+	test_commit base
 }
 
 # ids WORD: those that a list of the probe says it of
@@ -76,7 +75,6 @@ assert got[\"SB-01\"][\"ok\"] and not got[\"SB-04\"][\"ok\"], got"
 # root, who could do harm by it.
 test_that NOT_ROOT 'outside a sandbox the probe says that nothing held' '
 	make_repo src &&
-	cd src &&
 	mkdir -p ../run &&
 	echo secret >../.npmrc &&
 	exec 9<../.npmrc &&
@@ -105,7 +103,6 @@ test_that NOT_ROOT 'outside a sandbox the probe says that nothing held' '
 
 test_that ROOT 'as root an agent reads nothing that others cannot, and writes nothing of /proc' '
 	make_repo root &&
-	cd root &&
 	test_inside "
 		find /etc /usr/local/etc /opt -xdev -type f ! -perm -o+r -size +0 2>/dev/null
 		find /proc/sys -type f -writable
@@ -128,7 +125,7 @@ test_lazy_prereq IDMAP '
 '
 
 test_that IDMAP 'as root an agent cannot read such files that are created or replaced while it runs' '
-	make_repo meanwhile &&
+	(make_repo meanwhile) &&
 	mkdir etc &&
 	test_when_finished "rm -rf etc" &&
 	cp -a /etc/. etc &&
@@ -165,7 +162,6 @@ test_that IDMAP 'as root an agent cannot read such files that are created or rep
 
 test_that IDMAP 'as root nothing is mounted over files of the host, though its mounts are shared' '
 	make_repo shared &&
-	cd shared &&
 	unshare -m sh -c "
 		mount --make-rshared / &&
 		sort -k5 /proc/self/mountinfo >../before &&
@@ -188,7 +184,7 @@ test_that IDMAP 'as root nothing is mounted over files of the host, though its m
 '
 
 test_that IDMAP 'as root such files are covered where /etc is an overlay, and that is said' '
-	make_repo held &&
+	(make_repo held) &&
 	cp -a /etc etc &&
 	mkdir none &&
 	test_when_finished "rm -rf etc" &&
@@ -211,7 +207,7 @@ test_that IDMAP 'as root such files are covered where /etc is an overlay, and th
 '
 
 test_that IDMAP 'as root they are covered where an overlay lies below /etc, and that is said' '
-	make_repo below &&
+	(make_repo below) &&
 	cp -a /etc etc &&
 	mkdir etc/over unused &&
 	test_when_finished "rm -rf etc" &&
@@ -232,7 +228,6 @@ nested='-c sandbox.nested=true'
 
 test_that NESTS 'SB-02: bwrap and unshare work inside with sandbox.nested, and not without' '
 	make_repo nested &&
-	cd nested &&
 	for c in "bwrap --ro-bind / / true" "unshare -Ur true" "unshare -Urm mount -t tmpfs none /tmp"; do
 		test_must_fail git agent start -q -- $c &&
 		git agent $nested start -q -- $c ||
@@ -300,7 +295,6 @@ test_that NESTS 'SB-07: a sandbox inside cannot mount /proc, which would show th
 
 test_that NOT_ROOT 'sandbox.nested in a file of the repository needs trust' '
 	make_repo asks &&
-	cd asks &&
 	echo "sandbox: {nested: true}" >.agentdev.yaml &&
 	test_commit ask &&
 	test_says "\.agentdev\.yaml:1" test_must_fail git agent start -q -- true
@@ -308,10 +302,8 @@ test_that NOT_ROOT 'sandbox.nested in a file of the repository needs trust' '
 
 test_that ROOT 'as root sandbox.nested is refused, with the reason' '
 	make_repo rootn &&
-	cd rootn &&
 	test_fails 125 "uid 0" git agent $nested start -q -- true &&
-	test_must_fail git agent $nested doctor >../out &&
-	grep "^FAIL nested" ../out &&
+	test_shows "^FAIL nested" test_must_fail git agent $nested doctor &&
 	git agent list >../out &&
 	test ! -s ../out
 '
@@ -346,7 +338,6 @@ fails() {
 
 test_that STRACE 'a call that fails while a sandbox is made keeps it from starting, or nothing is missing' '
 	make_repo faults &&
-	cd faults &&
 	test_script check <<-\END &&
 	grep -h "^Cap\|^NoNewPrivs\|^Seccomp:" /proc/self/status | tr -d "\n\t" |
 		grep -q "^\(Cap[A-Z][a-z]*:0*\)*NoNewPrivs:1Seccomp:2$" &&

@@ -405,8 +405,8 @@ managed() {
 
 test_that NO_CGROUP 'a session that systemd refuses to limit does not start' '
 	repo scope &&
-	managed test_expect_code 125 git agent -c limits.memory=1GiB -c limits.cpu=150 start -- true 2>../err &&
-	grep "systemd did not limit the session: .Call failed: no thanks" ../err &&
+	test_says "systemd did not limit the session: .Call failed: no thanks" \
+		managed test_expect_code 125 git agent -c limits.memory=1GiB -c limits.cpu=150 start -- true &&
 	grep "^hint: .*systemd-run --user --scope" ../err &&
 	git agent list >../out &&
 	test_cmp /dev/null ../out &&
@@ -419,8 +419,7 @@ test_that NO_CGROUP 'a session that systemd refuses to limit does not start' '
 test_that NO_CGROUP 'an older systemd, without OOMPolicy, is asked again without it' '
 	cd scope &&
 	: >../old &&
-	managed test_expect_code 125 git agent -c limits.memory=1GiB start -- true 2>../err &&
-	grep "no thanks" ../err &&
+	test_says "no thanks" managed test_expect_code 125 git agent -c limits.memory=1GiB start -- true &&
 	test_prints 1 grep -c OOMPolicy ../all &&
 	grep -v OOMPolicy ../all |
 		grep "scope fail 3 PIDs au 1 [0-9]* MemoryMax t 1073741824 MemorySwapMax t 0 0 $"
@@ -432,8 +431,8 @@ test_that NO_CGROUP 'without a bus to ask systemd on, memory is limited by rlimi
 	unset DBUS_SESSION_BUS_ADDRESS &&
 	managed test_prints 1048576 git agent -c limits.memory=1GiB start -q --name s -- sh -c "ulimit -d" &&
 	git agent show s | grep "^limits *memory 1GiB rlimit\$" &&
-	managed test_expect_code 125 git agent -c limits.cpu=50 start -q --name c -- true 2>../err &&
-	grep "^hint: .*with its bus" ../err &&
+	test_says "^hint: .*with its bus" \
+		managed test_expect_code 125 git agent -c limits.cpu=50 start -q --name c -- true &&
 	test ! -s ../all
 '
 

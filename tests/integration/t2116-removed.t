@@ -5,21 +5,17 @@
 test_description='removing shared directories inside'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/live.sh"
+test_use live
 test_lazy_prereq PYTHON 'command -v python3'
-test_lazy_prereq NODE 'node -e "require(\"fs\").rmSync"'
-test_lazy_prereq CMAKE 'command -v cmake'
 
 # repo DIR: with three shared directories, one of them in a directory
 repo() {
-	git init -q "$1" &&
-	cd "$1" &&
+	test_enter "$1" &&
 	mkdir -p dist/deep mods/pkg sub/cache &&
 	echo a >a &&
 	echo s >sub/s &&
 	printf 'dist\nmods\ncache\nold\n' >.gitignore &&
-	git add . &&
-	git commit -qm 1 &&
+	test_commit 1 &&
 	echo 1 >dist/1 &&
 	echo 2 >dist/deep/2 &&
 	echo 3 >mods/pkg/3 &&
@@ -62,17 +58,6 @@ test_that PYTHON 'Python removes it' '
 	cd r &&
 	test_prints new removes "python3 -c \"import shutil; shutil.rmtree(\\\"dist\\\")\"" &&
 	test_prints new removes "python3 -c \"import shutil; shutil.move(\\\"dist\\\", \\\"old\\\")\""
-'
-
-test_that NODE 'Node removes it' '
-	cd r &&
-	test_prints new removes "node -e '\''fs.rmSync(\"dist\", { recursive: true })'\''" &&
-	test_prints new removes "node -e '\''fs.promises.rm(\"dist\", { recursive: true, force: true })'\''"
-'
-
-test_that CMAKE 'CMake removes it' '
-	cd r &&
-	test_prints new removes "cmake -E rm -r dist"
 '
 
 test_that 'one that lies in a directory is removed with that' '

@@ -105,14 +105,6 @@ test_that 'a changed file needs trust again, and shows what is new and what is g
 	! grep "^  [+-]" ../out
 '
 
-test_that TTY 'a setting that is gone is named once where it asks' '
-	repo once "secrets:\n  allow: [one, two]\n" &&
-	git agent trust -y &&
-	file "secrets:\n  allow: [one]\nlimits:\n  tasks: 0\n" &&
-	"$pty" expect="trust it" send="n\r" expect="not trusted" exit=1 -- git agent trust >../out &&
-	test "$(grep -c "  - show files that match two," ../out)" = 1
-'
-
 test_that 'a named commit is trusted, an edit of the working tree is not' '
 	repo named "$loose" &&
 	git tag first &&

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='what agents ask before they begin: answered, left to them, or refused where nobody sees it'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/live.sh"
+test_use live
 require_sandbox
 
 # pretend AGENT VERSION: one that says how it was called, where installers other than npm put it

@@ -3,7 +3,7 @@
 test_description='commands beside the agent: setup, services, finish'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/live.sh"
+test_use live
 own_programs
 
 # settings LINE...
@@ -265,38 +265,6 @@ test_that 'attach says that setup or finish is running' '
 		git agent attach att &&
 	{ git agent shell -q att -- touch over || :; } &&
 	git agent wait att
-'
-
-# the supervisor sees both ends at once, that of setup first
-test_that 'shell returns its command'\''s status when that ends together with setup' '
-	cd r &&
-	settings "setup: [\"$(wait_for "~/go"); touch ~/ended\"]" &&
-	for how in -q -qd; do
-		n=both$how-$$ &&
-		(cd "$HOME/aihome" && rm -f go there over ended told) &&
-		{ git-agent start $how -n $n -- sh -c "$(wait_for "~/told")" & } &&
-		test_wait_for "git agent list | grep \"^$n .*running\"" &&
-		{
-			timeout 180 git-agent shell -q $n -- sh -c "
-		touch ~/there
-		$(wait_for "~/ended")
-		sleep 0.3
-		touch ~/over
-		exit 7" &
-		} &&
-		shell=$! &&
-		test_wait_for "test -e $HOME/aihome/there" &&
-		pgrep -f "^git-agent start $how -n $n " >../pids &&
-		xargs kill -STOP <../pids &&
-		touch "$HOME/aihome/go" &&
-		test_wait_for "test -e $HOME/aihome/over" &&
-		sleep 0.3 &&
-		xargs kill -CONT <../pids &&
-		test_expect_code 7 wait $shell &&
-		touch "$HOME/aihome/told" &&
-		git agent wait $n || exit 1
-	done &&
-	wait
 '
 
 test_that 'a dry run and the configuration show the commands' '

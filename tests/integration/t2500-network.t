@@ -4,17 +4,11 @@ test_description='network: none, or what is allowed'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-# Servers on loopback: each prints its port once it listens. "echo" gives back what it gets, and
-# closes when that is over; "name WORD" says a word and closes.
+# A server on loopback: prints its port once it listens, gives back what it gets, and closes when that is over.
 cat >serve.py <<'PY'
-import socket, sys, threading, os
-how, where = sys.argv[1], sys.argv[2]
-if where.startswith("/"):
-	s = socket.socket(socket.AF_UNIX)
-	s.bind(where)
-else:
-	s = socket.socket(socket.AF_INET6 if ":" in where else socket.AF_INET)
-	s.bind((where, 0))
+import socket, threading
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
 s.listen(700)
 def echo(c):
 	while True:
@@ -30,15 +24,10 @@ def echo(c):
 	except OSError:
 		pass
 	c.close()
-def word(c):
-	while c.family != socket.AF_UNIX and c.recv(1000):
-		pass
-	c.sendall(sys.argv[3].encode())
-	c.close()
-print(0 if where.startswith("/") else s.getsockname()[1], flush=True)
+print(s.getsockname()[1], flush=True)
 while True:
 	c, _ = s.accept()
-	threading.Thread(target=echo if how == "echo" else word, args=(c,), daemon=True).start()
+	threading.Thread(target=echo, args=(c,), daemon=True).start()
 PY
 
 # One word for each destination: what was answered to "ping", or why not
@@ -141,31 +130,21 @@ while True:
 	threading.Thread(target=serve, args=(s.accept()[0],)).start()
 PY
 
-cat >r/unix.py <<'PY'
-import socket, os, sys
-s = socket.socket(socket.AF_UNIX)
-s.connect(sys.argv[1])
-print(s.recv(100).decode(), os.listdir(os.path.dirname(sys.argv[1])))
-PY
-
 git -C r add . &&
 git -C r commit -qm one || exit 1
 
-# serve FILE HOW WHERE [WORD]: a server; its port is in FILE
+# serve FILE: a server; its port is in FILE
 serve() {
 	serve_file=$1
-	shift
-	python3 "$HOME/serve.py" "$@" >"$serve_file" &
+	python3 "$HOME/serve.py" >"$serve_file" &
 	serve_pids="$serve_pids $!"
 	test_wait_for 'test -s "$serve_file"'
 }
 serve_pids=
-trap 'kill $serve_pids 2>/dev/null; rm -rf "$sockets"' EXIT
-serve port4 echo 127.0.0.1
-serve other4 echo 127.0.0.1
+trap 'kill $serve_pids 2>/dev/null' EXIT
+serve port4
+serve other4
 port=$(cat port4) other=$(cat other4)
-sockets=$(test_directory_in /tmp)
-serve unix word "$sockets/s" "from a socket"
 
 test_that 'with --network none there is only lo, and each refused connection is named' '
 	cd r &&
@@ -374,16 +353,6 @@ test_that 'a start that cannot publish a port names it and leaves no session' '
 	grep "auto:3000" ../err &&
 	git agent list --json >../after &&
 	test_cmp ../before ../after
-'
-
-test_that 'a unix socket of the host is reached at its path, unless there is no network' '
-	cd r &&
-	for mode in host allow; do
-		git agent -c network.sockets=$sockets/s start -q --network $mode -- \
-			python3 unix.py $sockets/s >../out &&
-		grep "from a socket \[.s.\]" ../out || exit 1
-	done &&
-	test_must_fail git agent -c network.sockets=$sockets/s start -q --network none -- python3 unix.py $sockets/s
 '
 
 test_that 'resume keeps the network of the session, or takes the one it is given' '

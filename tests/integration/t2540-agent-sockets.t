@@ -93,7 +93,7 @@ test_that SSH 'ssh-add in a session lists the keys of the agent outside, if its 
 	test_must_fail git -C r agent -c env.pass=SSH_AUTH_SOCK start -q -- ssh-add -l
 '
 
-test_that 'parents of a socket have the host'\''s modes, or 0700 where they are new' '
+test_that 'a socket is reached with a network, and its parents have the host'\''s modes, or 0700 where new' '
 	test_settings "network: {sockets: [~/open/s, ~/open/s:~/none/deep/s, ~/open/s:/run/none/s, ~/open/s:~/top]}" &&
 	git -C r agent start -q -- sh -ec "
 		python3 ask.py ~/open/s ~/none/deep/s /run/none/s ~/top
@@ -102,7 +102,8 @@ test_that 'parents of a socket have the host'\''s modes, or 0700 where they are 
 	printf "said\nsaid\nsaid\nsaid\n755\n700\n700\n700\ns\n" >want &&
 	test_cmp want out &&
 	: >"$conf" &&
-	test_says FileNotFoundError test_must_fail git -C r agent start -q -- python3 ask.py "~/open/s"
+	test_says FileNotFoundError test_must_fail git -C r agent start -q -- python3 ask.py "~/open/s" &&
+	test_must_fail git -C r agent -c "network.sockets=~/open/s" start -q --no-network -- python3 ask.py "~/open/s"
 '
 
 test_that 'a link that an agent leaves in place of a socket is refused' '

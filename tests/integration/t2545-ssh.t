@@ -17,18 +17,13 @@ if [ -z "${GA_SSH_HOST-}" ] && [ "$(id -u)" = 0 ]; then
 		exec sh "$0"' "$0"
 fi
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/net-servers.sh"
+test_use net-servers
 require_sandbox
 
 test_lazy_prereq INCLUDED 'for f in /etc/ssh/ssh_config.d/*.conf; do test -r "$f" || exit 1; done'
 test_lazy_prereq SSH 'ssh -V'
 me=$(id -un)
-# ssh finds the user's files by the user database: what asks it outside is to find those of the test
-ssh=$(command -v ssh)
-mkdir -m 700 .ssh .ssh/bin &&
-printf '#!/bin/sh\nexec "%s" -F "$HOME/.ssh/config" "$@"\n' "$ssh" >.ssh/bin/ssh &&
-chmod +x .ssh/bin/ssh
-PATH=$HOME/.ssh/bin:$PATH
+ssh_of_home .ssh/bin
 git init -q r &&
 git -C r commit -q --allow-empty -m one &&
 git clone -q --bare r remote.git
@@ -36,21 +31,7 @@ mkdir -p .config/git-agent
 
 # ssh_start: an sshd on a port of localhost; its user has the remotes "named" and "aliased" on it
 ssh_start() {
-	port=$(python3 -c "import socket; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1])") &&
-	ssh-keygen -q -t ed25519 -N "" -f host &&
-	ssh-keygen -q -t ed25519 -N "" -f .ssh/key &&
-	cat >sshd_config <<-EOF &&
-	ListenAddress 127.0.0.1:$port
-	HostKey $HOME/host
-	AuthorizedKeysFile $HOME/.ssh/key.pub
-	PidFile $HOME/sshd.pid
-	StrictModes no
-	UsePAM no
-	PasswordAuthentication no
-	PermitRootLogin yes
-	EOF
-	"$(command -v sshd)" -f "$HOME/sshd_config" -E "$HOME/sshd.log" &&
-	test_wait_for "test -s sshd.pid" &&
+	start_sshd main &&
 	cat >.ssh/config <<-EOF &&
 	Host forge
 		HostName localhost
@@ -86,7 +67,7 @@ ssh_start() {
 test_lazy_prereq SSHSERVER 'test_have_prereq SSHD && cd "$HOME" && ssh_start'
 end_server() {
 	[ ! -e "$HOME/agent" ] || (. "$HOME/agent" && kill "$SSH_AGENT_PID") >/dev/null
-	[ ! -e "$HOME/sshd.pid" ] || kill "$(cat "$HOME/sshd.pid")"
+	[ ! -e "$HOME/sshd_main.pid" ] || kill "$(cat "$HOME/sshd_main.pid")"
 }
 trap end_server EXIT
 
@@ -119,13 +100,13 @@ test_that SSHSERVER 'git fetches and pushes by host name and by an alias, with a
 		sh -c "$push/again" &&
 	printf "network:\n  sockets: [~/.ssh/agent.sock]\nenv:\n  set:\n    SSH_AUTH_SOCK: $HOME/.ssh/agent.sock\n" |
 		test_settings &&
-	port=$(sed -n "s/^ListenAddress.*://p" sshd_config) &&
+	port=$(sed -n "s/^ListenAddress.*://p" sshd_main) &&
 	git -C r agent start -q --allow "localhost:$port" -- sh -c "$push/always" &&
 	test ! -e r/ran
 '
 
 test_that SSHSERVER 'SB-12: known hosts of the remotes are there, and nothing else of ~/.ssh' '
-	port=$(sed -n "s/^ListenAddress.*://p" sshd_config) &&
+	port=$(sed -n "s/^ListenAddress.*://p" sshd_main) &&
 	key=$(cut -d" " -f1,2 host.pub) &&
 	git -C r agent start -q -- sh -c "
 		cat /run/git-agent-ssh/known_hosts

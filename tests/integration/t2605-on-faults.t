@@ -1,16 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 test_description='sessions on another machine: what fails, there, here and on the way'
-# root's sshd wants a directory in /run
-# shellcheck disable=SC2016
-[ -n "${GA_ON-}" ] || [ "$(id -u)" != 0 ] || GA_ON=yes exec unshare -m sh -c '
-	export GA_ON
-	mount -t tmpfs -o mode=755 none /run && mkdir -m 755 /run/sshd && exec sh "$0"' "$0"
-. "$TEST_SRCDIR/tests/lib/test-lib.sh"
-require_sandbox
-. "$TEST_SRCDIR/tests/lib/net-servers.sh"
-. "$TEST_SRCDIR/tests/lib/live.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
 . "$TEST_SRCDIR/tests/lib/on.sh"
 trap far_end EXIT
 
@@ -185,22 +175,6 @@ shell_there() {
 }
 test_that FARFISH 'fish as login shell' 'shell_there fish'
 test_that FARTCSH 'tcsh as login shell' 'shell_there tcsh'
-test_that FARSERVER 'a login shell that prints a banner' '
-	echo "echo welcome; echo motd >&2" >"$far/.bashrc" &&
-	{
-		cat "$HOME/sshd_build" &&
-		echo "ForceCommand . $far/.bashrc; eval \"\$SSH_ORIGINAL_COMMAND\""
-	} >"$HOME/sshd_noisy" &&
-	make_repo noisy &&
-	agree build &&
-	far_restart noisy &&
-	test_when_finished "far_restart build" &&
-	git agent start --on build -d -n s -- sh -c "echo 1 >n" &&
-	git agent wait s &&
-	git agent land s &&
-	test_prints 1 cat n &&
-	rm "$far/.bashrc"
-'
 
 test_that FARSERVER 'a push that stands still starts nothing' '
 	make_repo half &&

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: MIT
 test_description='a hostile agent against the whole flow: start, capture, review, land'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/attacks.sh"
+test_use attacks
 require_sandbox
 
 commit='echo c >c && git add c && git commit -qm c && C=$(git rev-parse HEAD)'
 
 test_that 'GT-03 GT-06: refs that exclude each other, or with bad names, do not stop a capture' '
 	make_repo refs &&
-	cd refs &&
 	attack df "
 		$commit
 		git commit -q --allow-empty -m 2
@@ -40,7 +39,6 @@ test_that 'GT-03 GT-06: refs that exclude each other, or with bad names, do not 
 
 test_that 'GT-06: an agent changes no branch, tag, note or replacement of the user' '
 	make_repo names &&
-	cd names &&
 	git branch keep &&
 	git for-each-ref refs/heads refs/tags refs/notes refs/replace >../want &&
 	attack n "
@@ -63,7 +61,6 @@ test_that 'GT-06: an agent changes no branch, tag, note or replacement of the us
 
 test_that 'GT-03 OV-06: a fifo in the session'\''s git directory blocks nothing' '
 	make_repo fifo &&
-	cd fifo &&
 	for f in config packed-refs refs/heads/z objects/info/alternates info/attributes; do
 		n=$((n + 1)) &&
 		attack f$n "
@@ -79,7 +76,6 @@ test_that 'GT-03 OV-06: a fifo in the session'\''s git directory blocks nothing'
 
 test_that 'GT-03: a git directory that is removed, or made of links, costs the history, not the work' '
 	make_repo gone &&
-	cd gone &&
 	while read -r how; do
 		n=$((n + 1)) &&
 		attack g$n "
@@ -104,7 +100,6 @@ test_that 'GT-03: a git directory that is removed, or made of links, costs the h
 
 test_that 'GT-16: a missing object makes git run no command of a remote' '
 	make_repo lazy &&
-	cd lazy &&
 	attack lz "
 		$commit
 		git config remote.o.promisor true
@@ -123,7 +118,6 @@ test_that 'GT-16: a missing object makes git run no command of a remote' '
 
 test_that 'OV-06 GT-09: a fifo named .gitattributes blocks nothing' '
 	make_repo trap "echo \"*.txt text\" >.gitattributes" &&
-	cd trap &&
 	attack t1 "
 		printf \"a\r\n\" >d/3.txt
 		printf \"a\r\n\" >4.txt
@@ -142,7 +136,6 @@ test_that 'OV-06 GT-09: a fifo named .gitattributes blocks nothing' '
 # Those of the repository and of the user's configuration count, as they were before the session.
 test_that 'GT-03 GT-09: attributes and settings of the session'\''s git directory convert no content' '
 	make_repo mine "printf \"*.txt text\n\" >.gitattributes" &&
-	cd mine &&
 	attack m "
 		printf \"*.txt -text\n*.bin text\n\" | tee .git/info/attributes >/tmp/attributes
 		git config core.attributesFile /tmp/attributes
@@ -167,7 +160,6 @@ test_that 'GT-03 GT-09: attributes and settings of the session'\''s git director
 
 test_that 'OV-05 OV-06 OV-08 OV-11 GT-02: links, fifos, closed files and repositories are not followed' '
 	make_repo swap &&
-	cd swap &&
 	attack s "
 		rm a
 		ln -s /etc/passwd a
@@ -209,7 +201,6 @@ END
 
 test_that 'TT-04 OV-10 GT-12: no output has control characters of names, messages or content' '
 	make_repo esc &&
-	cd esc &&
 	cp ../names.py ../aihome/ &&
 	attack e "
 		python3 ~/names.py
@@ -230,7 +221,6 @@ test_that 'TT-04 OV-10 GT-12: no output has control characters of names, message
 
 test_that 'RV-03 GT-13: a file that comes and goes in the agent'\''s commits is in none of the branch' '
 	make_repo flags &&
-	cd flags &&
 	attack f3 "
 		echo e >.envrc
 		git add .envrc
@@ -265,7 +255,6 @@ test_that 'GT-01 GT-08 PS-02 PS-05: no hook, driver or configuration of the agen
 		mkdir .githooks &&
 		printf \"#!/bin/sh\n\" >.githooks/post-merge &&
 		chmod +x .githooks/post-merge" &&
-	cd runs &&
 	git config core.hooksPath .githooks &&
 	t="touch $TRASH/ran" &&
 	drivers "$t" &&
@@ -295,7 +284,6 @@ test_that 'GT-01 GT-08 PS-02 PS-05: no hook, driver or configuration of the agen
 
 test_that 'GT-08: a preview of a landing runs no driver of the user, whatever was accepted' '
 	make_repo preview "seq 20 >a" &&
-	cd preview &&
 	t="touch $TRASH/driven" &&
 	drivers "$t" &&
 	attack p "
@@ -320,9 +308,8 @@ test_that 'PS-02 SB-04: a planted link or a closed home stops the next session, 
 	chmod -R u+rwx "$HOME/aihome" &&
 	rm -rf "$HOME/aihome" &&
 	mkdir -p "$HOME/v" "$HOME/w" victim &&
-	make_repo "$HOME/w/p" &&
+	(make_repo "$HOME/w/p") &&
 	make_repo "$HOME/v/p" &&
-	cd "$HOME/v/p" &&
 	test_session h1 "
 		echo c >c
 		git add c

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: MIT
 test_description='a hostile agent against the layers: what it leaves in them, and capture'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/attacks.sh"
+test_use attacks
 require_sandbox
 
-mkdir -p "$HOME/aihome" &&
-chmod 700 "$HOME/aihome"
+test_aihome
 echo "import os, sys; os.setxattr(sys.argv[1], sys.argv[2], sys.argv[3].encode())" >"$HOME/aihome/xattr.py"
 
 # The session's directory, by its name.
@@ -26,7 +25,6 @@ changed() {
 
 test_that 'OV-03: no layer can be written or found from inside a session' '
 	make_repo side "echo mods/ >.gitignore" &&
-	cd side &&
 	mkdir mods &&
 	echo m >mods/m &&
 	attack p1 "
@@ -95,7 +93,6 @@ END
 
 test_that 'OV-07: processes that the agent leaves running are dead before its work is read' '
 	make_repo race &&
-	cd race &&
 	h=$HOME/aihome &&
 	cp ../daemons.py "$h" &&
 	attack r "
@@ -159,7 +156,7 @@ if pid: os.waitpid(pid, 0)
 END
 
 test_that 'OV-05 OV-06: diff shows nothing from outside while links, fifos and directories change places' '
-	make_repo looked &&
+	(make_repo looked) &&
 	mkdir secret &&
 	echo OUTSIDE >secret/f &&
 	cp swap.py "$HOME/aihome/swap.py" &&
@@ -191,7 +188,7 @@ with open("log", "wb") as f:
 END
 
 test_that 'diff shows a file that grows while it is read' '
-	make_repo grown &&
+	(make_repo grown) &&
 	cp grow.py "$HOME/aihome/grow.py" &&
 	cd grown &&
 	rm -f "$HOME/aihome/stop" &&
@@ -213,7 +210,6 @@ test_that 'diff shows a file that grows while it is read' '
 
 test_that 'OV-14: set-uid bits, access lists and attributes get into no tree, sessions are for their owner' '
 	make_repo suid &&
-	cd suid &&
 	attack u "
 		cp /bin/true b
 		chmod 6755 b
@@ -232,7 +228,6 @@ test_that 'OV-14: set-uid bits, access lists and attributes get into no tree, se
 test_that STRACE 'OV-15: only executable bits count of modes, and the cost of a capture is linear' '
 	for n in 400 1600; do
 		make_repo meta$n "mkdir m && seq $n | split -l 1 -a 4 - m/" &&
-		cd meta$n &&
 		test_expect_code 137 env GIT_AGENT_FAULT=capture:begin:kill git agent start --name m -- sh -c "
 			touch m/*
 			chmod 600 m/*
@@ -251,7 +246,6 @@ test_that STRACE 'OV-15: only executable bits count of modes, and the cost of a 
 
 test_that 'OV-16: a change that keeps size and time is captured, whatever the index is told' '
 	make_repo forge &&
-	cd forge &&
 	attack f "
 		touch -r a /tmp/a
 		printf \"b\n\" >a
@@ -266,7 +260,6 @@ test_that 'OV-16: a change that keeps size and time is captured, whatever the in
 
 test_that 'OV-17: rules that the agent hides in its git directory ignore nothing' '
 	make_repo ign "echo \"*.log\" >.gitignore" &&
-	cd ign &&
 	echo l >x.log &&
 	attack i "
 		echo \"*\" >.git/info/exclude
@@ -281,7 +274,6 @@ test_that 'OV-17: rules that the agent hides in its git directory ignore nothing
 
 test_that 'OV-20: overlays are mounted with userxattr, nosuid and nodev, without redirects or an index' '
 	make_repo opts "echo mods/ >.gitignore" &&
-	cd opts &&
 	mkdir mods &&
 	echo m >mods/m &&
 	pwd=$PWD &&
@@ -317,7 +309,6 @@ END
 
 test_that 'OV-22: what the known holes of overlayfs need cannot be had in a session' '
 	make_repo kernel "cp /bin/true t" &&
-	cd kernel &&
 	cp ../holes.py ../aihome/ &&
 	attack k "
 		cp t new
@@ -335,7 +326,6 @@ test_that 'OV-22: what the known holes of overlayfs need cannot be had in a sess
 # Where an overlay holds the state is in t1300-faults.t: only root can make one there.
 test_that 'OV-23: a state directory in memory works, or is refused with a hint' '
 	make_repo fs &&
-	cd fs &&
 	d=$(test_directory_in /dev/shm) &&
 	test_when_finished "chmod -R u+rwx $d; rm -rf $d" &&
 	if XDG_STATE_HOME=$d git agent start --name shm -- sh -c "

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='a hostile agent against git: objects, refs and configuration'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/attacks.sh"
+test_use attacks
 require_sandbox
 
 # The work is there although the commits are not, and why.
@@ -33,7 +33,6 @@ b=$(echo blob | git hash-object -w --stdin)'
 
 test_that 'GT-02: a repository that lies in the tree as files is flagged critical, and git never uses it' '
 	make_repo bare &&
-	cd bare &&
 	attack b "
 		mkdir -p v/x/objects v/x/refs u
 		echo k >v/x/objects/k
@@ -55,7 +54,6 @@ assert any(x[\"severity\"] == \"critical\" and x[\"path\"].startswith(\"v/x/\") 
 
 test_that 'GT-04: a session cannot change the user'\''s repository' '
 	make_repo store "echo more >more" &&
-	cd store &&
 	git tag v1 &&
 	git repack -qad &&
 	echo l >l &&
@@ -91,9 +89,8 @@ test_that 'GT-04: a session cannot change the user'\''s repository' '
 '
 
 test_that 'GT-11: a session cannot reach the git directories of submodules' '
-	make_repo subsrc &&
+	(make_repo subsrc) &&
 	make_repo super &&
-	cd super &&
 	test_submodule "$HOME/subsrc" sub &&
 	git commit -qm sub &&
 	fingerprint ../before &&
@@ -123,7 +120,6 @@ done'
 
 test_that 'GT-03 GT-16: replacements, grafts, shallow marks and alternates change no history' '
 	make_repo marks &&
-	cd marks &&
 	while IFS="|" read -r s how; do
 		attack $s "
 			$two_commits
@@ -158,7 +154,7 @@ test_that 'GT-03 GT-16: replacements, grafts, shallow marks and alternates chang
 
 # What was never fetched is on the user's remote, and here that is a command.
 test_that 'GT-16: in a partial clone no command fetches what is missing' '
-	make_repo owes &&
+	(make_repo owes) &&
 	(
 		cd owes &&
 		echo later >a &&
@@ -200,8 +196,7 @@ is_lost() {
 	git agent show "$1" | grep "HEAD names no commit\|commits were not taken"
 }
 # settings that change what git prints
-mkdir -p "$HOME/aihome"
-chmod 700 "$HOME/aihome"
+test_aihome
 cat >"$HOME/aihome/settings" <<\END
 git config color.ui always
 git config core.abbrev 4
@@ -214,7 +209,6 @@ END
 
 test_that 'GT-03: a damaged or misleading git directory yields the history as committed, or none of it' '
 	make_repo lies &&
-	cd lies &&
 	n=0 &&
 	commit="
 		for i in 1 2 3; do
@@ -274,7 +268,6 @@ assert left == [sys.argv[2]], left" "$2" "$3" &&
 
 test_that 'GT-05: a file that git refuses stays in the session, and the rest is kept' '
 	make_repo both &&
-	cd both &&
 	n=0 &&
 	while IFS="|" read -r why path how; do
 		n=$((n + 1)) &&
@@ -323,7 +316,6 @@ test_that 'GT-05: content that is fine under one name is refused under another' 
 
 test_that 'GT-05: a name that git refuses is kept neither from a commit nor from the working tree' '
 	make_repo aliases &&
-	cd aliases &&
 	n=0 &&
 	while IFS="|" read -r mode name how; do
 		n=$((n + 1)) &&
@@ -356,7 +348,6 @@ test_that 'GT-05: a name that git refuses is kept neither from a commit nor from
 
 test_that 'GT-05: a file that cannot be captured keeps the content that the agent committed last' '
 	make_repo last "echo old >.gitmodules; echo old >big; echo old >gone" &&
-	cd last &&
 	attack l "
 		printf \"[submodule \\\"x\\\"]\n\tpath = x\n\" >.gitmodules
 		echo new >big
@@ -397,7 +388,6 @@ END
 
 test_that 'GT-05: trees that expand to billions of paths, or nest too deep, are refused' '
 	make_repo bombs &&
-	cd bombs &&
 	bomb="
 		for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
 			t=\$(for n in 0 1 2 3 4 5 6 7 8 9; do entry 40000 \$n \$t; done | raw tree)
@@ -448,7 +438,6 @@ END
 
 test_that 'GT-05: delta chains are no longer than git'\''s own' '
 	make_repo chains &&
-	cd chains &&
 	python3 ../chain.py ../aihome/pack >../aihome/names &&
 	deepest="
 		git verify-pack -v .git/objects/pack/*.idx |

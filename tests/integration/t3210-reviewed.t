@@ -2,15 +2,13 @@
 # SPDX-License-Identifier: MIT
 test_description='a hostile agent against git: what is reviewed, and what lands'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-. "$TEST_SRCDIR/tests/lib/attacks.sh"
+test_use attacks
 require_sandbox
 
-mkdir -p "$HOME/aihome"
-chmod 700 "$HOME/aihome"
+test_aihome
 
 test_that 'GT-12: the author, date and signature that a commit claims are shown, not believed' '
 	make_repo claims &&
-	cd claims &&
 	printf "#!/bin/sh\ntouch %s/signed\nexit 1\n" "$TRASH" >../sign &&
 	chmod +x ../sign &&
 	git config commit.gpgSign true &&
@@ -41,7 +39,6 @@ test_that 'GT-12: the author, date and signature that a commit claims are shown,
 
 test_that 'GT-10: a gitlink that the agent commits is flagged, a repository in the tree becomes none' '
 	make_repo link &&
-	cd link &&
 	attack l "
 		git update-index --add --cacheinfo 160000,1234567890123456789012345678901234567890,evil
 		git commit -qm evil
@@ -64,7 +61,6 @@ assert any(f[\"path\"] == \"evil\" for f in r[\"flags\"]), r[\"flags\"]"
 # ran on Windows.
 test_that 'GT-19: names that graphical tools for git take for commands are flagged' '
 	make_repo tools &&
-	cd tools &&
 	printf "%s\n" "|id" ">over" "<in" "2>x" "|sh -c id|" ">d/x" astextplain.exe sh.exe "x;id" "x\"y" .gitmodules \
 		>../aihome/names &&
 	attack t "
@@ -88,7 +84,6 @@ assert not [f for f in flags if f[\"path\"] == \"w\"], flags" &&
 
 test_that 'a file that is moved to where it runs is flagged there' '
 	make_repo moved "seq 40 >docs-a.md" &&
-	cd moved &&
 	test_session moved "
 		mkdir -p .github/workflows &&
 		git mv docs-a.md .github/workflows/a.yml &&
@@ -103,7 +98,6 @@ test_that 'a file that is moved to where it runs is flagged there' '
 
 test_that 'GT-07: landing overwrites no uncommitted work and follows no link' '
 	make_repo land &&
-	cd land &&
 	mkdir ../victim &&
 	attack l "
 		echo l >a
@@ -131,7 +125,6 @@ test_that 'GT-07: landing overwrites no uncommitted work and follows no link' '
 
 test_that 'GT-14: flags of a landing are those of the paths that the merge makes' '
 	make_repo merge "mkdir x && echo 1 >x/1 && echo 2 >x/2" &&
-	cd merge &&
 	attack m "
 		echo w >w
 		printf \"#!/bin/sh\ntouch $TRASH/ran\n\" >x/post-merge
@@ -152,7 +145,6 @@ test_that 'GT-14: flags of a landing are those of the paths that the merge makes
 
 test_that 'GT-14: an attribute that chooses a merge driver waits for a verdict' '
 	make_repo union "echo 1 >f" &&
-	cd union &&
 	attack u "
 		printf \"f merge=union\n\" >.gitattributes
 		echo agent >f" &&
@@ -165,7 +157,6 @@ test_that 'GT-14: an attribute that chooses a merge driver waits for a verdict' 
 
 test_that 'GT-15: a commit that is not the reviewed one does not land' '
 	make_repo toctou &&
-	cd toctou &&
 	attack t "
 		echo all: >Makefile
 		echo \"	true\" >>Makefile" &&
@@ -192,11 +183,10 @@ test_that 'GT-15: a commit that is not the reviewed one does not land' '
 '
 
 test_that 'GT-17: variables of git and a repository above the project lead nowhere else' '
-	make_repo other &&
+	(make_repo other) &&
 	fp=$(cd other && git rev-parse HEAD) &&
 	mkdir -p deep &&
 	make_repo deep/disc &&
-	cd deep/disc &&
 	vars=$(sed "s,OTHER,$HOME/other,") <<-\END &&
 	GIT_DIR=OTHER/.git
 	GIT_WORK_TREE=OTHER

@@ -272,8 +272,7 @@ evil_session() {
 	echo x >d/x &&
 	printf '* text=auto\n' >.gitattributes &&
 	test_commit base &&
-	mkdir -p "$HOME/aihome" &&
-	chmod 700 "$HOME/aihome" &&
+	test_aihome &&
 	cp "$TRASH/plant" "$HOME/aihome/plant"
 }
 

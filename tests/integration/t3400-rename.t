@@ -27,8 +27,7 @@ echo pkg >lib/pkg/bin/run &&
 ln lib/pkg/bin/run lib/pkg/again &&
 test_commit base &&
 cd ..
-mkdir -p "$HOME/aihome" &&
-chmod 700 "$HOME/aihome"
+test_aihome
 
 # inside CMD...: a session of its own
 inside() {
@@ -343,7 +342,7 @@ test_that 'a directory of that name that the agent committed is taken, with the 
 	test_session named "
 		mkdir .git-agent-moving-2 &&
 		echo c >.git-agent-moving-2/c &&
-		git add . &&
+		git add -A &&
 		git commit -qm c &&
 		echo d >.git-agent-moving-2/c" &&
 	test_prints .git-agent-moving-2/c git diff-tree -r --name-only main refs/agent/named/held &&

@@ -5,7 +5,7 @@
 test_description='refreshing what a running session shares'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-. "$TEST_SRCDIR/tests/lib/live.sh"
+test_use live
 own_programs
 
 # repo DIR: with two shared directories

@@ -119,8 +119,7 @@ test_that 'a session makes all the cells' '
 		echo "git hash-object UP-CLOSED/BASE-REG 2>&1 | grep -i denied; true"
 	} >script &&
 	make_base &&
-	mkdir -p "$HOME/aihome" &&
-	chmod 700 "$HOME/aihome" &&
+	test_aihome &&
 	cp ../script "$HOME/aihome/script" &&
 	git agent start --name c -- sh "$HOME/script" >../out 2>&1 &&
 	! grep "^UP-" ../out &&

@@ -18,8 +18,7 @@ per_repo=10 # sequences in one repository
 test_random 120
 oracle=$TEST_BUILDDIR/tests/helpers/oracle
 
-mkdir -p "$HOME/aihome" &&
-chmod 700 "$HOME/aihome" &&
+test_aihome &&
 cp "$oracle" "$HOME/aihome/oracle"
 
 # ---- what git makes of it

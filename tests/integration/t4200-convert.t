@@ -13,8 +13,7 @@ require_sandbox
 
 test_random 30
 
-mkdir -p "$HOME/aihome" &&
-chmod 700 "$HOME/aihome"
+test_aihome
 cat >"$HOME/aihome/convert.py" <<\EOF
 import os, random, subprocess, sys
 

@@ -6,13 +6,12 @@ require_sandbox
 
 # make_repo NAME [COMMANDS]: a repository with one commit of what COMMANDS make.
 make_repo() {
-	git init -q "$1" &&
-	(cd "$1" && echo a >a && eval "${2:-:}" && git add -A && git commit -qm base)
+	test_enter "$1" &&
+	(echo a >a && eval "${2:-:}" && test_commit base)
 }
 
 test_that 'the subject of a commit counts files only if it has all of them' '
 	make_repo subject &&
-	cd subject &&
 	test_session s1 "echo b >b" &&
 	git log -1 --format=%s agent/s1 >../got &&
 	test_session s2 "
@@ -29,7 +28,6 @@ test_that 'the subject of a commit counts files only if it has all of them' '
 
 test_that 'a relative link lands without a verdict, and ignored directories have no flags' '
 	make_repo plain "echo build/ >.gitignore" &&
-	cd plain &&
 	mkdir build &&
 	echo o >build/o &&
 	test_session p "
@@ -55,7 +53,6 @@ test_that 'a relative link lands without a verdict, and ignored directories have
 
 test_that 'the list says which sessions changed nothing, and cuts long commands' '
 	make_repo list &&
-	cd list &&
 	git agent start --name n true &&
 	test_session w "echo b >b" &&
 	git agent start --name x -- true "αβγδεζηθικλμνξοπρστυφχψωαβγδεζηθ" &&
@@ -70,7 +67,6 @@ test_that 'the list says which sessions changed nothing, and cuts long commands'
 
 test_that 'the list says what lags, which sessions change the same, and what to do next' '
 	make_repo cockpit &&
-	cd cockpit &&
 	test_session one "echo 1 >both; echo 1 >b" &&
 	test_session two "echo 2 >both" &&
 	test_empty next &&
@@ -101,7 +97,6 @@ assert v[\"one\"][\"overlaps\"] == [\"two\"] and v[\"three\"][\"overlaps\"] == [
 
 test_that 'no path is completed that a shell would take for more than a name' '
 	make_repo complete &&
-	cd complete &&
 	test_session c "
 		for f in plain \"\\\$(id)\" \"a;b\" \"\\\`c\\\`\" -x \"*\" \"~d\"; do
 			echo 1 >./\"\$f\"
@@ -182,7 +177,6 @@ assert all(build.values()) and os.path.exists(build[\"programs\"] + \"/git-agent
 
 test_that 'who has no name for git is told so before the agent runs' '
 	make_repo who &&
-	cd who &&
 	git config user.useConfigOnly true &&
 	mv ../.gitconfig ../saved &&
 	test_when_finished "mv \"$HOME/saved\" \"$HOME/.gitconfig\"" &&

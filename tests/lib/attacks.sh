@@ -4,11 +4,10 @@
 # For tests of hostile agents: repositories, sessions that must come to an end, and checks for what no
 # session may leave behind. Sourced after test-lib.sh.
 
-# make_repo NAME [COMMANDS]: a repository with one commit, in which the commands' files are too
+# make_repo NAME [COMMANDS]: a repository with one commit, in which the commands' files are too; change to it
 make_repo() {
-	git init -q "$1" &&
+	test_enter "$1" &&
 	(
-		cd "$1" &&
 		echo a >a &&
 		mkdir d &&
 		echo x >d/x &&

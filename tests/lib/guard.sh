@@ -5,8 +5,9 @@
 # Sourced after test-lib.sh.
 
 make_repo() {
-	git init -q "$1" &&
-	(cd "$1" && echo a >a && git add a && git commit -qm base)
+	test_enter "$1" &&
+	echo a >a &&
+	test_commit base
 }
 
 # session NAME: a session with a critical path, a high one, and critical ones with unusual names
@@ -58,4 +59,44 @@ guard_refuses() {
 	"$@" 2>"$HOME/err" && return 1
 	grep "git-agent: refused: .* would contain what nobody has decided about" "$HOME/err" &&
 	grep "hint: .*GIT_AGENT_ALLOW=1 lets it through" "$HOME/err"
+}
+
+# commit_and_push: what the hooks of the user log meanwhile
+commit_and_push() {
+	: >"$log"
+	echo more >>a &&
+	git commit -qam more &&
+	git push -q origin main &&
+	sort "$log"
+}
+
+# guard_works_beside TOOL: hooks that install_TOOL installs run as before beside ours, and nothing of ours is left
+guard_works_beside() {
+	log=$TRASH/log.$1 &&
+	git init -q --bare "b $1.git" &&
+	make_repo "b $1" &&
+	git remote add origin "../b $1.git" &&
+	"install_$1" &&
+	git add -A &&
+	test_empty hooks &&
+	git push -q origin main &&
+	git agent list &&
+	commit_and_push >../want &&
+	test -s ../want &&
+	picture >../before &&
+	git agent guard on &&
+	session x &&
+	how | grep ' True$' &&
+	commit_and_push | test_cmp ../want - &&
+	guard_refuses git branch foo refs/agent/x/held &&
+	guard_refuses git push -q origin refs/agent/x/held:refs/heads/x &&
+	git merge -q agent/x &&
+	git agent list &&
+	how | grep ' True$' &&
+	git reset -q --hard HEAD~1 &&
+	test -z "$(git status --porcelain)" &&
+	git agent drop --force x &&
+	git agent guard off &&
+	picture | test_cmp ../before - &&
+	commit_and_push | test_cmp ../want -
 }

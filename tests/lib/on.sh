@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=sh disable=SC2034
+# shellcheck shell=sh disable=SC2016,SC2034
 #
-# For tests of sessions on another machine, which is an sshd of this one with a home of its own. Sourced after
-# test-lib.sh.
+# For tests of sessions on another machine, which is an sshd of this one with a home of its own. Sourced first, it
+# sources the others.
+
+# root's sshd wants a directory in /run
+[ -n "${GA_ON-}" ] || [ "$(id -u)" != 0 ] || GA_ON=yes exec unshare -m sh -c '
+	export GA_ON
+	mount -t tmpfs -o mode=755 none /run && mkdir -m 755 /run/sshd && exec sh "$0"' "$0"
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+. "$TEST_SRCDIR/tests/lib/net-servers.sh"
+. "$TEST_SRCDIR/tests/lib/live.sh"
+. "$TEST_SRCDIR/tests/lib/landing.sh"
 
 far=$HOME/far
-# The user's home is the test's, not that of the user database, where ssh looks.
-ssh=$(command -v ssh)
-mkdir -m 700 .ssh bin &&
-printf '#!/bin/sh\nexec "%s" -F "$HOME/.ssh/config" "$@"\n' "$ssh" >bin/ssh &&
-chmod +x bin/ssh
-PATH=$HOME/bin:$PATH
+ssh_of_home bin
 # where the scratch directory's path is too long for a socket, no connection would be kept
 XDG_RUNTIME_DIR=$(test_directory_in /tmp)
 export XDG_RUNTIME_DIR
@@ -19,26 +24,11 @@ export XDG_RUNTIME_DIR
 far_server() {
 	name=$1
 	shift
-	port=$(python3 -c "import socket; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1])") &&
 	mkdir -p "$far" &&
 	git config -f "$far/.gitconfig" user.name Far &&
 	git config -f "$far/.gitconfig" user.email far@example.org &&
-	{ test -e host || ssh-keygen -q -t ed25519 -N "" -f host; } &&
-	{ test -e .ssh/key || ssh-keygen -q -t ed25519 -N "" -f .ssh/key; } &&
-	cat >"sshd_$name" <<-EOF &&
-	ListenAddress 127.0.0.1:$port
-	HostKey $HOME/host
-	AuthorizedKeysFile $HOME/.ssh/key.pub
-	PidFile $HOME/sshd_$name.pid
-	StrictModes no
-	UsePAM no
-	PasswordAuthentication no
-	PermitRootLogin yes
-	SetEnv HOME=$far PATH=$PATH GIT_CONFIG_NOSYSTEM=1 $(env | grep "^[ALU]*SAN_OPTIONS=" | xargs)
-	EOF
-	printf '%s\n' "$@" >>"sshd_$name" &&
-	"$(command -v sshd)" -f "$HOME/sshd_$name" -E "$HOME/sshd_$name.log" &&
-	test_wait_for "test -s sshd_$name.pid" &&
+	sanitizers=$(env | grep "^[ALU]*SAN_OPTIONS=" | xargs) &&
+	start_sshd "$name" "SetEnv HOME=$far PATH=$PATH GIT_CONFIG_NOSYSTEM=1 $sanitizers" "$@" &&
 	cat >>.ssh/config <<-EOF
 	Host $name
 		HostName 127.0.0.1
@@ -78,10 +68,6 @@ far_end() {
 agree() {
 	git agent list >/dev/null &&
 	echo "$1" >>"$(dirname "$(dirname "$(dir_of x)")")/on-hosts"
-}
-# far_agent COMMAND...: git agent there, in the working tree of the only session
-far_agent() {
-	(cd "$(echo "$far"/.local/share/git-agent/on/*/trees/*/*)" && HOME=$far git agent "$@")
 }
 # far_restart CONFIG: the server of "build" anew, by that configuration
 far_restart() {

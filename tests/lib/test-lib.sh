@@ -157,6 +157,12 @@ grep() {
 	return "$1"
 }
 
+# test_use NAME: the helpers in tests/lib/NAME.sh as well
+test_use() {
+	# shellcheck disable=SC1090
+	. "$TEST_SRCDIR/tests/lib/$1.sh"
+}
+
 # program NAME: its path, also where a function above has its name
 program() {
 	(unset -f test grep && command -v "$1")
@@ -267,6 +273,12 @@ test_commit() {
 # test_empty MESSAGE: a commit that changes nothing
 test_empty() {
 	git commit -q --allow-empty -m "$1"
+}
+
+# test_aihome: the agents' home, before the first session makes it
+test_aihome() {
+	mkdir -p "$HOME/aihome" &&
+	chmod 700 "$HOME/aihome"
 }
 
 # test_submodule URL DIR: it is added, and staged

@@ -10,6 +10,8 @@
 
 #include "ga/rewrite.h"
 
+#define REWRITE(name) cleanup_(ga_rewrite_release) struct ga_rewrite name = GA_REWRITE_INIT
+
 static const struct ga_host_facts facts = GA_HOST_FACTS_INIT;
 
 static inline void add_flag(struct ga_flags *l, const char *rule, enum ga_severity s, const struct ga_change *c)

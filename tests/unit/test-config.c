@@ -40,12 +40,9 @@ TEST(a_repository_may_only_be_stricter_than_the_user)
 		const char *user, *file, *key, *value, *error;
 	} cases[] = {
 		{ "", "dirty: refuse", "dirty", "refuse", NULL },
-		{ "", "dirty: ignore", "dirty", "ignore", NULL },
 		{ "", "dirty: carry", "dirty", "carry", NULL },
-		{ "dirty: refuse", "dirty: refuse", "dirty", "refuse", NULL },
 		/* the stricter counts */
 		{ "dirty: refuse", "dirty: carry", "dirty", "refuse", NULL },
-		{ "dirty: refuse", "dirty: ignore", "dirty", "refuse", NULL },
 		{ "limits: {capture: {depth: 10}}", "limits: {capture: {depth: 128}}",
 		  "limits.capture.depth", "10", NULL },
 		{ "", "home: /x", NULL, NULL, "r:1:7: 'home' is yours alone: a repository cannot set it" },
@@ -56,8 +53,6 @@ TEST(a_repository_may_only_be_stricter_than_the_user)
 		{ "limits: {memory: 1GiB}", "limits: {memory: 2GiB}", "limits.memory", "1GiB", NULL },
 		{ "limits: {memory: 1GiB}", "limits: {memory: 0}", "limits.memory", "1GiB", NULL },
 		{ "", "limits: {tasks: 0}", NULL, NULL, "r:1:17: 'limits.tasks' needs trust" },
-		{ "", "limits: {tasks: 100}", "limits.tasks", "100", NULL },
-		{ "", "limits: {capture: {depth: 127}}", "limits.capture.depth", "127", NULL },
 		{ "", "limits: {capture: {depth: 128}}", "limits.capture.depth", "128", NULL },
 		{ "", "limits: {capture: {depth: 129}}", NULL, NULL, "r:1:27: 'limits.capture.depth' needs trust" },
 		{ "limits: {capture: {depth: 200}}", "limits: {capture: {depth: 129}}",
@@ -68,7 +63,6 @@ TEST(a_repository_may_only_be_stricter_than_the_user)
 		  "r:1:27: 'limits.capture.depth' needs trust" },
 		{ "", "limits: {capture: {read_time: 31m}}", NULL, NULL,
 		  "r:1:31: 'limits.capture.read_time' needs trust" },
-		{ "", "limits: {capture: {file_size: 1}}", "limits.capture.file_size", "1", NULL },
 	};
 
 	for_each (row, cases) {
@@ -234,7 +228,6 @@ TEST(lists_of_patterns_grow_from_file_to_file)
 		{ GA_ORIGIN_REPOSITORY, "secrets:\n  mode: mask\n", NULL },
 		{ GA_ORIGIN_REPOSITORY, "secrets:\n  allow: [e]\n", "f:2:11: 'secrets.allow' needs trust" },
 		{ GA_ORIGIN_REPOSITORY, "secrets: {mode: warn}\n", "f:1:17: 'secrets.mode' needs trust" },
-		{ GA_ORIGIN_USER, "secrets:\n  add: [a, [b]]\n", "f:2:12: 'secrets.add' takes a list of words" },
 		{ GA_ORIGIN_USER, "secrets:\n  add: ['!a']\n",
 		  "f:2:9: 'secrets.add' takes patterns as in .gitignore, without '!', braces and "
 		  "backslashes, not '!a'" },
@@ -275,13 +268,9 @@ TEST(a_map_of_agents_becomes_words)
 		{ "agents:\n", NULL },
 		{ "agents: {x: {flag: a}}\n", "f:1:14: " },
 		{ "agents: {-x: {}}\n", "f:1:10: " },
-		{ "agents: {\"a b\": {}}\n", "f:1:10: " },
 		{ "agents: {x: y}\n", "f:1:10: " },
-		{ "agents: {x: [y]}\n", "f:1:10: " },
 		{ "agents: {x: {flags: [[y]]}}\n", "f:1:22: " },
 		{ "agents: {x: {command: a/b}}\n", "f:1:23: " },
-		{ "agents: {x: {command: -b}}\n", "f:1:23: " },
-		{ "agents: {x: {keys: A*}}\n", "f:1:20: " },
 		{ "agents: {x: {keys: HOME}}\n", "f:1:20: " },
 		{ "agents: {x: {pass: a=b}}\n", "f:1:20: " },
 		{ "agents: {x: {set: {PATH: b}}}\n", "f:1:26: " },
@@ -303,33 +292,6 @@ TEST(a_map_of_agents_becomes_words)
 	}
 	FAILS(ga_config_read(&c, GA_ORIGIN_REPOSITORY, "f", "agents: {x: {}}\n", 16, &err),
 	      "f:1:10: 'agents' is yours alone");
-}
-
-TEST(what_is_printed_is_a_file_that_gives_the_same)
-{
-	static const char file[] = "dirty: refuse\nhome: '/x \"y\\z'\nlimits: {capture: {depth: 7, "
-				   "read_time: 90s, file_size: 3MiB}}\nsecrets: {add: ['*.x', y], mode: warn}\n"
-				   "home_mode: project\ntools: [~/a, '/b, c]']\nenv: {set: {A: b=c d}}\n"
-				   "setup: [npm ci, npm ci]\nservices: {db: {command: a b, ready: c}}\n";
-	static const char origins[] = "dirty: refuse # /h/.config/git-agent/config.yaml:1\n";
-
-	for (int origin = 0; origin < 2; origin++) {
-		cleanup_config struct ga_config c = GA_CONFIG_INIT, again = GA_CONFIG_INIT;
-		BUF(out);
-		BUF(out2);
-
-		defaults_into(&c);
-		defaults_into(&again);
-		OK(ga_config_read(&c, GA_ORIGIN_USER, "f", file, strlen(file), &err));
-		ga_config_print(&c, origin, &out);
-		if (origin)
-			assert_memory_equal(out.ptr, origins, strlen(origins));
-		OK(ga_config_read(&again, GA_ORIGIN_USER, "f", out.ptr, out.len, &err));
-		ga_buf_clear(&out);
-		ga_config_print(&c, false, &out);
-		ga_config_print(&again, false, &out2);
-		STREQ(out.ptr, out2.ptr);
-	}
 }
 
 TEST_MAIN(NULL, NULL)

@@ -52,30 +52,6 @@ static int untouched(const char *git)
 	return rc;
 }
 
-TEST(git_works_inside)
-{
-	cleanup_free char *git = NULL, *out = NULL;
-
-	SH("work", "git init -q; echo 1 >f; git add f; git commit -qm 1; git tag -am t v1;"
-		   "git branch other; git remote add origin https://me:secret@example.com/r.git;"
-		   "git update-ref refs/remotes/origin/main HEAD; git branch -q -u origin/main");
-	git = make_inside("work");
-	EQUAL(untouched(git), 1);
-	out = sh("work-inside", "git status --porcelain -b; git fsck --strict --no-dangling 2>&1;"
-				"git describe; git rev-parse v1^{commit} HEAD other origin/main | sort -u "
-				"| wc -l; git log -g --format=%%gs; git remote get-url origin;"
-				"git config user.name; git config branch.main.merge");
-	STREQ(out, "## agent/x-1\nv1\n1\nstart\nhttps://example.com/r.git\nA U Thor\nrefs/heads/main");
-	EQUAL(untouched(git), 1);
-	free(out);
-	out = sh("work-inside", "echo 2 >f; git commit -qam two; echo 3 >f; git stash -q;"
-				"git commit -q --amend -m deux; git switch -qc side; git rebase -q HEAD~1;"
-				"git blame -s f | cut -c1; git gc -q; git fsck --no-dangling 2>&1;"
-				"git log --format=%%s");
-	assert_true(strstr(out, "deux\n1") != NULL);
-	EQUAL(untouched(git), 0);
-}
-
 TEST(every_change_of_refs_is_noticed)
 {
 	static const struct {

@@ -125,28 +125,6 @@ TEST(quick_edits_are_seen)
 	STREQ(out, " M f");
 }
 
-/* Files that a move wrote a moment ago are no reason to look at all of them in the next one. */
-TEST(young_files_do_not_stop_a_move)
-{
-	cleanup_base struct ga_base b = GA_BASE_INIT;
-	cleanup_free char *out = NULL, *trace = NULL;
-
-	SH("young", "git init -q; for i in 1 2 3 4; do echo $i >f; git add f; git commit -qm $i;git tag c$i; done");
-	acquire("young", "c1", &b);
-	ga_base_release(&b);
-	trace = sh("young", "printf %%s $PWD/../young-trace");
-	EQUAL(setenv("GIT_TRACE", trace, 1), 0);
-	acquire("young", "c2", &b);
-	EQUAL(b.how, GA_BASE_MOVED);
-	ga_base_release(&b);
-	acquire("young", "c3", &b);
-	EQUAL(b.how, GA_BASE_MOVED);
-	EQUAL(unsetenv("GIT_TRACE"), 0);
-	assert_checkout("young", "c3", &b);
-	out = sh("young", "grep -o -e 'git checkout' -e read-tree '%s' | uniq -c", trace);
-	STREQ(out, "      2 git checkout");
-}
-
 TEST(incomplete_bases_are_made_anew)
 {
 	static const char *const damage[] = {

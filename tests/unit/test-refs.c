@@ -143,31 +143,6 @@ TEST(no_hook_of_git_runs_for_our_refs)
 	assert_refs("hook", "refs/agent/x/base 1\nrefs/agent/y/base 1");
 }
 
-TEST(a_ref_that_blocks_another_is_named)
-{
-	cleanup_repo struct ga_repo *r = make("df");
-
-	SH("df", "git branch agent; git update-ref refs/agent/x/base/deeper HEAD");
-	{
-		cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
-		ERR(err);
-
-		ga_ref_updates_add(&u, "refs/agent/new", NULL, &one);
-		ga_ref_updates_add(&u, "refs/heads/agent/x", NULL, &one);
-		EQUAL(ga_refs_update(r, &u, "m", &err), -1);
-		STREQ(err.msg, "cannot make ref 'refs/heads/agent/x': "
-			       "ref 'refs/heads/agent' is in the way");
-		assert_has(err.hint, "git branch -m agent ");
-	}
-	{
-		cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
-
-		ga_ref_updates_add(&u, "refs/agent/x/base", NULL, &one);
-		FAILS(ga_refs_update(r, &u, "m", &err), "'refs/agent/x/base/deeper' is in the way");
-	}
-	assert_refs("df", "refs/agent/x/base/deeper 2\nrefs/heads/agent 2");
-}
-
 TEST(one_ref_is_created_and_deleted_without_git)
 {
 	cleanup_repo struct ga_repo *r = make("one");

@@ -23,24 +23,6 @@ TEST(a_repository_opens_from_any_directory_in_it)
 	assert_null(ga_repo_operation(a));
 }
 
-TEST(a_linked_worktree_shares_the_id)
-{
-	cleanup_repo struct ga_repo *main_tree = NULL, *linked = NULL, *of_bare = NULL;
-
-	SH("linked", "git init -q a; cd a; git commit -q --allow-empty -m x;"
-		     "git worktree add -q ../b; git clone -q --bare . ../bare;"
-		     "cd ../bare; git worktree add -q ../c main");
-	main_tree = open_repo("linked/a");
-	linked = open_repo("linked/b");
-	of_bare = open_repo("linked/c");
-	assert_true(ga_repo_info(linked)->linked);
-	assert_true(ga_repo_info(of_bare)->linked);
-	STREQ(ga_repo_info(linked)->commondir, ga_repo_info(main_tree)->gitdir);
-	assert_string_not_equal(ga_repo_info(linked)->gitdir, ga_repo_info(main_tree)->gitdir);
-	STREQ(ga_repo_info(linked)->id, ga_repo_info(main_tree)->id);
-	assert_string_not_equal(ga_repo_info(of_bare)->id, ga_repo_info(linked)->id);
-}
-
 static char *id_of(const char *rel)
 {
 	cleanup_repo struct ga_repo *r = open_repo(rel);

@@ -3,22 +3,9 @@
 
 /* ---- holding */
 
-TEST(history_without_critical_paths_stays)
-{
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
-	struct ga_oid tip;
-
-	SH("same", START "echo 2 >f;" C "1; echo 3 >g;" C "2; git update-ref refs/agent/x HEAD");
-	w = run("same", "base", "refs/agent/x", NULL);
-	tip = rev("same", "refs/agent/x");
-	assert_true(ga_oid_equal(&w.tip, &tip));
-	assert_true(ga_oid_is_zero(&w.held) && ga_oid_is_zero(&w.orig));
-	EQUAL(w.held_paths.n + w.keeps.n, 0);
-}
-
 TEST(critical_paths_are_held_back_and_the_rest_is_published)
 {
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	REWRITE(w);
 	struct ga_oid tip;
 
 	SH("one", START "echo 2 >f;" C "1; echo evil >hook; echo x >crit/x; rm crit/c; echo 3 >f;" C
@@ -46,29 +33,9 @@ TEST(critical_paths_are_held_back_and_the_rest_is_published)
 				     !strcmp(w.flags.v[i].rule, w.flags.v[k].rule));
 }
 
-TEST(a_critical_path_removed_again_is_in_no_commit)
-{
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
-	bool flagged = false;
-
-	SH("while", START "echo x >crit/x; echo 2 >f;" C "1; echo 3 >f;" C "2; git rm -q crit/x;" C
-		    "3; git update-ref refs/agent/x HEAD");
-	w = run("while", "base", "refs/agent/x", NULL);
-	assert_false(ga_oid_is_zero(&w.orig));
-	assert_true(ga_oid_is_zero(&w.held));
-	EQUAL(w.held_paths.n, 0);
-	assert_out("while", "for c in $(git rev-list base..refs/agent/tip); do git ls-tree -r "
-			    "--name-only $c crit | tr '\\n' ' '; done; test $(git rev-parse "
-			    "refs/agent/tip^{tree}) = $(git rev-parse refs/agent/x^{tree})",
-		   "crit/c crit/c ");
-	for (size_t i = 0; i < w.flags.n; i++)
-		flagged |= !strcmp(w.flags.v[i].path, "crit/x") && w.flags.v[i].severity == GA_CRITICAL;
-	assert_true(flagged);
-}
-
 TEST(a_change_on_top_of_what_is_held_is_held)
 {
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	REWRITE(w);
 
 	SH("note", START "echo evil 1 >note;" C "1; echo evil 2 >note;" C "2; echo g >g;" C "3;"
 		   "git update-ref refs/agent/x HEAD; echo good >note;" C "4;git update-ref refs/agent/y HEAD");
@@ -83,7 +50,7 @@ TEST(a_change_on_top_of_what_is_held_is_held)
 
 TEST(a_flag_of_an_earlier_commit_is_kept)
 {
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	REWRITE(w);
 	int severe = 0, mild = 0;
 
 	SH("graded", START "echo evil >graded;" C "1; echo evil 2 >graded;" C "2; echo good >graded;" C "3;"
@@ -101,7 +68,7 @@ TEST(a_flag_of_an_earlier_commit_is_kept)
 
 TEST(merges_keep_both_parents)
 {
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	REWRITE(w);
 
 	/* upstream changed the hook itself; the agent has its own idea and merges */
 	SH("merge", START "git checkout -q -b upstream; echo better >hook; echo u >u;" C "up;"
@@ -133,7 +100,7 @@ TEST(merges_keep_both_parents)
 
 TEST(merging_old_history_turns_no_critical_path_back)
 {
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	REWRITE(w);
 
 	SH("stale", START "echo new >hook;" C "newer; git tag -f base >/dev/null; git checkout -q "
 	   "-b old base~; git checkout -q --detach base; echo 2 >f;" C "1; git commit-tree -p "
@@ -152,7 +119,7 @@ TEST(merging_old_history_turns_no_critical_path_back)
 
 TEST(paths_that_are_always_held_stay_held)
 {
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	REWRITE(w);
 	STRV(always);
 
 	ga_strv_push_many(&always, "notes.txt", "aaa", "none", NULL);
@@ -174,7 +141,7 @@ TEST(paths_that_are_always_held_stay_held)
 
 TEST(commits_that_the_user_has_stay)
 {
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	REWRITE(w);
 	struct ga_oid tip;
 
 	SH("known", START "git checkout -q -b feature; echo x >crit/x;" C "1; git checkout -q --detach");
@@ -198,7 +165,7 @@ TEST(empty_commits_go_and_the_users_stay)
 	};
 
 	for_index (i, cases) {
-		cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+		REWRITE(w);
 		cleanup_free char *dir = ga_strf("left%zu", i), *got = NULL;
 
 		SH(dir, START "%s; git update-ref refs/agent/x HEAD", cases[i].script);
@@ -213,7 +180,7 @@ TEST(empty_commits_go_and_the_users_stay)
  * published stays as it is, be it critical. */
 TEST(flags_begin_after_what_was_published)
 {
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	REWRITE(w);
 	REPOSITORY(r);
 	struct ga_oid since, under, users, t;
 	BUF(got);
@@ -291,7 +258,7 @@ TEST(random_histories_publish_no_critical_path)
 
 	rnd_seed();
 	for (int round = 0; round < 6; round++) {
-		cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+		REWRITE(w);
 		BUF(b);
 		cleanup_free char *dir = ga_strf("random%d", round);
 

@@ -210,19 +210,6 @@ TEST(a_linked_worktree_with_a_split_index_is_snapshot)
 	STREQ(names, "M\ta\nA\tc\n M a\nA  c");
 }
 
-TEST(the_commit_of_a_submodule_is_in_the_snapshot)
-{
-	cleanup_free char *tree = NULL, *link = NULL, *want = NULL;
-
-	SH("sublink", "git init -q lib; git -C lib commit -q --allow-empty -m l;"
-		      "git init -q top; cd top; git submodule add -q ../lib m 2>/dev/null;"
-		      "git commit -qm t; git -C m commit -q --allow-empty -m new");
-	tree = snapshot_tree("sublink/top", NULL);
-	link = sh("sublink/top", "git rev-parse %s:m", tree);
-	want = sh("sublink/top", "git -C m rev-parse HEAD");
-	STREQ(link, want);
-}
-
 /* ---- the oracle: git add -A in a copy */
 
 static const char *const names[] = {

@@ -106,52 +106,6 @@ TEST(an_entry_is_found_by_its_path)
 	}
 }
 
-/* What each list of changes, in the notation of this table, makes of a tree. */
-TEST(files_and_directories_replace_each_other)
-{
-	/* "name" adds, "-name" deletes; sorted by path; expected: ls-tree -r --name-only */
-	static const struct {
-		const char *base, *changes, *want;
-	} cases[] = {
-		{ "a b", "a/x", "a/x b" },                   /* a file becomes a directory */
-		{ "a b", "-a a/x", "a/x b" },
-		{ "a/x a/y b", "a", "a b" },                 /* and the reverse */
-		{ "a/x a/y b", "a -a/x -a/y", "a b" },
-		{ "a/x a/y b", "-a", "b" },                  /* a whole directory */
-		{ "a/x a/y b", "-a a/z", "a/z b" },          /* replaced by another */
-		{ "a/x b", "-a/x", "b" },                    /* empty directories vanish */
-		{ "a/b/c/d b", "-a/b/c/d", "b" },
-		{ "a", "-a", "" },
-		{ "a", "-a/x -no/pe -nope", "a" },           /* nothing to delete */
-		{ "a-b a/x a0", "a-b a/y a0", "a-b a/x a/y a0" },
-		{ "a a-b", "-a a-b a/c", "a-b a/c" },
-	};
-	REPOSITORY(r);
-	struct ga_oid blob;
-
-	SH("t", "git init -q");
-	blob = OID("t", "echo new | git hash-object -w --stdin");
-	r = open_repo("t");
-	for_each (row, cases) {
-		CHANGES(c);
-		cleanup_free char *words = ga_strdup(row->changes), *got = NULL;
-		struct ga_oid base, tree;
-		char *save = NULL;
-
-		base = OID("t", "rm -f idx; export GIT_INDEX_FILE=idx; for p in %s; do "
-				"git update-index --add --cacheinfo 100644,%s,$p; done;"
-				"git write-tree", row->base, GA_HEX(&blob));
-		for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save))
-			add(&c, *w == '-' ? w + 1 : w, *w == '-' ? 0 : GA_MODE_EXEC, &blob);
-		OK(ga_tree_apply(r, NULL, &base, &c, &tree, &err));
-		got = sh("t", "git ls-tree -r --name-only %s | tr '\\n' ' ' | sed 's/ $//'", GA_HEX(&tree));
-		if (strcmp(got, row->want))
-			fail_msg("%s + %s = %s, not %s", row->base, row->changes, got, row->want);
-		/* nothing to say for trees the tool would not write: no empty trees, order */
-		SH("t", "git fsck --strict --no-dangling");
-	}
-}
-
 TEST(a_path_that_git_cannot_hold_is_refused)
 {
 	static const char *const bad[] = { ".git/x", "a/.GIT", "a//b", "../x", "a/./b", "/a", "a/",

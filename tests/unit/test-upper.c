@@ -184,25 +184,6 @@ TEST(ov11_a_nested_repository_is_left_behind)
 	assert_left(&l, "repository d/.git 3;repository no/.git 0;repository sub 2;repository vendor/x 4;");
 }
 
-TEST(changes_in_a_submodule_are_left_behind)
-{
-	LAYER(l, "submodule", BASE
-		"; git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,sub"
-		"; git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,gone"
-		"; git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,kept"
-		"; git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,swap"
-		"; mkdir sub gone kept swap; git commit -qm sub; add() { :; }");
-
-	/* the last "git add" of the set-up must not drop the gitlinks */
-	put(&l, "sub/changed", "c\n");
-	put(&l, "sub/deep/er", "c\n");
-	white(&l, "gone");
-	opaque(&l, "kept");
-	put(&l, "swap", "file\n");
-	assert_captured(&l, "D gone;T swap;");
-	assert_left(&l, "submodule sub 2;");
-}
-
 TEST(ignored_files_are_left_behind)
 {
 	LAYER(l, "ignored", BASE

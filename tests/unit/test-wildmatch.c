@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ga_wildmatch() against a table, and against git itself on random patterns.
+ * ga_wildmatch() against git itself on random patterns.
  */
 #include "test.h"
 
@@ -9,39 +9,6 @@
 #include "ga/process.h"
 #include "ga/strv.h"
 #include "ga/wildmatch.h"
-
-TEST(patterns_match_as_this_table_says)
-{
-	static const char *const yes[][2] = {
-		{ "foo", "foo" }, { "", "" }, { "*", "" }, { "*.c", ".c" }, { "a*b*c", "aXbYbZc" },
-		{ "**", "a/b/c" }, { "**/c", "c" }, { "**/c", "a/b/c" }, { "a/**", "a/b/c" },
-		{ "a/**/c", "a/c" }, { "a/**/c", "a/b/b/c" }, { "**/a/**/b*", "x/a/y/a/z/bc" },
-		{ "**/a/*/b", "a/x/c/a/y/b" }, { "a**/b", "ax/b" }, { "***/b", "a/a/b" },
-		{ "[abc]x", "bx" }, { "[^abc]x", "dx" }, { "[]a]", "]" }, { "[a-c]", "b" },
-		{ "[a-]", "-" }, { "[\\]]", "]" }, { "[[:digit:]]x", "5x" }, { "\\*", "*" },
-		{ "\xc3\xa9?", "\xc3\xa9x" },
-	};
-	static const char *const no[][2] = {
-		{ "foo", "foobar" }, { "foo", "FOO" }, { "", "a" }, { "*", "a/b" }, { "?", "/" },
-		{ "a*b*c", "a/bc" }, { "**/c", "abc" }, { "a/**", "a" }, { "a/**/c", "a/b/bc" },
-		{ "a**/b", "ax/y/b" }, { "a/**b", "a/x/b" }, { "[!abc]x", "bx" },
-		{ "a[!b]c", "a/c" }, { "a[/]c", "a/c" }, { "[[:nope:]]", "n" },
-		{ "[[:upper:]]", "a" }, { "[abc", "a" }, { "\\*", "a" }, { "a\\", "a\\" },
-		{ "a\\", "a" }, { "*/", "a" },
-	};
-	static const char *const any_case[][2] = {
-		{ "foo", "FOO" }, { "[[:upper:]]", "a" }, { "[A-C]", "b" },
-	};
-
-	for_index (i, yes)
-		if (!ga_wildmatch(yes[i][0], yes[i][1], false))
-			fail_msg("'%s' does not match '%s'", yes[i][0], yes[i][1]);
-	for_index (i, no)
-		if (ga_wildmatch(no[i][0], no[i][1], false))
-			fail_msg("'%s' matches '%s'", no[i][0], no[i][1]);
-	for_index (i, any_case)
-		assert_true(ga_wildmatch(any_case[i][0], any_case[i][1], true));
-}
 
 /* Patterns that take exponential time in a naive matcher. */
 TEST(no_pattern_takes_exponential_time)
@@ -204,6 +171,8 @@ TEST(random_patterns_match_as_in_git)
 {
 	char dir[] = "/tmp/ga-wildmatch-XXXXXX";
 	const char *argv[] = { "git", "init", "-q", "--template=", dir, NULL };
+	const char *given = getenv("SEED");
+	uint32_t seed = given ? (uint32_t)strtoul(given, NULL, 10) : (uint32_t)time(NULL);
 	struct ga_process p = GA_PROCESS_INIT;
 	int status = -1;
 
@@ -211,9 +180,10 @@ TEST(random_patterns_match_as_in_git)
 	p.argv = argv;
 	OK(ga_process_run(&p, &status, &err));
 	EQUAL(status, 0);
-	for (uint32_t seed = 1; seed <= 4; seed++) {
-		compare_with_git(dir, false, seed);
-		compare_with_git(dir, true, seed * 77);
+	print_message("# SEED=%u\n", seed);
+	for (uint32_t i = 0; i < 4; i++) {
+		compare_with_git(dir, false, seed + i);
+		compare_with_git(dir, true, (seed + i) * 77);
 	}
 	OK(ga_rmtree_at(AT_FDCWD, dir, &err));
 }
