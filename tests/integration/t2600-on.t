@@ -28,6 +28,38 @@ test_that FARSERVER 'nothing is sent before the user has agreed' '
 	git agent start --on build -d -n again -- true
 '
 
+# refused_to_send WHAT: one line says so, and nothing is asked or recorded
+refused_to_send() {
+	test_fails 125 "^git-agent: this repository cannot be sent to another machine: $1\$" \
+		git agent start --on build -d -- true &&
+	! grep -v "^git-agent: \|^hint: " ../err &&
+	git agent list >../out &&
+	test ! -s ../out
+}
+test_that 'what git cannot send as it is, is refused with the reason' '
+	make_repo whole &&
+	mine &&
+	git config uploadpack.allowFilter true &&
+	git clone -q --depth 1 "file://$HOME/whole" ../shallow &&
+	git clone -q --filter=blob:none "file://$HOME/whole" ../partial &&
+	(cd ../shallow && refused_to_send "it is shallow") &&
+	grep "hint: .git fetch --unshallow. completes it" ../err &&
+	(cd ../partial && refused_to_send "it is a partial clone") &&
+	git -c protocol.file.allow=always submodule --quiet add "file://$HOME/whole" sub &&
+	refused_to_send "it has submodules" &&
+	git reset -q --hard &&
+	mkdir d/e &&
+	echo "*.bin filter=lfs diff=lfs merge=lfs -text" >d/e/.gitattributes &&
+	git add d/e &&
+	git commit -qm lfs &&
+	refused_to_send "it uses Git LFS" &&
+	git init -q --object-format=sha256 ../sha256 &&
+	cd ../sha256 &&
+	git commit -q --allow-empty -m empty &&
+	test_fails 125 "has sha256 objects" git agent start --on build -d -- true &&
+	grep "^hint: only SHA-1 repositories are supported" ../err
+'
+
 test_that FARSERVER 'a session runs there, and its commits are reviewed and land here' '
 	make_repo p &&
 	agree build &&
