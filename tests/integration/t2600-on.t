@@ -97,6 +97,9 @@ test_that FARTTY 'what is asked of a running session is done there' '
 	test_fails 128 "agent/run is running on .build." git agent drop run &&
 	git agent diff run >../out &&
 	grep "+got a" ../out &&
+	timeout 20 git agent shell run -- sh -c "seq 20000 >&2; echo said" >../out 2>../err &&
+	grep -x said ../out &&
+	grep -x 20000 ../err &&
 	test_fails 129 "is for sessions on this machine" git agent refresh run &&
 	$pty expect=ready sh="git agent stop run" exit=129 -- git agent attach run &&
 	git agent list | grep "^run  *captured" &&
