@@ -81,6 +81,27 @@ test_that FARSERVER 'a session runs there, and its commits are reviewed and land
 	test -z "$(ls "$far"/.local/share/git-agent/on/*/trees/ | grep ^one-)"
 '
 
+test_that FARSERVER 'a later start sends what is new, by three calls and no login' '
+	make_repo later &&
+	agree build &&
+	git agent start --on build -d -n first -- true &&
+	git agent wait first &&
+	git agent drop first &&
+	echo more >>d/h &&
+	git commit -qam more &&
+	far_heard &&
+	logins=$(grep -c "Accepted publickey" "$HOME/sshd_build.log") &&
+	git agent start --on build -d -n then -- true &&
+	test "$(wc -l <"$HOME/calls")" = 3 &&
+	test "$(grep -c "Accepted publickey" "$HOME/sshd_build.log")" = "$logins" &&
+	python3 - "$HOME/sent" <<-EOF
+	import sys
+	_, pack = open(sys.argv[1], "rb").read().split(b"PACK")
+	n = int.from_bytes(pack[4:8], "big")
+	assert n == 4, "%d objects, not a commit, two trees and a file" % n
+	EOF
+'
+
 test_that FARTTY 'what is asked of a running session is done there' '
 	make_repo q &&
 	agree build &&

@@ -113,7 +113,7 @@ test_that FARSERVER 'a start there that is killed on its way is dropped on both 
 	git agent drop --force g 2>../err &&
 	! grep forgotten ../err &&
 	test -z "$(ls "$(depot)/trees")" &&
-	test -z "$(git -C "$(depot)/depot.git" for-each-ref)"
+	test_prints refs/agent-on/base git -C "$(depot)/depot.git" for-each-ref --format="%(refname)"
 '
 
 test_that FARSERVER 'a shared connection that is dead, hangs or takes no more is not waited for' '

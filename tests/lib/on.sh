@@ -61,6 +61,15 @@ far_kept() {
 far_master() {
 	far_kept check "$1" | sed -n "s/.*(pid=\([0-9]*\)).*/\1/p"
 }
+# far_heard: in this test, each call of ssh is a line of $HOME/calls, and what it sends in $HOME/sent
+far_heard() {
+	rm -f "$HOME/calls" "$HOME/sent" &&
+	mv "$HOME/bin/ssh" "$HOME/bin/ssh.real" &&
+	test_when_finished "mv $HOME/bin/ssh.real $HOME/bin/ssh" &&
+	test_script "$HOME/bin/ssh" "
+		echo >>$HOME/calls
+		tee -a $HOME/sent | $HOME/bin/ssh.real \"\$@\""
+}
 # end the connections that are kept
 far_hang_up() {
 	for name in $(sed -n 's/^Host //p' "$HOME/.ssh/config"); do
