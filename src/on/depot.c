@@ -245,8 +245,9 @@ static int claim(struct depot *d, struct ga_error *err)
 	cleanup_free char *base = ga_strf("refs/agent-on/%s/base", d->name);
 	cleanup_error struct ga_error lost = GA_ERROR_INIT, ignored = GA_ERROR_INIT;
 
-	if (GIT(d, err, "update-ref", LAST_BASE, base))
+	if (GIT(d, err, "rev-parse", "--quiet", "--verify", base))
 		return ga_fail(err, GA_EFATAL, "the base of the session is not there");
+	(void)GIT(d, &ignored, "update-ref", LAST_BASE, base);
 	if (!GIT(d, &lost, "update-ref", ref, base, "0000000000000000000000000000000000000000"))
 		return 0;
 	if (GIT(d, &ignored, "rev-parse", "--quiet", "--verify", ref))
