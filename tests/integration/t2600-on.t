@@ -1,18 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 test_description='sessions on another machine, by ssh'
-# root's sshd wants a directory in /run
-# shellcheck disable=SC2016
-[ -n "${GA_ON-}" ] || [ "$(id -u)" != 0 ] || GA_ON=yes exec unshare -m sh -c '
-	export GA_ON
-	mount -t tmpfs -o mode=755 none /run && mkdir -m 755 /run/sshd && exec sh "$0"' "$0"
-. "$TEST_SRCDIR/tests/lib/test-lib.sh"
-require_sandbox
-. "$TEST_SRCDIR/tests/lib/net-servers.sh"
-. "$TEST_SRCDIR/tests/lib/live.sh"
-. "$TEST_SRCDIR/tests/lib/landing.sh"
 . "$TEST_SRCDIR/tests/lib/on.sh"
-trap far_end EXIT
 
 test_that FARSERVER 'nothing is sent before the user has agreed' '
 	make_repo asked &&

@@ -1,8 +1,19 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2034
 #
-# For tests of sessions on another machine, which is an sshd of this one with a home of its own. Sourced after
+# For tests of sessions on another machine, which is an sshd of this one with a home of its own. Sourced in place of
 # test-lib.sh.
+
+# root's sshd wants a directory in /run
+# shellcheck disable=SC2016
+[ -n "${GA_ON-}" ] || [ "$(id -u)" != 0 ] || GA_ON=yes exec unshare -m sh -c '
+	export GA_ON
+	mount -t tmpfs -o mode=755 none /run && mkdir -m 755 /run/sshd && exec sh "$0"' "$0"
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+. "$TEST_SRCDIR/tests/lib/net-servers.sh"
+. "$TEST_SRCDIR/tests/lib/live.sh"
+. "$TEST_SRCDIR/tests/lib/landing.sh"
 
 far=$HOME/far
 # The user's home is the test's, not that of the user database, where ssh looks.
@@ -103,3 +114,4 @@ far_restart() {
 		test_wait_for "test -s sshd_build.pid"
 	)
 }
+trap far_end EXIT
