@@ -99,25 +99,19 @@ static bool uses_lfs(const struct ga_repo *r, const struct ga_oid *base)
 /* Repositories that git cannot send as they are. */
 static int check_repository(struct cli *c, const struct ga_oid *base, struct ga_error *err)
 {
-	const struct ga_repo_info *info = ga_repo_info(c->env.repo);
-	cleanup_free char *shallow = ga_path_join(info->commondir, "shallow");
+	bool shallow = ga_repo_info(c->env.repo)->shallow;
 	cleanup_strv struct ga_strv links = GA_STRV_INIT;
-	const char *why = NULL;
+	const char *why;
 
 	if (ga_repo_gitlinks(c->env.repo, &links, err))
 		return -1;
-	if (!access(shallow, F_OK))
-		why = "it is shallow: 'git fetch --unshallow' completes it";
-	else if (ga_repo_is_partial(c->env.repo))
-		why = "it is a partial clone";
-	else if (links.n)
-		why = "it has submodules";
-	else if (uses_lfs(c->env.repo, base))
-		why = "it uses Git LFS";
-	if (why)
-		return ga_fail(err, GA_ESTART, "this repository cannot be sent to another machine: "
-			       "%s", why);
-	return 0;
+	why = shallow ? "it is shallow" : ga_repo_is_partial(c->env.repo) ? "it is a partial clone"
+	      : links.n ? "it has submodules" : uses_lfs(c->env.repo, base) ? "it uses Git LFS"
+	      : NULL;
+	if (!why)
+		return 0;
+	(void)ga_fail(err, GA_ESTART, "this repository cannot be sent to another machine: %s", why);
+	return shallow ? ga_hint(err, "'git fetch --unshallow' completes it") : -1;
 }
 
 /* The last component of the working tree's path, as far as it may be shown anywhere. */

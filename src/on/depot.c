@@ -23,6 +23,8 @@
 
 #define INPUT_MAX ((size_t)1 << 20)
 #define ID_DIGITS 16
+/* of whatever session: a push sends what came after it, though all sessions were dropped */
+#define LAST_BASE "refs/agent-on/base"
 
 struct depot {
 	const json_t *request;
@@ -199,8 +201,9 @@ static int do_git(struct depot *d, json_t *ret, struct ga_error *err)
 		return ga_fail(err, GA_EUSAGE, "unknown service");
 	if (check_depot(d, err))
 		return -1;
-	/* git tells of commits that both have: only of this session's */
-	ga_strv_push_many(&words, "git", "-c", "transfer.hideRefs=refs/", NULL);
+	/* git tells of commits that both have: only of this session's, and of the base before it */
+	ga_strv_push_many(&words, "git", "-c", "transfer.hideRefs=refs/", "-c",
+			  "receive.hideRefs=!" LAST_BASE, NULL);
 	for (size_t i = 0; i < GA_NELEMS(shown); i++) {
 		ga_strv_push(&words, "-c");
 		ga_strv_pushf(&words, "transfer.hideRefs=!refs/%s%s%s", shown[i][0], d->name,
@@ -244,6 +247,7 @@ static int claim(struct depot *d, struct ga_error *err)
 
 	if (GIT(d, err, "rev-parse", "--quiet", "--verify", base))
 		return ga_fail(err, GA_EFATAL, "the base of the session is not there");
+	(void)GIT(d, &ignored, "update-ref", LAST_BASE, base);
 	if (!GIT(d, &lost, "update-ref", ref, base, "0000000000000000000000000000000000000000"))
 		return 0;
 	if (GIT(d, &ignored, "rev-parse", "--quiet", "--verify", ref))

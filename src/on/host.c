@@ -422,16 +422,16 @@ int ga_on_look(struct ga_on *o, struct ga_error *err)
 
 /* Read until behind the line GA_ON_READY, byte by byte, so that nothing of what follows is taken.
  * Returns 1 if it ended before, 2 if nothing came in time. */
-static int skip_noise(int fd)
+static int skip_noise(struct ga_process_job *job, int fd)
 {
 	static const char ready[] = GA_ON_READY "\n";
-	struct pollfd p = { .fd = fd, .events = POLLIN };
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	int64_t deadline = ga_now_ms() + CALL_MS;
 	size_t at = 0;
 	char c;
 
 	for (size_t n = 0; n < NOISE_MAX; n++) {
-		if (poll(&p, 1, ga_poll_timeout(deadline)) <= 0)
+		if (ga_process_readable(job, fd, deadline, &ignored) <= 0)
 			return 2;
 		if (read(fd, &c, 1) != 1)
 			return 1;
@@ -443,12 +443,13 @@ static int skip_noise(int fd)
 }
 
 /* Copy to standard output what comes; through the filter if `f` is not NULL. */
-static void copy_out(int fd, struct ga_termfilter *f)
+static void copy_out(struct ga_process_job *job, int fd, struct ga_termfilter *f)
 {
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *in = ga_malloc(PIECE), *out = ga_malloc(GA_TERMFILTER_ROOM(PIECE));
 	ssize_t n;
 
-	while ((n = read(fd, in, PIECE)) > 0) {
+	while (ga_process_readable(job, fd, 0, &ignored) > 0 && (n = read(fd, in, PIECE)) > 0) {
 		size_t k = f ? ga_termfilter(f, in, (size_t)n, out) : 0;
 
 		if (ga_write_full(STDOUT_FILENO, f ? out : in, f ? k : (size_t)n))
@@ -486,9 +487,9 @@ static int connect_to(const char *host, const struct ga_on *o, const struct ga_s
 	ga_cleanup_closep(&to);
 	to = -1;
 	if (ready)
-		rc = skip_noise(from);
+		rc = skip_noise(job, from);
 	if (!rc)
-		copy_out(from, f);
+		copy_out(job, from, f);
 	ga_cleanup_closep(&from);
 	from = -1;
 	if (rc == 2) {

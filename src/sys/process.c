@@ -506,6 +506,22 @@ int ga_process_wait_for(struct ga_process_job *j, const char *text, struct ga_er
 	return 1;
 }
 
+int ga_process_readable(struct ga_process_job *j, int fd, int64_t deadline, struct ga_error *err)
+{
+	struct pollfd f[] = { { .fd = fd, .events = POLLIN }, { .events = POLLIN } };
+
+	do {
+		f[1].fd = j->c.errout.fd;
+		if (TEMP_FAILURE_RETRY(poll(f, GA_NELEMS(f), ga_poll_timeout(deadline))) < 0)
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for a process");
+		if (!f[0].revents && !f[1].revents)
+			return 0;
+		if (drain(&j->c.errout, ERROUT_MAX, true, err))
+			return -1;
+	} while (!f[0].revents);
+	return 1;
+}
+
 int ga_process_end(struct ga_process_job *j, int *ret_status, struct ga_error *err)
 {
 	int rc = pump(j, err);

@@ -176,6 +176,9 @@ more() {
 	}'
 }
 
+# shellcheck source=tests/bench/on.sh
+. "$(dirname "$0")/on.sh"
+
 # ---- what the lines below run, each with the number of the round as $1
 
 # the first session ever in a repository, and a working tree of git's
@@ -366,6 +369,7 @@ for n in $sizes; do
 		"$few" "$agent" start -q --base next% --name next% -- true \
 		--against git worktree add -q --detach "$scratch/worktree" HEAD \
 		--after git worktree remove --force "$scratch/worktree"
+	elsewhere "$few"
 done
 
 # what a session of the largest has in memory while its agent does nothing, all processes together

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 test_description='sessions on another machine, by ssh'
 . "$TEST_SRCDIR/tests/lib/on.sh"
-trap far_end EXIT
 
 test_that FARSERVER 'nothing is sent before the user has agreed' '
 	make_repo asked &&
@@ -16,6 +15,38 @@ test_that FARSERVER 'nothing is sent before the user has agreed' '
 	test ! -e "$far/.local/share/git-agent" &&
 	$pty expect="send it" send="y\n" exit=0 -- git agent start --on build -d -n yes -- true &&
 	git agent start --on build -d -n again -- true
+'
+
+# refused_to_send WHAT: one line says so, and nothing is asked or recorded
+refused_to_send() {
+	test_fails 125 "^git-agent: this repository cannot be sent to another machine: $1\$" \
+		git agent start --on build -d -- true &&
+	! grep -v "^git-agent: \|^hint: " ../err &&
+	git agent list >../out &&
+	test ! -s ../out
+}
+test_that 'what git cannot send as it is, is refused with the reason' '
+	make_repo whole &&
+	mine &&
+	git config uploadpack.allowFilter true &&
+	git clone -q --depth 1 "file://$HOME/whole" ../shallow &&
+	git clone -q --filter=blob:none "file://$HOME/whole" ../partial &&
+	(cd ../shallow && refused_to_send "it is shallow") &&
+	grep "hint: .git fetch --unshallow. completes it" ../err &&
+	(cd ../partial && refused_to_send "it is a partial clone") &&
+	git -c protocol.file.allow=always submodule --quiet add "file://$HOME/whole" sub &&
+	refused_to_send "it has submodules" &&
+	git reset -q --hard &&
+	mkdir d/e &&
+	echo "*.bin filter=lfs diff=lfs merge=lfs -text" >d/e/.gitattributes &&
+	git add d/e &&
+	git commit -qm lfs &&
+	refused_to_send "it uses Git LFS" &&
+	git init -q --object-format=sha256 ../sha256 &&
+	cd ../sha256 &&
+	git commit -q --allow-empty -m empty &&
+	test_fails 125 "has sha256 objects" git agent start --on build -d -- true &&
+	grep "^hint: only SHA-1 repositories are supported" ../err
 '
 
 test_that FARSERVER 'a session runs there, and its commits are reviewed and land here' '
@@ -38,6 +69,27 @@ test_that FARSERVER 'a session runs there, and its commits are reviewed and land
 	test -z "$(ls "$far"/.local/share/git-agent/on/*/trees/ | grep ^one-)"
 '
 
+test_that FARSERVER 'a later start sends what is new, by three calls and no login' '
+	make_repo later &&
+	agree build &&
+	git agent start --on build -d -n first -- true &&
+	git agent wait first &&
+	git agent drop first &&
+	echo more >>d/h &&
+	git commit -qam more &&
+	far_heard &&
+	logins=$(grep -c "Accepted publickey" "$HOME/sshd_build.log") &&
+	git agent start --on build -d -n then -- true &&
+	test "$(wc -l <"$HOME/calls")" = 3 &&
+	test "$(grep -c "Accepted publickey" "$HOME/sshd_build.log")" = "$logins" &&
+	python3 - "$HOME/sent" <<-EOF
+	import sys
+	_, pack = open(sys.argv[1], "rb").read().split(b"PACK")
+	n = int.from_bytes(pack[4:8], "big")
+	assert n == 4, "%d objects, not a commit, two trees and a file" % n
+	EOF
+'
+
 test_that FARTTY 'what is asked of a running session is done there' '
 	make_repo q &&
 	agree build &&
@@ -53,6 +105,9 @@ test_that FARTTY 'what is asked of a running session is done there' '
 	test_fails 128 "agent/run is running on .build." git agent review run &&
 	test_fails 128 "agent/run is running on .build." git agent drop run &&
 	test_shows "+got a" git agent diff run &&
+	timeout 20 git agent shell run -- sh -c "seq 20000 >&2; echo said" >../out 2>../err &&
+	grep -x said ../out &&
+	grep -x 20000 ../err &&
 	test_fails 129 "is for sessions on this machine" git agent refresh run &&
 	$pty expect=ready sh="git agent stop run" exit=129 -- git agent attach run &&
 	git agent list | grep "^run  *captured" &&

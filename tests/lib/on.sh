@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2016,SC2034
 #
-# For tests of sessions on another machine, which is an sshd of this one with a home of its own. Sourced first, it
-# sources the others.
+# For tests of sessions on another machine, which is an sshd of this one with a home of its own. Sourced in place of
+# test-lib.sh.
 
 # root's sshd wants a directory in /run
 [ -n "${GA_ON-}" ] || [ "$(id -u)" != 0 ] || GA_ON=yes exec unshare -m sh -c '
@@ -51,6 +51,15 @@ far_kept() {
 far_master() {
 	far_kept check "$1" | sed -n "s/.*(pid=\([0-9]*\)).*/\1/p"
 }
+# far_heard: in this test, each call of ssh is a line of $HOME/calls, and what it sends in $HOME/sent
+far_heard() {
+	rm -f "$HOME/calls" "$HOME/sent" &&
+	mv "$HOME/bin/ssh" "$HOME/bin/ssh.real" &&
+	test_when_finished "mv $HOME/bin/ssh.real $HOME/bin/ssh" &&
+	test_script "$HOME/bin/ssh" "
+		echo >>$HOME/calls
+		tee -a $HOME/sent | $HOME/bin/ssh.real \"\$@\""
+}
 # end the connections that are kept
 far_hang_up() {
 	for name in $(sed -n 's/^Host //p' "$HOME/.ssh/config"); do
@@ -80,3 +89,4 @@ far_restart() {
 		test_wait_for "test -s sshd_build.pid"
 	)
 }
+trap far_end EXIT
