@@ -33,7 +33,7 @@ far_server() {
 	UsePAM no
 	PasswordAuthentication no
 	PermitRootLogin yes
-	SetEnv HOME=$far PATH=$PATH GIT_CONFIG_NOSYSTEM=1 $(env | grep "^[ALU]*SAN_OPTIONS=" | xargs)
+	SetEnv HOME=$far PATH=$PATH GIT_CONFIG_NOSYSTEM=1 ${far_env-} $(env | grep "^[ALU]*SAN_OPTIONS=" | xargs)
 	EOF
 	printf '%s\n' "$@" >>"sshd_$name" &&
 	"$(command -v sshd)" -f "$HOME/sshd_$name" -E "$HOME/sshd_$name.log" &&
