@@ -23,6 +23,7 @@
 
 #define INPUT_MAX ((size_t)1 << 20)
 #define ID_DIGITS 16
+#define PIECE ((size_t)1 << 16)
 
 void depot_release(struct depot *d)
 {
@@ -140,17 +141,41 @@ static void ready(struct depot *d)
 	d->ready = true;
 }
 
+/* Copy to standard output until its end. */
+static void relay(int fd)
+{
+	cleanup_free char *piece = ga_malloc(PIECE);
+	ssize_t n;
+
+	while ((n = read(fd, piece, PIECE)) > 0 && !ga_write_full(STDOUT_FILENO, piece, (size_t)n))
+		;
+}
+
 int depot_connect(struct depot *d, const struct ga_strv *words, const char *cwd,
 		  struct ga_error *err)
 {
 	struct ga_process p = GA_PROCESS_INIT;
+	cleanup_close int from = -1, to = -1;
+	struct ga_process_job *job = NULL;
+	int fds[2];
 
 	ready(d);
 	p.argv = (const char *const *)words->v;
 	p.cwd = cwd;
 	p.in_fd = STDIN_FILENO;
 	p.out_fd = STDOUT_FILENO;
-	return ga_process_run(&p, &d->status, err);
+	if (!d->relays)
+		return ga_process_run(&p, &d->status, err);
+	if (pipe2(fds, O_CLOEXEC))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a pipe");
+	from = fds[0];
+	p.out_fd = to = fds[1];
+	if (ga_process_begin(&p, &job, err))
+		return -1;
+	ga_cleanup_closep(&to);
+	to = -1;
+	relay(from);
+	return ga_process_end(job, &d->status, err);
 }
 
 /* ---- what is asked --------------------------------------------------------------------------- */

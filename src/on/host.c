@@ -408,7 +408,8 @@ static void take_states(struct ga_ons *l, const struct ga_on *asked, const json_
 			continue;
 		free(o->why);
 		o->why = why ? ga_escape(why) : NULL;
-		if (state && !ga_state_parse(state, &known) && !ga_has_word(GA_ON_STATES, state))
+		if (state && !ga_state_parse(state, &known) &&
+		    !ga_has_word("absent " GA_ON_STATES, state))
 			continue;
 		set_state(o, state ? state : "absent");
 		take_oid(one, "tip", &o->tip);

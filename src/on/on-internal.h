@@ -61,6 +61,8 @@ struct depot {
 	char *state;       /* the setting state_dir for sessions of it, "state_dir=..."; or NULL */
 	int status;        /* what to exit with */
 	bool ready;        /* GA_ON_READY was said ... */
+	bool relays;       /* standard output is a terminal though none was asked for: programs do
+			    * not get it */
 	bool passes;       /* ... or is for a step in the job to say, as is the mark at the end */
 };
 #define cleanup_depot cleanup_(depot_release)

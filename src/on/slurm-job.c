@@ -446,6 +446,8 @@ int slurm_inside(struct depot *d, json_t *ret, struct ga_error *err)
 	if (fd < 0 || flock(fd, LOCK_SH | LOCK_NB))
 		return ga_fail(err, GA_EFATAL, "session '%s' has ended", d->name);
 	own.state = ga_strf("state_dir=%s/state", dir);
+	/* as srun has it where it holds nothing back */
+	own.relays = !json_is_true(json_object_get(d->request, "terminal"));
 	depot_at(&own, dir, d->name, ga_path_base(d->tree));
 	depot_agent(&own, &words);
 	ga_json_words(json_object_get(d->request, "words"), &words);

@@ -95,6 +95,25 @@ job_is() {
 job_id() {
 	squeue -h -o "%i %j" | sed -n "s/ $1-[0-9a-f]*$//p" | head -1
 }
+# kill_jobs: all processes of the jobs of this test at once, as when their node loses power
+kill_jobs() {
+	python3 - "$SLURM_CONF" <<-\EOF_KILL
+	import os, signal, sys
+	ours = []
+	for pid in filter(str.isdigit, os.listdir("/proc")):
+	    try:
+	        env = open("/proc/%s/environ" % pid, "rb").read().split(b"\0")
+	        name = open("/proc/%s/comm" % pid).read()
+	    except OSError:
+	        continue
+	    if b"SLURM_CONF=" + sys.argv[1].encode() in env and \
+	        (name == "slurmstepd\n" or any(e.startswith(b"SLURM_JOB_ID=") for e in env)): ours.append(int(pid))
+	for pid in ours:
+	    try: os.kill(pid, signal.SIGKILL)
+	    except ProcessLookupError: pass
+	sys.exit(not ours)
+	EOF_KILL
+}
 slurm_end() {
 	cd "$HOME" || return
 	[ ! -e "$cluster" ] || {
