@@ -156,9 +156,11 @@ test_that FARTTY 'two terminals are in one job, and the second that is attached 
 	make_repo two &&
 	agree cluster &&
 	settings_of_cluster &&
-	git agent start --on cluster -n t -- sh -c "echo ready; while read x; do echo got \$x; [ \$x != end ] || exit 4; done" &&
+	git agent start --on cluster -n t -- sh -c "
+		echo ready; while read x; do echo got \$x; [ \$x != end ] || exit 4; done" &&
 	job_runs t &&
-	{ $pty within=60 expect=ready expect="got a" expect="another terminal" exit=0 -- git agent attach t >../one 2>&1 & } &&
+	{ $pty within=60 expect=ready expect="got a" expect="another terminal" exit=0 -- \
+		git agent attach t >../one 2>&1 & } &&
 	first=$! &&
 	test_wait_for "grep -q ready ../one" &&
 	$pty within=60 expect=/dev/pts expect=mine exit=5 -- git agent shell t -- sh -c "tty; echo mine; exit 5" &&
@@ -217,7 +219,8 @@ test_that SLURM 'ten sessions at once, all of which land' '
 	git branch oracle &&
 	for i in 0 1 2 3 4 5 6 7 8 9; do
 		git agent start -q --on cluster -n "n$i" -- sh -c "
-			echo $i >own$i && git add own$i && git commit -qm own$i && mkdir d$i && echo $i >d$i/loose" || exit 1
+			echo $i >own$i && git add own$i && git commit -qm own$i &&
+			mkdir d$i && echo $i >d$i/loose" || exit 1
 	done &&
 	for i in 0 1 2 3 4 5 6 7 8 9; do
 		git agent wait "n$i" &&
@@ -252,7 +255,8 @@ test_that SLURM 'what the node refuses is said with the reason' '
 	git agent drop --force a
 '
 
-test_lazy_prereq NETWORKDISK 'test_have_prereq SLURM && [ "$(id -u)" = 0 ] && cd "$HOME" && mkdir -p ovl/l ovl/u ovl/w disk &&
+test_lazy_prereq NETWORKDISK 'test_have_prereq SLURM && [ "$(id -u)" = 0 ] && cd "$HOME" &&
+	mkdir -p ovl/l ovl/u ovl/w disk &&
 	mount -t overlay -o lowerdir=ovl/l,upperdir=ovl/u,workdir=ovl/w none disk'
 test_that NETWORKDISK 'a disk that cannot hold the layers is refused' '
 	make_repo layers &&

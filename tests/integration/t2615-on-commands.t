@@ -21,11 +21,12 @@ breaks=$(cat "$BOX/breaks" 2>/dev/null)
 	[ "$(wc -l <"$BOX/broke")" -le "$(cat "$BOX/times")" ] || breaks= ;;
 *) breaks= ;;
 esac
-far() { HOME=$BOX/far "$@"; }
+far() { HOME=$BOX/far "$@" <&3; }
+exec 3<&0
 case ${breaks% *} in
-cuts) far "$@" | head -c 60 ;;
-drops) far timeout 2 "$@"; exit 0 ;;
-leaves) (far "$@" >/dev/null 2>&1 &) ;;
+cuts) { far "$@" & } | head -c 40 ;;
+drops) far timeout --foreground 2 "$@" ;;
+leaves) far "$@" >/dev/null 2>&1 & ;;
 "") HOME=$BOX/far exec "$@" ;;
 esac
 exit 0'
