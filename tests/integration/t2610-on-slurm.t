@@ -132,6 +132,8 @@ test_that SLURM 'what was submitted twice runs once, on a node that knows nothin
 	make_repo twice &&
 	agree cluster &&
 	settings_of_cluster --hold &&
+	mkdir ../empty &&
+	sed -i "s|scratch: .*|scratch: $HOME/empty|" "$conf" &&
 	cp "$HOME/bin/ssh" "$HOME/bin/ssh.real" &&
 	test_when_finished "mv $HOME/bin/ssh.real $HOME/bin/ssh" &&
 	cat >"$HOME/bin/ssh" <<-EOF &&
@@ -143,7 +145,6 @@ test_that SLURM 'what was submitted twice runs once, on a node that knows nothin
 	EOF
 	git agent start --on cluster -n t -- sh -c "echo x >>\$HOME/ran; sleep 5" &&
 	test "$(squeue -h -o "%j" | grep -c "^t-")" = 2 &&
-	rm -rf "$HOME"/scratch/* &&
 	scontrol release $(squeue -h -o "%i %j" | sed -n "s/ t-.*//p") &&
 	git agent wait t &&
 	test_wait_for "job_is t gone" &&
@@ -195,7 +196,7 @@ test_that SLURM 'inside, neither Slurm nor munge is in reach' '
 	export conf=$SLURM_CONF munge=$cluster/munge &&
 	git agent start --on cluster -n i -- sh -c "
 		exec >out 2>&1
-		env | grep -i slurm && echo BAD env
+		env | grep -e ^SLURM -e ^MUNGE && echo BAD env
 		ls $munge && echo BAD munge
 		cat $SLURM_CONF && echo BAD conf
 		munge -n && echo BAD munge
