@@ -44,7 +44,7 @@ enum ga_way { GA_WAY_MERGE, GA_WAY_SQUASH, GA_WAY_REBASE, GA_WAY_FF_ONLY };
 enum ga_origin { GA_ORIGIN_DEFAULT, GA_ORIGIN_USER, GA_ORIGIN_REPOSITORY, GA_ORIGIN_COMMAND };
 const char *ga_origin_name(enum ga_origin o); /* "default", "user", "repository", "command" */
 
-#define GA_CONFIG_KEYS 63
+#define GA_CONFIG_KEYS 64
 #define GA_CONFIG_REPOSITORY_FILE ".agentdev.yaml"
 
 struct ga_config {
@@ -55,6 +55,7 @@ struct ga_config {
 	unsigned home_mode; /* enum ga_home_mode */
 	unsigned questions; /* enum ga_questioned */
 	struct ga_strv agents; /* in the form ga_presets_parse() takes */
+	struct ga_strv on_hosts; /* in the form ga_host_find() takes */
 	struct ga_strv tools; /* absolute paths; each layer appends */
 	struct ga_strv mounts_ro, mounts_rw; /* the same, of directories to show inside */
 	struct ga_strv devices; /* words as in ga/devices.h; each layer appends */

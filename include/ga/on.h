@@ -15,6 +15,11 @@
  * a line GA_ON_READY, since shells print what they like before. Commits travel by git, through the
  * same command. The other machine may lie: answers are bounded and checked, and what it sends ends
  * up where a session's own work could (ga/fetch.h).
+ *
+ * Where Slurm is the engine, the session is a job, named as the session is there. The depot has
+ * all that is known of it, at refs/agent-on/<far name>/: `slurm`, what was submitted; `claim` and,
+ * since the same moment, `state`, JSON, once a job has begun; `log`, `show` and `patch`, what the
+ * commands said at its end. Its own depot and tree are on a disk of the node, and go with the job.
  */
 #ifndef GA_ON_H
 #define GA_ON_H
@@ -30,12 +35,15 @@
 #include "ga/strv.h"
 
 #define GA_ON_READY "git-agent-depot 1"
+/* What a session there may be besides the states of ga/session.h: its job waits, was cancelled
+ * before it began, ended without a result. */
+#define GA_ON_STATES "pending cancelled lost"
 
 /* ---- here: records --------------------------------------------------------------------------- */
 
 struct ga_on {
 	char *name;              /* here */
-	char *host;              /* as ssh takes it */
+	char *host;              /* as the user names it */
 	char *project;           /* id of the repository (ga/repo.h) */
 	char *far;               /* name of the session there: <name>-<nonce> */
 	char *directory;         /* name of the working tree's directory there */
@@ -46,11 +54,16 @@ struct ga_on {
 	uint64_t started;        /* seconds since the epoch, by the clock here */
 	bool trusted;            /* the user trusts the repository's settings at `base` */
 	bool submitted;          /* the start was asked for, or is about to be; else nothing runs */
+	/* how that host is reached (ga/hosts.h), as it was at the start */
+	char *ssh, *scratch;
+	bool slurm;
+	struct ga_strv sbatch, run, terminal;
 	bool runs;               /* it may have been started, and its result was not fetched */
 	char *state;             /* what it was when it last answered; NULL: it never did ... */
 	uint64_t asked;          /* ... and when that was, by the clock here */
 	/* not stored: it answered now, and what it has then, as it says; zero: nothing */
 	bool answers;
+	char *why;               /* a word on that state, from there */
 	struct ga_oid tip, held;
 };
 #define GA_ON_INIT { 0 }
@@ -90,9 +103,10 @@ int ga_on_remove(const char *state_dir, const char *name, struct ga_error *err);
 
 /* Have `action` done there, with these further members of the request (taken over; may be NULL) and
  * the bytes `in` as its input, and get the object that it answers (new reference): by ssh, with the
- * user's configuration and a connection that is kept for a minute, without any forwarding. Returns
- * 1 and an error if the other side says that it was not done. -1 if it does not say so within two
- * minutes: then it is unknown. */
+ * user's configuration and a connection that is kept for a minute, without any forwarding; or by
+ * the host's `run`. Returns 1 and an error if the other side says that it was not done. -1 if it
+ * does not say so within two minutes: then it is unknown. What may be done twice is asked for twice
+ * if the answer is none. */
 int ga_on_call(const struct ga_on *o, const char *action, json_t *more, const struct ga_buf *in,
 	       json_t **ret, struct ga_error *err);
 /* Ask all the hosts of these records at once what their sessions do, for at most `timeout_ms` and
@@ -108,15 +122,16 @@ char *ga_on_here(const struct ga_on *o, const char *text);
 int ga_on_output(const struct ga_on *o, const struct ga_strv *words, size_t max,
 		 struct ga_buf *out, struct ga_error *err);
 /* Have it done on this terminal, through the filter of ga/termfilter.h, or with our input and
- * output. `*ret_status` is the exit status there. */
+ * output. `*ret_status` is the exit status there, as the other side says it at the end: a
+ * connection that ends without that broke, which is an error, whatever the program exited with. */
 int ga_on_run(const struct ga_on *o, json_t *more, bool terminal, int *ret_status,
 	      struct ga_error *err);
 /* The address by which git reaches the depot through this program (git-remote-ext(1)). The caller
  * frees it. */
 char *ga_on_url(const struct ga_on *o);
-/* For that: connect standard input and output with git there. `request` is what ga_on_url() put
- * behind the host's name. */
-int ga_on_pipe(const char *host, const char *request, const char *service, int *ret_status,
+/* For that: connect standard input and output with git there. `way` and `request` are what
+ * ga_on_url() made of the host and what is asked. */
+int ga_on_pipe(const char *way, const char *request, const char *service, int *ret_status,
 	       struct ga_error *err);
 
 /* The variables `keys` (ended by NULL, or NULL) that are set here go with both of these, on

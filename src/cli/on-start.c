@@ -12,6 +12,7 @@
 #include "ask.h"
 #include "ga/exposure.h"
 #include "ga/fd.h"
+#include "ga/hosts.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/snapshot.h"
@@ -144,6 +145,26 @@ static int choose_name(struct cli *c, const struct cli_on_start *o, char **ret,
 	return ga_session_remove_dir(s.dir, err);
 }
 
+/* How the host is reached, by the user's own settings. */
+static int fill_way(const struct ga_strv *hosts, const char *host, struct ga_on *on,
+		    struct ga_error *err)
+{
+	cleanup_host struct ga_host h = GA_HOST_INIT;
+
+	if (!ga_on_host_ok(host))
+		return ga_fail(err, GA_EUSAGE, "'%s' is no name of a host", host);
+	if (ga_host_find(hosts, host, &h, err))
+		return -1;
+	on->host = ga_strdup(host);
+	on->ssh = ga_steal(&h.ssh);
+	on->scratch = ga_steal(&h.scratch);
+	on->slurm = h.slurm;
+	ga_strv_extend(&on->sbatch, &h.sbatch);
+	ga_strv_extend(&on->run, &h.run);
+	ga_strv_extend(&on->terminal, &h.terminal);
+	return 0;
+}
+
 static int fill(struct cli *c, const struct cli_on_start *o, struct ga_on *on, struct ga_error *err)
 {
 	unsigned char nonce[NONCE_BYTES];
@@ -159,7 +180,6 @@ static int fill(struct cli *c, const struct cli_on_start *o, struct ga_on *on, s
 			       "machine", on->name);
 	on->far = ga_buf_steal(&far);
 	on->project = ga_strdup(ga_repo_info(c->env.repo)->id);
-	on->host = ga_strdup(o->host);
 	on->directory = directory_of(ga_repo_info(c->env.repo)->workdir);
 	on->started = (uint64_t)time(NULL);
 	on->runs = true;
@@ -202,15 +222,14 @@ int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *e
 	struct ga_oid onto;
 	int rc;
 
-	if (!ga_on_host_ok(o->host))
-		return ga_fail(err, GA_EUSAGE, "'%s' is no name of a host", o->host);
 	rc = o->base ? ga_repo_resolve(c->env.repo, o->base, &onto, err)
 		     : ga_repo_head(c->env.repo, &onto, &branch, err);
 	if (rc > 0)
 		(void)ga_fail(err, GA_ESTART, "there is no commit yet that could be sent");
 	if (rc || cli_settings_to_run(c, &onto, !o->detach, &conf, err) ||
 	    (o->dirty && ga_config_set_key(&conf, "dirty", o->dirty, err)) ||
-	    check_repository(c, &onto, err) || consent(c, o->host, &onto, err))
+	    fill_way(&conf.on_hosts, o->host, &on, err) || check_repository(c, &onto, err) ||
+	    consent(c, o->host, &onto, err))
 		return -1;
 	names = ga_on_lock_names(c->env.state_dir, err);
 	if (names < 0 || fill(c, o, &on, err) || choose_base(c, o, &conf, &on, err) ||
@@ -231,12 +250,13 @@ int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *e
 			(void)ga_on_remove(c->env.state_dir, on.name, &ignored);
 		return -1;
 	}
-	if (o->detach) {
+	if (o->detach || on.slurm) {
 		(void)printf("%s\n", on.name);
 		if (!o->quiet)
-			cli_note("agent/%s: runs on '%s'; 'git agent attach %s' shows it, "
-				 "'git agent review %s' what it did", on.name, on.host, on.name,
-				 on.name);
+			cli_note("agent/%s: %s on '%s'; 'git agent attach %s' shows it, "
+				 "'git agent review %s' what it did%s", on.name,
+				 on.slurm ? "is submitted" : "runs", on.host, on.name, on.name,
+				 on.slurm ? "; a node that is lost loses the session" : "");
 		return 0;
 	}
 	return cli_on_attach(c, &on, err);

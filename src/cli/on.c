@@ -37,9 +37,22 @@ static bool ran(const struct ga_on *o)
 	return o->state && ga_state_parse(o->state, &state) && state >= GA_STATE_CAPTURED;
 }
 
-static bool is_absent(const struct ga_on *o)
+static bool is_state(const struct ga_on *o, const char *state)
 {
-	return o->state && !strcmp(o->state, "absent");
+	return o->state && !strcmp(o->state, state);
+}
+
+/* Of one that is none of those that run or ran: what it is, and why. */
+static int fail_state(const struct ga_on *o, struct ga_error *err)
+{
+	bool why = o->why && *o->why;
+
+	(void)ga_fail(err, GA_EFATAL, "agent/%s is %s on '%s'%s%s", o->name, o->state, o->host,
+		      why ? ": " : "", why ? o->why : "");
+	if (is_state(o, "pending"))
+		return ga_hint(err, "'git agent list' shows when it runs, 'git agent stop %s' "
+				    "cancels it", o->name);
+	return ga_hint(err, "'git agent drop --force %s' drops it", o->name);
 }
 
 int cli_on_look(struct cli *c, struct ga_ons *ret, struct ga_error *err)
@@ -117,11 +130,15 @@ static int fetch(struct cli *c, struct ga_on *o, struct ga_error *err)
 	if (rc < 0 || ga_fault_stop("on:fetched", err))
 		return -1;
 	o->runs = false;
+	if (o->why && *o->why)
+		cli_note("agent/%s: its job ended early: %s", o->name, o->why);
 	return ga_on_save(c->env.state_dir, o, err);
 }
 
 static int fail_runs(const struct ga_on *o, struct ga_error *err)
 {
+	if (ga_has_word(GA_ON_STATES, o->state))
+		return fail_state(o, err);
 	(void)ga_fail(err, GA_EFATAL, "agent/%s is %s on '%s'", o->name, o->state, o->host);
 	return ga_hint(err, "'git agent attach %s' shows it, 'git agent stop %s' ends it", o->name,
 		       o->name);
@@ -141,7 +158,8 @@ static int take_absent(struct cli *c, struct ga_on *o, struct ga_error *err)
 		return ga_on_save(c->env.state_dir, o, err);
 	}
 	(void)ga_fail(err, GA_EFATAL, o->submitted ? "agent/%s never began on '%s', or was dropped "
-		      "there" : "agent/%s was not started on '%s'", o->name, o->host);
+		      "there%s%s" : "agent/%s was not started on '%s'%s%s", o->name, o->host,
+		      o->why && *o->why ? ": " : "", o->why ? o->why : "");
 	return ga_hint(err, "'git agent resume %s' starts it, 'git agent drop --force %s' forgets "
 			    "it", o->name, o->name);
 }
@@ -153,8 +171,10 @@ static int get_result(struct cli *c, struct ga_on *o, struct ga_error *err)
 		return 0;
 	if (look(c, o, err))
 		return -1;
-	if (is_absent(o))
+	if (is_state(o, "absent"))
 		return take_absent(c, o, err);
+	if (is_state(o, "cancelled"))
+		return 1;
 	return ran(o) ? fetch(c, o, err) : fail_runs(o, err);
 }
 
@@ -164,7 +184,8 @@ static int need_result(struct cli *c, struct ga_on *o, struct ga_error *err)
 
 	if (rc <= 0)
 		return rc;
-	(void)ga_fail(err, GA_ENEGATIVE, "agent/%s changed nothing on '%s'", o->name, o->host);
+	(void)ga_fail(err, GA_ENEGATIVE, "agent/%s %s on '%s'", o->name, is_state(o, "cancelled") ?
+		      "was cancelled before it began" : "changed nothing", o->host);
 	return ga_hint(err, "'git agent drop %s' drops it, 'git agent show %s' shows it there",
 		       o->name, o->name);
 }
@@ -206,7 +227,7 @@ static int sum_up(struct cli *c, struct ga_on *o, struct ga_error *err)
 
 	if (look(c, o, err))
 		return -1;
-	if (!ran(o) && !is_absent(o)) {
+	if (!ran(o) && !is_state(o, "absent")) {
 		cli_note("agent/%s: %s on '%s'; 'git agent attach %s' returns to it", o->name,
 			 o->state, o->host, o->name);
 		return 0;
@@ -233,8 +254,10 @@ int cli_on_attach(struct cli *c, struct ga_on *o, struct ga_error *err)
 	}
 	if (look(c, o, err))
 		return -1;
-	if (is_absent(o))
+	if (is_state(o, "absent"))
 		return take_absent(c, o, err);
+	if (ga_has_word(GA_ON_STATES, o->state))
+		return fail_state(o, err);
 	if (ran(o))
 		cli_note("agent/%s has ended on '%s'", o->name, o->host);
 	else
@@ -267,8 +290,8 @@ static int stop(struct cli *c, struct ga_on *o, const struct ga_strv *words, str
 		return err->msg ? -1 : 0;
 	if (look(c, o, err))
 		return -1;
-	(void)printf("agent/%s: %s on '%s'\n  next: git agent review %s\n", o->name, o->state,
-		     o->host, o->name);
+	(void)printf("agent/%s: %s on '%s'\n  next: git agent %s %s\n", o->name, o->state,
+		     o->host, is_state(o, "cancelled") ? "drop" : "review", o->name);
 	return 0;
 }
 
@@ -278,8 +301,10 @@ const char *const *cli_on_keys(struct cli *c, const struct ga_on *o)
 
 	for (size_t i = 0; p && p->keys[i]; i++)
 		if (ga_env_get(p->keys[i]))
-			cli_note("agent/%s: %s goes to '%s'", o->name, p->keys[i], o->host);
-	return p ? p->keys : NULL;
+			cli_note(o->slurm ? "agent/%s: %s does not go to '%s': log in there"
+					  : "agent/%s: %s goes to '%s'", o->name, p->keys[i],
+				 o->host);
+	return p && !o->slurm ? p->keys : NULL;
 }
 
 /* The session there knows nothing of what was decided here, and its next result could not be
@@ -309,19 +334,25 @@ static int resume(struct cli *c, struct ga_on *o, const struct ga_strv *words, s
 	words_there(o, words, &there);
 	if (o->runs && look(c, o, err))
 		return -1;
-	if (o->runs && !ran(o) && !is_absent(o))
+	if (o->runs && !ran(o) && !is_state(o, "absent"))
 		return fail_runs(o, err);
+	if (o->slurm && !(o->runs && is_state(o, "absent"))) {
+		(void)ga_fail(err, GA_EUSAGE, "agent/%s was a job on '%s', and its node has "
+			      "nothing of it", o->name, o->host);
+		return ga_hint(err, "start a session from its branch: 'git agent start --on %s "
+				    "--base agent/%s'", o->host, o->name);
+	}
 	if (check_decided(c, o, err))
 		return -1;
-	again = !(o->runs && is_absent(o));
+	again = !(o->runs && is_state(o, "absent"));
 	o->runs = true;
 	if (ga_on_save(c->env.state_dir, o, err) ||
 	    (again ? ga_on_resume(o, &there, keys, err)
 		   : ga_on_submit(c->env.repo, c->env.state_dir, o, keys, err)))
 		return -1;
-	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !o->slurm)
 		return cli_on_attach(c, o, err);
-	cli_note("agent/%s: running on '%s'", o->name, o->host);
+	cli_note("agent/%s: %s on '%s'", o->name, o->slurm ? "submitted" : "running", o->host);
 	return 0;
 }
 
@@ -422,7 +453,7 @@ static int act(struct cli *c, const char *name, struct ga_on *o, const struct ga
 		rc = run_there(c, o, name, words, false, err);
 	else if (ga_has_word("logs wait send shell", name))
 		rc = run_there(c, o, name, words, terminal && !strcmp(name, "shell"), err);
-	else if (!strcmp(name, "diff") && o->runs && !look(c, o, err) && !ran(o) && !is_absent(o))
+	else if (!strcmp(name, "diff") && o->runs && !look(c, o, err) && is_state(o, "running"))
 		rc = run_there(c, o, name, words, false, err);
 	else
 		return err->msg || need_result(c, o, err) ? -1 : 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ga/devices.h"
+#include "ga/hosts.h"
 #include "ga/nearest.h"
 #include "ga/net.h"
 #include "ga/parse.h"
@@ -143,6 +144,11 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	  .takes = "names of agents, with 'command', 'flags', 'resume', 'keys', 'pass', 'set', "
 		   "'state', 'logins', 'conversations', 'notes' and 'hosts'",
 	  .help = "agents of your own, which are started by their names" },
+	{ KEY("on.hosts", TEXTS, NEVER, on_hosts, NULL), .check = ga_host_word_ok, .repeats = true,
+	  .members = ga_host_members,
+	  .takes = "names of hosts, with 'ssh', 'engine', 'sbatch', 'scratch', 'run' and "
+		   "'terminal'",
+	  .help = "other machines for start --on, and how to run something there" },
 	{ KEY("questions", WORD, STRICTER, questions, "answer"), .words = questions_words,
 	  .help = "what an agent asks before it begins: answer what the sandbox answers, or let it "
 		  "ask" },

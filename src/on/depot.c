@@ -25,30 +25,45 @@
 #define ID_DIGITS 16
 /* of whatever session: a push sends what came after it, though all sessions were dropped */
 #define LAST_BASE "refs/agent-on/base"
+#define PIECE ((size_t)1 << 16)
 
-struct depot {
-	const json_t *request;
-	char *self;
-	const char *name;  /* of the session, here */
-	char *dir;         /* of the repository's sessions */
-	char *git;         /* the depot */
-	char *tree;        /* the working tree of the session */
-	int status;        /* what to exit with */
-};
-
-static void depot_release(struct depot *d)
+void depot_release(struct depot *d)
 {
 	free(d->self);
 	free(d->dir);
 	free(d->git);
 	free(d->tree);
+	free(d->state);
 }
 
-static const char *text_of(const json_t *j, const char *key)
+const char *depot_text(const json_t *j, const char *key)
 {
 	const char *s = json_string_value(json_object_get(j, key));
 
 	return s ? s : "";
+}
+
+void depot_at(struct depot *d, const char *dir, const char *name, const char *directory)
+{
+	d->name = name;
+	d->dir = ga_strdup(dir);
+	d->git = ga_path_join(dir, "depot.git");
+	d->tree = ga_strf("%s/trees/%s/%s", dir, name, directory);
+}
+
+json_t *depot_input(struct ga_error *err)
+{
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	json_t *ret;
+
+	if (ga_read_fd(STDIN_FILENO, INPUT_MAX, &in, err))
+		return NULL;
+	ret = json_loadb(in.len ? in.ptr : "", in.len, 0, NULL);
+	if (json_is_object(ret))
+		return ret;
+	json_decref(ret);
+	(void)ga_fail(err, GA_EFATAL, "what came with the request was cut");
+	return NULL;
 }
 
 /* ---- programs -------------------------------------------------------------------------------- */
@@ -65,10 +80,8 @@ static void add_keys(const json_t *keys, struct ga_strv *ret)
 	json_decref(all);
 }
 
-/* Run it in `cwd`, with `keep` open, if that is not -1, and the variables `keys` before ours. Fails
- * with the last line that it says unless it exits with 0. */
-static int run_with(const struct ga_strv *words, const char *cwd, int keep, const json_t *keys,
-		    struct ga_buf *out, struct ga_error *err)
+int depot_run(const struct ga_strv *words, const struct depot_run *how, struct ga_buf *out,
+	      struct ga_error *err)
 {
 	cleanup_strv struct ga_strv env = GA_STRV_INIT;
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
@@ -78,11 +91,15 @@ static int run_with(const struct ga_strv *words, const char *cwd, int keep, cons
 	int status;
 
 	p.argv = (const char *const *)words->v;
-	p.cwd = cwd;
+	p.cwd = how->cwd ? how->cwd : "/";
+	p.in = how->in ? how->in->ptr : NULL;
+	p.in_len = how->in ? how->in->len : 0;
 	p.out = out;
+	p.out_max = how->out_max;
+	p.timeout_ms = how->timeout_ms;
 	p.errout = &why;
-	p.keep_fd = keep;
-	add_keys(keys, &env);
+	p.keep_fd = how->keep > 0 ? how->keep : -1;
+	add_keys(how->keys, &env);
 	ga_user_environ(&env);
 	p.envp = (const char *const *)env.v;
 	if (ga_process_run(&p, &status, err))
@@ -100,49 +117,73 @@ static int run_with(const struct ga_strv *words, const char *cwd, int keep, cons
 	return ga_hint(err, "%.*s", (int)strcspn(hint, "\n"), hint);
 }
 
-static int run(const struct ga_strv *words, const char *cwd, struct ga_buf *out,
-	       struct ga_error *err)
-{
-	return run_with(words, cwd, -1, NULL, out, err);
-}
-
-/* Run git in the depot, without hooks. */
-static int git(const struct depot *d, const struct ga_strv *args, struct ga_error *err)
+int depot_git(const struct depot *d, const struct ga_strv *args, const struct ga_buf *in,
+	      struct ga_buf *out, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 
 	ga_strv_push_many(&words, "git", "-c", "core.hooksPath=/dev/null", NULL);
 	ga_strv_pushf(&words, "--git-dir=%s", d->git);
 	ga_strv_extend(&words, args);
-	return run(&words, "/", NULL, err);
+	return depot_run(&words, DEPOT_RUN(.in = in), out, err);
 }
 
-#define GIT(d, err, ...) \
-	({ \
-		cleanup_strv struct ga_strv args_ = GA_STRV_INIT; \
-		ga_strv_push_many(&args_, __VA_ARGS__, NULL); \
-		git(d, &args_, err); \
-	})
+void depot_agent(const struct depot *d, struct ga_strv *ret)
+{
+	ga_strv_push(ret, d->self);
+	if (d->state)
+		ga_strv_push_many(ret, "-c", d->state, NULL);
+}
 
-/* Run it with our input and output; its exit status is ours. */
-static int connect_with(struct depot *d, const struct ga_strv *words, const char *cwd, bool ready,
-			struct ga_error *err)
+/* Say once that what follows is what was asked for, where nobody reads it on a terminal. */
+static void ready(struct depot *d)
+{
+	if (!d->ready && !d->passes && !json_is_true(json_object_get(d->request, "terminal")))
+		(void)ga_write_full(STDOUT_FILENO, GA_ON_READY "\n", strlen(GA_ON_READY) + 1);
+	d->ready = true;
+}
+
+/* Copy to standard output until its end. */
+static void relay(int fd)
+{
+	cleanup_free char *piece = ga_malloc(PIECE);
+	ssize_t n;
+
+	while ((n = read(fd, piece, PIECE)) > 0 && !ga_write_full(STDOUT_FILENO, piece, (size_t)n))
+		;
+}
+
+int depot_connect(struct depot *d, const struct ga_strv *words, const char *cwd,
+		  struct ga_error *err)
 {
 	struct ga_process p = GA_PROCESS_INIT;
+	cleanup_close int from = -1, to = -1;
+	struct ga_process_job *job = NULL;
+	int fds[2];
 
-	if (ready)
-		(void)ga_write_full(STDOUT_FILENO, GA_ON_READY "\n", strlen(GA_ON_READY) + 1);
+	ready(d);
 	p.argv = (const char *const *)words->v;
 	p.cwd = cwd;
 	p.in_fd = STDIN_FILENO;
 	p.out_fd = STDOUT_FILENO;
-	return ga_process_run(&p, &d->status, err);
+	if (!d->relays)
+		return ga_process_run(&p, &d->status, err);
+	if (pipe2(fds, O_CLOEXEC))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a pipe");
+	from = fds[0];
+	p.out_fd = to = fds[1];
+	if (ga_process_begin(&p, &job, err))
+		return -1;
+	ga_cleanup_closep(&to);
+	to = -1;
+	relay(from);
+	return ga_process_end(job, &d->status, err);
 }
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
 /* Make it aside, and give it its name when it is whole: several may ask at once. */
-static int make_depot(const struct depot *d, struct ga_error *err)
+int depot_make(const struct depot *d, struct ga_error *err)
 {
 	cleanup_free char *aside = ga_path_join(d->dir, ".new-XXXXXX");
 	struct depot new = { .git = aside };
@@ -169,7 +210,7 @@ static int make_depot(const struct depot *d, struct ga_error *err)
 static int do_open(struct depot *d, json_t *ret, struct ga_error *err)
 {
 	(void)ret;
-	return access(d->git, F_OK) ? make_depot(d, err) : 0;
+	return access(d->git, F_OK) ? depot_make(d, err) : 0;
 }
 
 static int check_depot(const struct depot *d, struct ga_error *err)
@@ -193,7 +234,7 @@ static int do_git(struct depot *d, json_t *ret, struct ga_error *err)
 		{ "heads/agent/", "" }, { "agent/", "/held" }, { "agent-on/", "/base" },
 		{ "agent-on/", "/snapshot" },
 	};
-	const char *service = text_of(d->request, "service");
+	const char *service = depot_text(d->request, "service");
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 
 	(void)ret;
@@ -210,7 +251,7 @@ static int do_git(struct depot *d, json_t *ret, struct ga_error *err)
 			      shown[i][1]);
 	}
 	ga_strv_push_many(&words, service, d->git, NULL);
-	return connect_with(d, &words, "/", true, err);
+	return depot_connect(d, &words, "/", err);
 }
 
 /* Hold the session for as long as it is being started and runs. Returns 1 if somebody does. */
@@ -285,56 +326,63 @@ static int make_tree(struct depot *d, struct ga_error *err)
 			  "--reset", snapshot, NULL);
 	ga_strv_push_many(&reset, "git", "-c", "core.hooksPath=/dev/null", "reset", "--quiet",
 			  NULL);
-	return run(&put, d->tree, NULL, err) || run(&reset, d->tree, NULL, err) ? -1 : 0;
+	return depot_run(&put, DEPOT_RUN(.cwd = d->tree), NULL, err) ||
+	       depot_run(&reset, DEPOT_RUN(.cwd = d->tree), NULL, err) ? -1 : 0;
+}
+
+int depot_start(struct depot *d, const json_t *input, int held, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv words = GA_STRV_INIT, trust = GA_STRV_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+
+	depot_agent(d, &words);
+	ga_strv_push_many(&words, "start", "-q", "-d", "--keep", "-n", d->name, NULL);
+	ga_json_words(json_object_get(input, "options"), &words);
+	ga_strv_push(&words, "--");
+	ga_json_words(json_object_get(input, "command"), &words);
+	depot_agent(d, &trust);
+	ga_strv_push_many(&trust, "trust", "--yes", NULL);
+	return make_tree(d, err) ||
+	       (json_is_true(json_object_get(input, "trusted")) &&
+		depot_run(&trust, DEPOT_RUN(.cwd = d->tree), NULL, err)) ||
+	       ga_fault_stop("depot:start", err) ||
+	       depot_run(&words, DEPOT_RUN(.cwd = d->tree, .keep = held,
+					   .keys = json_object_get(input, "keys")), &out, err)
+		       ? -1 : 0;
 }
 
 static int do_start(struct depot *d, json_t *ret, struct ga_error *err)
 {
-	cleanup_strv struct ga_strv words = GA_STRV_INIT;
-	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
-	cleanup_strv struct ga_strv trust = GA_STRV_INIT;
+	json_t *input = check_depot(d, err) ? NULL : depot_input(err);
 	cleanup_close int held = -1;
-	bool trusted;
-	json_t *j;
-	int rc;
+	int rc = !input ? -1 : json_is_true(json_object_get(input, "slurm")) ? 2 : 0;
 
-	if (check_depot(d, err) || ga_read_fd(STDIN_FILENO, INPUT_MAX, &in, err))
-		return -1;
-	ga_strv_push_many(&words, d->self, "start", "-q", "-d", "--keep", "-n", d->name, NULL);
-	j = json_loadb(in.ptr, in.len, 0, NULL);
-	ga_json_words(json_object_get(j, "options"), &words);
-	ga_strv_push(&words, "--");
-	ga_json_words(json_object_get(j, "command"), &words);
-	trusted = json_is_true(json_object_get(j, "trusted"));
-	ga_strv_push_many(&trust, d->self, "trust", "--yes", NULL);
-	rc = hold(d, &held, err);
-	rc = rc ? rc : claim(d, err);
-	ga_json_set(ret, "claimed", json_boolean(rc > 0));
-	if (!rc && (make_tree(d, err) || (trusted && run(&trust, d->tree, NULL, err)) ||
-		    ga_fault_stop("depot:start", err) ||
-		    run_with(&words, d->tree, held, json_object_get(j, "keys"), &out, err))) {
+	if (rc == 2)
+		rc = slurm_submit(d, input, err);
+	else if (!rc && !(rc = hold(d, &held, err)) && !(rc = claim(d, err)) &&
+		 depot_start(d, input, held, err)) {
 		give_back(d);
 		rc = -1;
 	}
-	json_decref(j);
+	ga_json_set(ret, "claimed", json_boolean(rc > 0));
+	json_decref(input);
 	return rc < 0 ? -1 : 0;
 }
 
 static int do_resume(struct depot *d, json_t *ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
-	cleanup_buf struct ga_buf in = GA_BUF_INIT;
-	json_t *j;
+	json_t *input = check_tree(d, err) ? NULL : depot_input(err);
 	int rc;
 
 	(void)ret;
-	if (check_tree(d, err) || ga_read_fd(STDIN_FILENO, INPUT_MAX, &in, err))
-		return -1;
-	ga_strv_push_many(&words, d->self, "resume", "-q", "-d", "--keep", NULL);
-	j = json_loadb(in.ptr, in.len, 0, NULL);
-	ga_json_words(json_object_get(j, "words"), &words);
-	rc = run_with(&words, d->tree, -1, json_object_get(j, "keys"), NULL, err);
-	json_decref(j);
+	depot_agent(d, &words);
+	ga_strv_push_many(&words, "resume", "-q", "-d", "--keep", NULL);
+	ga_json_words(json_object_get(input, "words"), &words);
+	rc = input ? depot_run(&words, DEPOT_RUN(.cwd = d->tree,
+						 .keys = json_object_get(input, "keys")), NULL, err)
+		   : -1;
+	json_decref(input);
 	return rc;
 }
 
@@ -356,46 +404,51 @@ static char *any_tree(const struct depot *d)
 	return NULL;
 }
 
-static int do_list(struct depot *d, json_t *ret, struct ga_error *err)
+json_t *depot_sessions(const struct depot *d, const char *tree, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+
+	depot_agent(d, &words);
+	ga_strv_push_many(&words, "list", "--json", NULL);
+	return depot_run(&words, DEPOT_RUN(.cwd = tree), &out, err)
+		       ? NULL : json_loadb(out.len ? out.ptr : "", out.len, 0, NULL);
+}
+
+static int do_list(struct depot *d, json_t *ret, struct ga_error *err)
+{
 	cleanup_free char *tree = any_tree(d);
-	json_t *states = json_object(), *list, *one;
+	json_t *states = json_object(), *list = NULL, *one;
 	size_t i;
 
 	ga_json_set(ret, "sessions", states);
-	if (check_depot(d, err))
+	if (check_depot(d, err) || (tree && !(list = depot_sessions(d, tree, err))))
 		return -1;
-	if (!tree)
-		return 0;
-	ga_strv_push_many(&words, d->self, "list", "--json", NULL);
-	if (run(&words, tree, &out, err))
-		return -1;
-	list = json_loadb(out.ptr, out.len, 0, NULL);
 	json_array_foreach(list, i, one)
-		ga_json_set(states, text_of(one, "name"),
+		ga_json_set(states, depot_text(one, "name"),
 			    json_pack("{s:O, s:O?, s:O?}", "state", json_object_get(one, "state"),
 				      "tip", json_object_get(one, "tip"), "held",
 				      json_object_get(one, "held")));
 	json_decref(list);
-	return 0;
+	return slurm_list(d, states, err);
 }
 
 /* Run the command, in the session's working tree. */
 static int do_run(struct depot *d, json_t *ret, struct ga_error *err)
 {
-	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+	cleanup_strv struct ga_strv words = GA_STRV_INIT, all = GA_STRV_INIT;
 
 	(void)ret;
-	ga_strv_push(&words, d->self);
 	ga_json_words(json_object_get(d->request, "words"), &words);
-	if (words.n < 2 || !ga_has_word("attach logs shell wait stop send show diff", words.v[1]))
+	if (!words.n || !ga_has_word("attach logs shell wait stop send show diff", words.v[0]))
 		return ga_fail(err, GA_EUSAGE, "unknown command");
+	if (slurm_has(d))
+		return slurm_do(d, &words, err);
 	if (check_tree(d, err))
 		return -1;
-	return connect_with(d, &words, d->tree,
-			    !json_is_true(json_object_get(d->request, "terminal")), err);
+	depot_agent(d, &all);
+	ga_strv_extend(&all, &words);
+	return depot_connect(d, &all, d->tree, err);
 }
 
 static int do_drop(struct depot *d, json_t *ret, struct ga_error *err)
@@ -406,8 +459,11 @@ static int do_drop(struct depot *d, json_t *ret, struct ga_error *err)
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
 	(void)ret;
+	if (slurm_has(d))
+		return slurm_drop(d, err);
 	ga_strv_push_many(&words, d->self, "drop", "--force", d->name, NULL);
-	if (!access(d->tree, F_OK) && has_begun(d) && run(&words, d->tree, NULL, err))
+	if (!access(d->tree, F_OK) && has_begun(d) &&
+	    depot_run(&words, DEPOT_RUN(.cwd = d->tree), NULL, err))
 		return -1;
 	give_back(d);
 	(void)GIT(d, &ignored, "update-ref", "-d", base);
@@ -435,15 +491,15 @@ static int open_depot(struct depot *d, const char *home, struct ga_error *err)
 	const char *data = ga_env_get("XDG_DATA_HOME");
 	cleanup_free char *share = data && *data == '/' ? ga_strdup(data)
 							: ga_path_join(home, ".local/share");
-	const char *project = text_of(d->request, "project");
-	const char *directory = text_of(d->request, "directory");
+	const char *project = depot_text(d->request, "project");
+	const char *directory = depot_text(d->request, "directory");
 
-	d->name = text_of(d->request, "name");
-	if (!is_id(project) || !ga_session_name_ok(d->name) || !is_plain(directory))
+	const char *name = depot_text(d->request, "name");
+	cleanup_free char *dir = ga_strf("%s/git-agent/on/%s", share, project);
+
+	if (!is_id(project) || !ga_session_name_ok(name) || !is_plain(directory))
 		return ga_fail(err, GA_EUSAGE, "the request is not understood");
-	d->dir = ga_strf("%s/git-agent/on/%s", share, project);
-	d->git = ga_path_join(d->dir, "depot.git");
-	d->tree = ga_strf("%s/trees/%s/%s", d->dir, d->name, directory);
+	depot_at(d, dir, name, directory);
 	return 0;
 }
 
@@ -473,11 +529,12 @@ int ga_on_serve(const char *word, const char *home, int *ret_status,
 	} actions[] = {
 		{ "open", do_open, false }, { "git", do_git, true }, { "start", do_start, false },
 		{ "resume", do_resume, false }, { "list", do_list, false }, { "run", do_run, true },
-		{ "drop", do_drop, false },
+		{ "drop", do_drop, false }, { "job", slurm_job, true },
+		{ "inside", slurm_inside, true },
 	};
-	cleanup_(depot_release) struct depot d = { .self = on_self() };
+	cleanup_depot struct depot d = { .self = on_self() };
 	json_t *request = on_unpack(word), *j = json_object();
-	const char *action = text_of(request, "do");
+	const char *action = depot_text(request, "do");
 	int rc = -1;
 	size_t i = 0;
 
@@ -493,6 +550,12 @@ int ga_on_serve(const char *word, const char *home, int *ret_status,
 		answer(j, rc ? err : NULL);
 		ga_error_release(err);
 		rc = 0;
+	} else if (json_object_get(request, "end") && (rc || !d.passes)) {
+		/* if it failed, the command line says why */
+		d.passes = false;
+		ready(&d);
+		on_end_print(request, *ret_status);
+		*ret_status = rc ? *ret_status : 0;
 	}
 	json_decref(j);
 	json_decref(request);

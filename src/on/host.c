@@ -24,15 +24,9 @@
 #include "on-internal.h"
 
 #define ANSWER_MAX ((size_t)1 << 20)
-#define NOISE_MAX ((size_t)1 << 16) /* what a login shell may print before */
-#define CALL_MS 120000                /* hardware keys and passwords take their time */
 #define GREETING_MS 2000
-#define SSH_FAILED 255              /* ssh(1): an error of its own */
-#define PIECE ((size_t)1 << 16)
 /* sun_path, without what ssh appends to the name until it is bound, and %C's 40 digits */
 #define SOCKET_DIR_MAX (108 - 18 - 41)
-
-enum how { PLAIN, ON_TERMINAL, UNASKED };
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
@@ -84,7 +78,7 @@ static char *socket_dir(void)
 }
 
 /* One word that every shell takes as it is: base64url without padding. */
-static char *pack(json_t *request)
+char *on_pack(json_t *request)
 {
 	cleanup_free char *text = json_dumps(request, JSON_COMPACT);
 	char *word = ga_base64(text ? text : "", text ? strlen(text) : 0);
@@ -124,17 +118,17 @@ static char *request(const struct ga_on *o, const char *action, json_t *more)
 	ga_json_set(j, "project", json_string(o->project));
 	ga_json_set(j, "name", json_string(o->far));
 	ga_json_set(j, "directory", json_string(o->directory));
-	word = pack(j);
+	word = on_pack(j);
 	json_decref(j);
 	return word;
 }
 
-static void words_to(const char *host, const char *word, enum how how, struct ga_strv *ret)
+static void add_ssh(const struct ga_on *o, enum on_how how, struct ga_strv *ret)
 {
 	cleanup_free char *dir = socket_dir();
 
 	ga_strv_push_many(ret, "ssh", how == ON_TERMINAL ? "-tt" : "-T", NULL);
-	if (how == UNASKED)
+	if (how == ON_UNASKED)
 		ga_strv_push_many(ret, "-o", "BatchMode=yes", NULL);
 	ga_strv_push_many(ret, "-o", "LogLevel=ERROR", "-o",
 			  "ForwardAgent=no", "-o", "ForwardX11=no", "-o",
@@ -145,25 +139,38 @@ static void words_to(const char *host, const char *word, enum how how, struct ga
 				  "-o", NULL);
 		ga_strv_pushf(ret, "ControlPath=%s/%%C", dir);
 	}
-	ga_strv_push_many(ret, "--", host, "git", "agent", "depot", word, NULL);
+	ga_strv_push_many(ret, "--", o->ssh ? o->ssh : o->host, NULL);
+}
+
+void on_words_to(const struct ga_on *o, const char *word, enum on_how how, struct ga_strv *ret)
+{
+	if (o->run.n)
+		ga_strv_extend(ret, how == ON_TERMINAL ? &o->terminal : &o->run);
+	else
+		add_ssh(o, how, ret);
+	ga_strv_push_many(ret, "git", "agent", "depot", word, NULL);
 }
 
 /* The words that have it done, with these further members of the request (taken over). */
-static void words_for(const struct ga_on *o, const char *action, json_t *more, enum how how,
-		      struct ga_strv *ret)
+void on_words_for(const struct ga_on *o, const char *action, json_t *more, enum on_how how,
+		  struct ga_strv *ret)
 {
 	cleanup_free char *word = request(o, action, more);
 
-	words_to(o->host, word, how, ret);
+	on_words_to(o, word, how, ret);
 }
 
 char *ga_on_url(const struct ga_on *o)
 {
-	cleanup_free char *word = request(o, "git", NULL);
+	cleanup_free char *word = request(o, "git", NULL), *way = NULL;
 	cleanup_free char *self = on_self();
 	cleanup_buf struct ga_buf url = GA_BUF_INIT;
-	const char *const words[] = { self, "depot", "--pipe", o->host, word, "%s" };
+	const char *words[] = { self, "depot", "--pipe", NULL, word, "%s" };
+	json_t *j = json_object();
 
+	on_encode_way(o, j);
+	words[3] = way = on_pack(j);
+	json_decref(j);
 	ga_buf_adds(&url, "ext::");
 	for (size_t i = 0; i < GA_NELEMS(words); i++) {
 		ga_buf_adds(&url, i ? " " : "");
@@ -200,15 +207,18 @@ static bool is_other_version(const struct ga_buf *out)
 	       !memmem(out->ptr, out->len, mark, strlen(mark));
 }
 
-static int fail_there(const char *host, int status, const struct ga_buf *out,
-		      const struct ga_buf *why, struct ga_error *err)
+int on_fail_there(const struct ga_on *o, int status, const struct ga_buf *out,
+		  const struct ga_buf *why, struct ga_error *err)
 {
-	cleanup_free char *line = ga_git_last_line(why), *q = ga_escape(host);
+	cleanup_free char *line = ga_git_last_line(why), *q = ga_escape(o->host);
+	cleanup_free char *way = o->run.n ? ga_quote_shell_words(&o->run)
+					  : ga_strf("ssh %s", o->ssh ? o->ssh : o->host);
+	cleanup_free char *safe = ga_escape(way);
 
-	if (status == SSH_FAILED) {
+	if (status == ON_SSH_FAILED && !o->run.n) {
 		(void)ga_fail(err, GA_EFATAL, "cannot reach '%s': %s", q,
 			      line ? line : "ssh failed");
-		return ga_hint(err, "'ssh %s' shows why; it is unknown what runs there", q);
+		return ga_hint(err, "'%s' shows why; it is unknown what runs there", safe);
 	}
 	if (is_other_version(out))
 		(void)ga_fail(err, GA_EFATAL, "git-agent on '%s' is of another version than here",
@@ -216,7 +226,8 @@ static int fail_there(const char *host, int status, const struct ga_buf *out,
 	else
 		(void)ga_fail(err, GA_EFATAL, "git-agent does not answer on '%s': %s", q,
 			      line ? line : "no message");
-	return ga_hint(err, "'ssh %s git agent --version' must print the version that is here", q);
+	return ga_hint(err, "'%s git agent --version' must print the version that is here",
+		       safe);
 }
 
 /* What follows the line GA_ON_READY; NULL: there is none. */
@@ -225,7 +236,7 @@ static const char *behind_noise(const struct ga_buf *out)
 	static const char mark[] = GA_ON_READY "\n";
 	const char *at = out->len ? memmem(out->ptr, out->len, mark, strlen(mark)) : NULL;
 
-	return at && (size_t)(at - out->ptr) <= NOISE_MAX ? at + strlen(mark) : NULL;
+	return at && (size_t)(at - out->ptr) <= ON_NOISE_MAX ? at + strlen(mark) : NULL;
 }
 
 /* The answer of a call, behind what the login shell printed. Returns 1 if it is an error. */
@@ -239,7 +250,7 @@ static int take_answer(const struct ga_on *o, int status, const struct ga_buf *o
 
 	if (!json_is_object(j)) {
 		json_decref(j);
-		return fail_there(o->host, status, out, why, err);
+		return on_fail_there(o, status, out, why, err);
 	}
 	said = json_string_value(json_object_get(j, "error"));
 	more = json_string_value(json_object_get(j, "hint"));
@@ -265,43 +276,92 @@ static int call(const struct ga_on *o, const char *action, json_t *more, const s
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
 
-	words_for(o, action, more, PLAIN, &words);
+	on_words_for(o, action, more, ON_PIPES, &words);
 	p.argv = (const char *const *)words.v;
 	p.in = in ? in->ptr : NULL;
 	p.in_len = in ? in->len : 0;
 	p.out = out;
 	p.out_max = max;
 	p.errout = why;
-	p.timeout_ms = CALL_MS;
+	p.timeout_ms = ON_CALL_MS;
 	return ga_process_run(&p, ret_status, err)
 		       ? ga_error_wrap(err, "no answer from '%s'", o->host) : 0;
+}
+
+/* What a second request does no more than the first: a session is claimed once. */
+static bool may_repeat(const char *action)
+{
+	return ga_has_word("open start list drop", action);
+}
+
+/* Once. Returns 2 if the answer is none. */
+static int ask(const struct ga_on *o, const char *action, json_t *more, const struct ga_buf *in,
+	       json_t **ret, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
+	int status, rc;
+
+	if (call(o, action, more, in, ANSWER_MAX, &out, &why, &status, err))
+		return -1;
+	rc = take_answer(o, status, &out, &why, ret, err);
+	return rc < 0 && status != ON_SSH_FAILED ? 2 : rc;
 }
 
 int ga_on_call(const struct ga_on *o, const char *action, json_t *more, const struct ga_buf *in,
 	       json_t **ret, struct ga_error *err)
 {
+	cleanup_error struct ga_error first = GA_ERROR_INIT;
+	json_t *again = may_repeat(action) ? json_deep_copy(more) : NULL;
+	int rc = ask(o, action, more, in, ret, &first);
+
+	if (rc == 2 && may_repeat(action))
+		rc = ask(o, action, ga_steal(&again), in, ret, err);
+	else if (rc)
+		(void)ga_error_move(err, &first);
+	json_decref(again);
+	return rc == 2 ? -1 : rc;
+}
+
+/* Once. Returns 1 if what came was cut. */
+static int output(const struct ga_on *o, const struct ga_strv *words, size_t max,
+		  struct ga_buf *ret, struct ga_error *err)
+{
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
+	json_t *more = json_pack("{s:o}", "words", ga_json_strv(words));
+	cleanup_free char *line = NULL, *text = NULL;
+	struct on_end end;
+	const char *ready;
 	int status;
 
-	return call(o, action, more, in, ANSWER_MAX, &out, &why, &status, err)
-		       ? -1 : take_answer(o, status, &out, &why, ret, err);
+	if (on_end_make(&end, more, err)) {
+		json_decref(more);
+		return -1;
+	}
+	if (call(o, "run", more, NULL, max, &out, &why, &status, err))
+		return -1;
+	ready = behind_noise(&out);
+	if (!ready || on_end_in(&end, ready, out.len - (size_t)(ready - out.ptr), ret)) {
+		(void)on_fail_there(o, status, &out, &why, err);
+		return status == ON_SSH_FAILED ? -1 : 1;
+	}
+	if (!end.status)
+		return 0;
+	line = ga_git_last_line(&why);
+	text = ga_on_here(o, line ? line : "a command failed");
+	return ga_fail(err, GA_EFATAL, "on '%s': %s", o->host, text);
 }
 
 int ga_on_output(const struct ga_on *o, const struct ga_strv *words, size_t max,
 		 struct ga_buf *ret, struct ga_error *err)
 {
-	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
-	const char *ready;
-	int status;
+	cleanup_error struct ga_error cut = GA_ERROR_INIT;
+	size_t was = ret->len;
+	int rc = output(o, words, max, ret, &cut);
 
-	if (call(o, "run", json_pack("{s:o}", "words", ga_json_strv(words)), NULL, max, &out, &why,
-		 &status, err))
-		return -1;
-	ready = behind_noise(&out);
-	if (!ready || status)
-		return fail_there(o->host, status, &out, &why, err);
-	ga_buf_add(ret, ready, out.len - (size_t)(ready - out.ptr));
-	return 0;
+	if (rc <= 0)
+		return rc ? ga_error_move(err, &cut) : 0;
+	ga_buf_truncate(ret, was);
+	return output(o, words, max, ret, err) ? -1 : 0;
 }
 
 /* ---- what they do ---------------------------------------------------------------------------- */
@@ -340,12 +400,16 @@ static void take_states(struct ga_ons *l, const struct ga_on *asked, const json_
 		struct ga_on *o = &l->v[i];
 		const json_t *one = json_object_get(sessions, o->far);
 		const char *state = json_string_value(json_object_get(one, "state"));
+		const char *why = json_string_value(json_object_get(one, "why"));
 		enum ga_state known;
 
 		if (!o->submitted || strcmp(o->host, asked->host) != 0 ||
 		    strcmp(o->project, asked->project) != 0)
 			continue;
-		if (state && !ga_state_parse(state, &known))
+		free(o->why);
+		o->why = why ? ga_escape(why) : NULL;
+		if (state && !ga_state_parse(state, &known) &&
+		    !ga_has_word("absent " GA_ON_STATES, state))
 			continue;
 		set_state(o, state ? state : "absent");
 		take_oid(one, "tip", &o->tip);
@@ -375,7 +439,8 @@ void ga_on_ask(struct ga_ons *l, unsigned timeout_ms)
 			set_state(&l->v[i], "absent");
 		if (!l->v[i].submitted || is_asked(l, i))
 			continue;
-		words_for(&l->v[i], "list", NULL, UNASKED, &q->words);
+		on_words_for(&l->v[i], "list", json_pack("{s:b}", "quick", 1), ON_UNASKED,
+			     &q->words);
 		q->p = (struct ga_process)GA_PROCESS_INIT;
 		q->p.argv = (const char *const *)q->words.v;
 		q->p.out = &q->out;
@@ -414,126 +479,6 @@ int ga_on_look(struct ga_on *o, struct ga_error *err)
 		return -1;
 	take_states(&one, o, answer);
 	json_decref(answer);
-	return o->answers ? 0 : ga_fail(err, GA_EFATAL, "'%s' gives an answer that is none",
-					o->host);
-}
-
-/* ---- connected ------------------------------------------------------------------------------- */
-
-/* Read until behind the line GA_ON_READY, byte by byte, so that nothing of what follows is taken.
- * Returns 1 if it ended before, 2 if nothing came in time. */
-static int skip_noise(struct ga_process_job *job, int fd)
-{
-	static const char ready[] = GA_ON_READY "\n";
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	int64_t deadline = ga_now_ms() + CALL_MS;
-	size_t at = 0;
-	char c;
-
-	for (size_t n = 0; n < NOISE_MAX; n++) {
-		if (ga_process_readable(job, fd, deadline, &ignored) <= 0)
-			return 2;
-		if (read(fd, &c, 1) != 1)
-			return 1;
-		at = c == ready[at] ? at + 1 : c == ready[0];
-		if (at == sizeof(ready) - 1)
-			return 0;
-	}
-	return 1;
-}
-
-/* Copy to standard output what comes; through the filter if `f` is not NULL. */
-static void copy_out(struct ga_process_job *job, int fd, struct ga_termfilter *f)
-{
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_free char *in = ga_malloc(PIECE), *out = ga_malloc(GA_TERMFILTER_ROOM(PIECE));
-	ssize_t n;
-
-	while (ga_process_readable(job, fd, 0, &ignored) > 0 && (n = read(fd, in, PIECE)) > 0) {
-		size_t k = f ? ga_termfilter(f, in, (size_t)n, out) : 0;
-
-		if (ga_write_full(STDOUT_FILENO, f ? out : in, f ? k : (size_t)n))
-			return;
-	}
-	if (f) {
-		size_t k = ga_termfilter_end(f, false, out);
-
-		(void)ga_write_full(STDOUT_FILENO, out, k);
-	}
-}
-
-/* Run the command with our input, and what it prints behind `ready` with our output; its messages
- * as they are for `o`, if that is not NULL. */
-static int connect_to(const char *host, const struct ga_on *o, const struct ga_strv *words,
-		      bool ready, struct ga_termfilter *f, int *ret_status, struct ga_error *err)
-{
-	cleanup_buf struct ga_buf why = GA_BUF_INIT, safe = GA_BUF_INIT;
-	cleanup_free char *said = NULL;
-	cleanup_close int from = -1, to = -1;
-	struct ga_process p = GA_PROCESS_INIT;
-	struct ga_process_job *job = NULL;
-	int fds[2], rc = 0;
-
-	if (pipe2(fds, O_CLOEXEC))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a pipe");
-	from = fds[0];
-	to = fds[1];
-	p.argv = (const char *const *)words->v;
-	p.in_fd = STDIN_FILENO;
-	p.out_fd = to;
-	p.errout = &why;
-	if (ga_process_begin(&p, &job, err))
-		return -1;
-	ga_cleanup_closep(&to);
-	to = -1;
-	if (ready)
-		rc = skip_noise(job, from);
-	if (!rc)
-		copy_out(job, from, f);
-	ga_cleanup_closep(&from);
-	from = -1;
-	if (rc == 2) {
-		ga_process_abandon(job);
-		return ga_fail(err, GA_EFATAL, "no answer from '%s' within %d s", host,
-			       CALL_MS / 1000);
-	}
-	if (ga_process_end(job, ret_status, err))
-		return -1;
-	if (rc || *ret_status == SSH_FAILED)
-		return fail_there(host, *ret_status, NULL, &why, err);
-	ga_buf_addch(&why, '\0');
-	said = o ? ga_on_here(o, why.ptr) : ga_strdup(why.ptr);
-	ga_quote_add_text(&safe, said, strlen(said));
-	(void)ga_write_full(STDERR_FILENO, safe.ptr, safe.len);
-	return 0;
-}
-
-int ga_on_run(const struct ga_on *o, json_t *more, bool terminal, int *ret_status,
-	      struct ga_error *err)
-{
-	struct ga_termfilter filter = GA_TERMFILTER_INIT;
-	cleanup_strv struct ga_strv words = GA_STRV_INIT;
-
-	ga_json_set(more, "terminal", json_boolean(terminal));
-	words_for(o, "run", more, terminal ? ON_TERMINAL : PLAIN, &words);
-	return connect_to(o->host, o, &words, !terminal, isatty(STDOUT_FILENO) ? &filter : NULL,
-			  ret_status, err);
-}
-
-int ga_on_pipe(const char *host, const char *word, const char *service, int *ret_status,
-	       struct ga_error *err)
-{
-	cleanup_strv struct ga_strv words = GA_STRV_INIT;
-	cleanup_free char *with = NULL;
-	json_t *j = on_unpack(word);
-
-	if (!ga_on_host_ok(host) || !json_is_object(j)) {
-		json_decref(j);
-		return ga_fail(err, GA_EUSAGE, "this is for git to call");
-	}
-	ga_json_set(j, "service", json_string(service));
-	with = pack(j);
-	json_decref(j);
-	words_to(host, with, PLAIN, &words);
-	return connect_to(host, NULL, &words, true, NULL, ret_status, err);
+	return o->answers ? 0 : ga_fail(err, GA_EFATAL, "on '%s': %s", o->host,
+					o->why ? o->why : "the answer is none");
 }

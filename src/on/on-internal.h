@@ -4,10 +4,122 @@
 
 #include "ga/on.h"
 
+/* ---- here (host.c, stream.c, record.c) ------------------------------------------------------- */
+
+enum on_how { ON_PIPES, ON_TERMINAL, ON_UNASKED };
+
+#define ON_SSH_FAILED 255                /* ssh(1): an error of its own */
+#define ON_NOISE_MAX ((size_t)1 << 16)   /* what a login shell may print before */
+#define ON_CALL_MS 120000                /* hardware keys and passwords take their time */
+
 /* The object that a request's word stands for; NULL: it is none. New reference. */
 json_t *on_unpack(const char *word);
-
+/* One word that every shell takes as it is: base64url without padding. */
+char *on_pack(json_t *request);
 /* The absolute path of this program; "" if that cannot be told. The caller frees it. */
 char *on_self(void);
+
+/* What of a record says how its host is reached. */
+void on_decode_way(const json_t *j, struct ga_on *o);
+void on_encode_way(const struct ga_on *o, json_t *j);
+/* The words that give the host a request. */
+void on_words_to(const struct ga_on *o, const char *word, enum on_how how, struct ga_strv *ret);
+/* The same for an action and further members of the request (taken over). */
+void on_words_for(const struct ga_on *o, const char *action, json_t *more, enum on_how how,
+		  struct ga_strv *ret);
+int on_fail_there(const struct ga_on *o, int status, const struct ga_buf *out,
+		  const struct ga_buf *why, struct ga_error *err);
+
+/* What the output of a command there ends with: a mark that was made for it here, which nobody in a
+ * session knows, and the exit status. What ends without was cut, however the way there ended. */
+#define ON_END_DIGITS 32
+struct on_end {
+	char mark[1 + ON_END_DIGITS + 1];
+	size_t at;  /* so much of it was read, and not given out */
+	char digits[4];
+	size_t n;
+	int status; /* -1: the mark did not come */
+};
+/* Make one, and have the request ask for it. */
+int on_end_make(struct on_end *e, json_t *request, struct ga_error *err);
+/* Copy what is no mark to `out`, which has room for `n` bytes and a mark. Returns how much. */
+size_t on_end_strip(struct on_end *e, const char *in, size_t n, char *out);
+/* Append what the bytes have but the mark. -1: it was not there. */
+int on_end_in(struct on_end *e, const char *in, size_t n, struct ga_buf *out);
+/* There: print it, if the request asks for one. */
+void on_end_print(const json_t *request, int status);
+
+/* ---- there (depot.c, slurm.c, slurm-job.c) --------------------------------------------------- */
+
+struct depot {
+	const json_t *request;
+	char *self;
+	const char *name;  /* of the session, here */
+	char *dir;         /* of the repository's sessions */
+	char *git;         /* the depot */
+	char *tree;        /* the working tree of the session */
+	char *state;       /* the setting state_dir for sessions of it, "state_dir=..."; or NULL */
+	int status;        /* what to exit with */
+	bool ready;        /* GA_ON_READY was said ... */
+	bool relays;       /* standard output is a terminal though none was asked for: programs do
+			    * not get it */
+	bool passes;       /* ... or is for a step in the job to say, as is the mark at the end */
+};
+#define cleanup_depot cleanup_(depot_release)
+void depot_release(struct depot *d);
+const char *depot_text(const json_t *j, const char *key);
+/* The paths of the depot in `dir`. */
+void depot_at(struct depot *d, const char *dir, const char *name, const char *directory);
+/* The input of a request, an object. New reference; NULL: it is none, or was cut. */
+json_t *depot_input(struct ga_error *err);
+
+struct depot_run {
+	const char *cwd;     /* NULL: / */
+	int keep;            /* 0, or what stays open in it */
+	const json_t *keys;  /* variables for it; or NULL */
+	const struct ga_buf *in; /* or NULL */
+	size_t out_max;
+	unsigned timeout_ms;
+};
+#define DEPOT_RUN(...) (&(const struct depot_run){ __VA_ARGS__ })
+/* Run it. Fails with the last line that it says unless it exits with 0. */
+int depot_run(const struct ga_strv *words, const struct depot_run *how, struct ga_buf *out,
+	      struct ga_error *err);
+/* Run git in the depot, without hooks. */
+int depot_git(const struct depot *d, const struct ga_strv *args, const struct ga_buf *in,
+	      struct ga_buf *out, struct ga_error *err);
+#define GIT_OUT(d, in, out, err, ...) \
+	({ \
+		cleanup_strv struct ga_strv args_ = GA_STRV_INIT; \
+		ga_strv_push_many(&args_, __VA_ARGS__, NULL); \
+		depot_git(d, &args_, in, out, err); \
+	})
+#define GIT(d, err, ...) GIT_OUT(d, NULL, NULL, err, __VA_ARGS__)
+/* The words `git agent` of the depot's sessions. */
+void depot_agent(const struct depot *d, struct ga_strv *ret);
+/* Run it with our input and output; its exit status is that of `d`. */
+int depot_connect(struct depot *d, const struct ga_strv *words, const char *cwd,
+		  struct ga_error *err);
+int depot_make(const struct depot *d, struct ga_error *err);
+/* Make the working tree of the session and start it as `input` says, with `held` open, if not 0. */
+int depot_start(struct depot *d, const json_t *input, int held, struct ga_error *err);
+/* What `git agent list` says of the sessions: an array, or NULL. New reference. */
+json_t *depot_sessions(const struct depot *d, const char *tree, struct ga_error *err);
+
+/* Is it a job's, submitted or not yet? */
+bool slurm_has(const struct depot *d);
+int slurm_submit(struct depot *d, json_t *input, struct ga_error *err);
+/* Add the states of all jobs' sessions. */
+int slurm_list(struct depot *d, json_t *states, struct ga_error *err);
+int slurm_do(struct depot *d, const struct ga_strv *words, struct ga_error *err);
+/* End the jobs, and remove all that the depot has of the session. */
+int slurm_drop(struct depot *d, struct ga_error *err);
+/* The state that the job left in the depot; NULL: none has begun. New reference. */
+json_t *slurm_state(const struct depot *d);
+bool slurm_is_over(const json_t *state);
+/* In the job: the session, from its claim to its result; a command in its working tree. */
+int slurm_job(struct depot *d, json_t *ret, struct ga_error *err);
+int slurm_inside(struct depot *d, json_t *ret, struct ga_error *err);
+bool slurm_id_ok(const char *id);
 
 #endif

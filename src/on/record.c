@@ -10,10 +10,10 @@
 
 #include "ga/fd.h"
 #include "ga/json.h"
-#include "ga/on.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/session.h"
+#include "on-internal.h"
 
 #define RECORD_MAX ((size_t)1 << 20)
 #define HOST_MAX 255
@@ -26,6 +26,12 @@ void ga_on_release(struct ga_on *o)
 	free(o->far);
 	free(o->directory);
 	free(o->state);
+	free(o->ssh);
+	free(o->scratch);
+	free(o->why);
+	ga_strv_release(&o->sbatch);
+	ga_strv_release(&o->run);
+	ga_strv_release(&o->terminal);
 	ga_strv_release(&o->options);
 	ga_strv_release(&o->command);
 	*o = (struct ga_on)GA_ON_INIT;
@@ -56,16 +62,35 @@ static char *get_text(const json_t *j, const char *key)
 	return s ? ga_strdup(s) : NULL;
 }
 
+void on_decode_way(const json_t *j, struct ga_on *o)
+{
+	o->host = get_text(j, "host");
+	o->ssh = get_text(j, "ssh");
+	ga_json_words(json_object_get(j, "run"), &o->run);
+	ga_json_words(json_object_get(j, "terminal"), &o->terminal);
+}
+
+void on_encode_way(const struct ga_on *o, json_t *j)
+{
+	ga_json_set_bytes(j, "host", o->host);
+	ga_json_set_bytes(j, "ssh", o->ssh);
+	ga_json_set(j, "run", ga_json_strv(&o->run));
+	ga_json_set(j, "terminal", ga_json_strv(&o->terminal));
+}
+
 static bool decode(const json_t *j, struct ga_on *o)
 {
 	const char *base = json_string_value(json_object_get(j, "base"));
 	const char *snapshot = json_string_value(json_object_get(j, "snapshot"));
 
-	o->host = get_text(j, "host");
+	on_decode_way(j, o);
 	o->project = get_text(j, "project");
 	o->far = get_text(j, "far");
 	o->directory = get_text(j, "directory");
 	o->state = get_text(j, "state");
+	o->slurm = json_is_true(json_object_get(j, "slurm"));
+	o->scratch = get_text(j, "scratch");
+	ga_json_words(json_object_get(j, "sbatch"), &o->sbatch);
 	ga_json_words(json_object_get(j, "options"), &o->options);
 	ga_json_words(json_object_get(j, "command"), &o->command);
 	o->started = (uint64_t)json_integer_value(json_object_get(j, "started"));
@@ -157,7 +182,10 @@ static int save(const char *state_dir, const struct ga_on *o, struct ga_error *e
 	cleanup_free char *path = ga_path_join(dir, o->name), *text = NULL;
 	json_t *j = json_object();
 
-	ga_json_set_bytes(j, "host", o->host);
+	on_encode_way(o, j);
+	ga_json_set(j, "slurm", json_boolean(o->slurm));
+	ga_json_set_bytes(j, "scratch", o->scratch);
+	ga_json_set(j, "sbatch", ga_json_strv(&o->sbatch));
 	ga_json_set_bytes(j, "project", o->project);
 	ga_json_set_bytes(j, "far", o->far);
 	ga_json_set_bytes(j, "directory", o->directory);

@@ -66,9 +66,10 @@ static int start(struct ga_on *o, const char *const *keys, struct ga_error *err)
 	json_t *answer = NULL;
 	int rc;
 
-	put(&in, json_pack("{s:o, s:o, s:b, s:o}", "options", ga_json_strv(&o->options), "command",
-			   ga_json_strv(&o->command), "trusted", o->trusted, "keys",
-			   values_of(keys)));
+	put(&in, json_pack("{s:o, s:o, s:b, s:o, s:b, s:s?, s:o}", "options",
+			   ga_json_strv(&o->options), "command", ga_json_strv(&o->command),
+			   "trusted", o->trusted, "keys", values_of(keys), "slurm", o->slurm,
+			   "scratch", o->scratch, "sbatch", ga_json_strv(&o->sbatch)));
 	rc = ga_on_call(o, "start", NULL, &in, &answer, err);
 	json_decref(answer);
 	o->submitted = rc <= 0;

@@ -28,7 +28,7 @@ far_server() {
 	git config -f "$far/.gitconfig" user.name Far &&
 	git config -f "$far/.gitconfig" user.email far@example.org &&
 	sanitizers=$(env | grep "^[ALU]*SAN_OPTIONS=" | xargs) &&
-	start_sshd "$name" "SetEnv HOME=$far PATH=$PATH GIT_CONFIG_NOSYSTEM=1 $sanitizers" "$@" &&
+	start_sshd "$name" "SetEnv HOME=$far PATH=$PATH GIT_CONFIG_NOSYSTEM=1 ${far_env-} $sanitizers" "$@" &&
 	cat >>.ssh/config <<-EOF
 	Host $name
 		HostName 127.0.0.1

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Output of commands on another machine, while they run.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/clock.h"
+#include "ga/fd.h"
+#include "ga/json.h"
+#include "ga/process.h"
+#include "ga/quote.h"
+#include "ga/termfilter.h"
+#include "on-internal.h"
+
+#define PIECE ((size_t)1 << 16)
+/* first of a mark: what is typed and shown has none, so that nothing of that waits for more */
+#define MARK '\x1e'
+
+/* ---- marks ----------------------------------------------------------------------------------- */
+
+int on_end_make(struct on_end *e, json_t *request, struct ga_error *err)
+{
+	unsigned char random[ON_END_DIGITS / 2];
+
+	*e = (struct on_end){ .mark = { MARK }, .status = -1 };
+	if (ga_random(random, sizeof(random), err))
+		return -1;
+	for (size_t i = 0; i < sizeof(random); i++)
+		for (unsigned k = 0; k < 2; k++)
+			e->mark[1 + 2 * i + k] = "0123456789abcdef"[random[i] >> (4 * k) & 15];
+	ga_json_set(request, "end", json_string(e->mark + 1));
+	return 0;
+}
+
+size_t on_end_strip(struct on_end *e, const char *in, size_t n, char *out)
+{
+	size_t k = 0;
+
+	for (const char *c = in; c < in + n; c++) {
+		if (e->mark[e->at] && *c == e->mark[e->at]) {
+			e->at++;
+		} else if (e->mark[e->at]) {
+			/* only its first byte is such a byte */
+			memcpy(out + k, e->mark, e->at);
+			k += e->at;
+			e->at = *c == MARK;
+			if (!e->at)
+				out[k++] = *c;
+		} else if (e->n < 3 && isdigit((unsigned char)*c)) {
+			e->digits[e->n++] = *c;
+			if (e->n == 3)
+				e->status = (e->digits[0] - '0') * 100 +
+					    (e->digits[1] - '0') * 10 + e->digits[2] - '0';
+		} else {
+			out[k++] = *c;
+		}
+	}
+	return k;
+}
+
+int on_end_in(struct on_end *e, const char *in, size_t n, struct ga_buf *out)
+{
+	cleanup_free char *room = ga_malloc(n + sizeof(e->mark));
+
+	ga_buf_add(out, room, on_end_strip(e, in, n, room));
+	return e->status < 0 ? -1 : 0;
+}
+
+void on_end_print(const json_t *request, int status)
+{
+	const char *mark = json_string_value(json_object_get(request, "end"));
+	cleanup_free char *line = NULL;
+
+	if (!mark || strlen(mark) != ON_END_DIGITS)
+		return;
+	line = ga_strf("%c%s%03d", MARK, mark, status & 255);
+	(void)ga_write_full(STDOUT_FILENO, line, strlen(line));
+}
+
+/* ---- connected ------------------------------------------------------------------------------- */
+
+/* Read until behind the line GA_ON_READY, byte by byte, so that nothing of what follows is taken.
+ * Returns 1 if it ended before, 2 if nothing came in time. */
+static int skip_noise(struct ga_process_job *job, int fd)
+{
+	static const char ready[] = GA_ON_READY "\n";
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	int64_t deadline = ga_now_ms() + ON_CALL_MS;
+	size_t at = 0;
+	char c;
+
+	for (size_t n = 0; n < ON_NOISE_MAX; n++) {
+		if (ga_process_readable(job, fd, deadline, &ignored) <= 0)
+			return 2;
+		if (read(fd, &c, 1) != 1)
+			return 1;
+		at = c == ready[at] ? at + 1 : c == ready[0];
+		if (at == sizeof(ready) - 1)
+			return 0;
+	}
+	return 1;
+}
+
+/* Copy to standard output what comes but for the mark; through the filter if `f` is not NULL. */
+static void copy_out(struct ga_process_job *job, int fd, struct on_end *end,
+		     struct ga_termfilter *f)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	size_t room = PIECE + sizeof(end->mark);
+	cleanup_free char *raw = ga_malloc(PIECE), *in = ga_malloc(room);
+	cleanup_free char *out = ga_malloc(GA_TERMFILTER_ROOM(room));
+	ssize_t got;
+
+	while (ga_process_readable(job, fd, 0, &ignored) > 0 &&
+	       (got = read(fd, raw, PIECE)) > 0) {
+		size_t n = end ? on_end_strip(end, raw, (size_t)got, in) : (size_t)got;
+		size_t k = f ? ga_termfilter(f, in, n, out) : 0;
+
+		if (ga_write_full(STDOUT_FILENO, f ? out : end ? in : raw, f ? k : n))
+			return;
+	}
+	if (f) {
+		size_t k = ga_termfilter_end(f, false, out);
+
+		(void)ga_write_full(STDOUT_FILENO, out, k);
+	}
+}
+
+/* The output ended without its mark. */
+static int fail_broken(const struct ga_on *o, const struct ga_buf *why, struct ga_error *err)
+{
+	cleanup_free char *line = ga_git_last_line(why), *safe = line ? ga_escape(line) : NULL;
+
+	(void)ga_fail(err, GA_EFATAL, "the connection to '%s' broke%s%s", o->host,
+		      safe ? ": " : "", safe ? safe : "");
+	return ga_hint(err, "'git agent list' asks what runs there");
+}
+
+/* What the command said, as it came or, for a session, with its name here. */
+static void pass_messages(const struct ga_on *o, struct ga_buf *why)
+{
+	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
+	cleanup_free char *said = NULL;
+
+	ga_buf_addch(why, '\0');
+	said = o->far ? ga_on_here(o, why->ptr) : ga_strdup(why->ptr);
+	ga_quote_add_text(&safe, said, strlen(said));
+	(void)ga_write_full(STDERR_FILENO, safe.ptr, safe.len);
+}
+
+/* Run the command with our input, and what it prints behind `ready` with our output. The exit
+ * status is what is behind the mark, if one is expected. */
+static int connect_to(const struct ga_on *o, const struct ga_strv *words, bool ready,
+		      struct on_end *end, struct ga_termfilter *f, int *ret_status,
+		      struct ga_error *err)
+{
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	cleanup_close int from = -1, to = -1;
+	struct ga_process p = GA_PROCESS_INIT;
+	struct ga_process_job *job = NULL;
+	int fds[2], rc = 0;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a pipe");
+	from = fds[0];
+	to = fds[1];
+	p.argv = (const char *const *)words->v;
+	p.in_fd = STDIN_FILENO;
+	p.out_fd = to;
+	p.errout = &why;
+	if (ga_process_begin(&p, &job, err))
+		return -1;
+	ga_cleanup_closep(&to);
+	to = -1;
+	if (ready)
+		rc = skip_noise(job, from);
+	if (!rc)
+		copy_out(job, from, end, f);
+	ga_cleanup_closep(&from);
+	from = -1;
+	if (rc == 2) {
+		ga_process_abandon(job);
+		return ga_fail(err, GA_EFATAL, "no answer from '%s' within %d s", o->host,
+			       ON_CALL_MS / 1000);
+	}
+	if (ga_process_end(job, ret_status, err))
+		return -1;
+	if (rc || (*ret_status == ON_SSH_FAILED && !(end && end->status >= 0)))
+		return on_fail_there(o, *ret_status, NULL, &why, err);
+	if (end && end->status < 0)
+		return fail_broken(o, &why, err);
+	if (end)
+		*ret_status = end->status;
+	pass_messages(o, &why);
+	return 0;
+}
+
+int ga_on_run(const struct ga_on *o, json_t *more, bool terminal, int *ret_status,
+	      struct ga_error *err)
+{
+	struct ga_termfilter filter = GA_TERMFILTER_INIT;
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+	struct on_end end;
+
+	if (on_end_make(&end, more, err) || (terminal && o->run.n && !o->terminal.n)) {
+		json_decref(more);
+		if (err->msg)
+			return -1;
+		return ga_fail(err, GA_EUSAGE, "'%s' of the setting 'on.hosts' has no 'terminal'",
+			       o->host);
+	}
+	ga_json_set(more, "terminal", json_boolean(terminal));
+	on_words_for(o, "run", more, terminal ? ON_TERMINAL : ON_PIPES, &words);
+	return connect_to(o, &words, !terminal, &end, isatty(STDOUT_FILENO) ? &filter : NULL,
+			  ret_status, err);
+}
+
+/* The way and what is asked of it, as words for the program that connects. */
+static int find_way(const char *way, struct ga_on *ret)
+{
+	json_t *j = on_unpack(way);
+
+	on_decode_way(j, ret);
+	json_decref(j);
+	return ret->host && ga_on_host_ok(ret->host) ? 0 : -1;
+}
+
+int ga_on_pipe(const char *way, const char *word, const char *service, int *ret_status,
+	       struct ga_error *err)
+{
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+	cleanup_on struct ga_on o = GA_ON_INIT;
+	cleanup_free char *with = NULL;
+	json_t *j = on_unpack(word);
+
+	if (find_way(way, &o) || !json_is_object(j)) {
+		json_decref(j);
+		return ga_fail(err, GA_EUSAGE, "this is for git to call");
+	}
+	ga_json_set(j, "service", json_string(service));
+	with = on_pack(j);
+	json_decref(j);
+	on_words_to(&o, with, ON_PIPES, &words);
+	return connect_to(&o, &words, true, NULL, NULL, ret_status, err);
+}
