@@ -59,7 +59,9 @@ char *ga_git_last_line(const struct ga_buf *b)
 	if (remote)
 		end = remote > b->ptr ? remote : remote + strlen(unread);
 	start = last_line(b->ptr, &end);
-	while (start > b->ptr && !strncmp(start, "hint:", 5)) {
+	/* as do the refs that were rejected, with the reason */
+	while (start > b->ptr && (!strncmp(start, "hint:", 5) ||
+				  !strncmp(start, "error: failed to push some refs", 31))) {
 		end = start;
 		start = last_line(b->ptr, &end);
 	}

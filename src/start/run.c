@@ -429,8 +429,10 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 	/* it ran, but a power cut took the state file that said so */
 	if (s->state == GA_STATE_NEW)
 		s->state = GA_STATE_RUNNING;
-	if (s->state != GA_STATE_RUNNING)
+	if (s->state != GA_STATE_RUNNING) {
+		start_clear_locks(e->repo, s);
 		return repair(e, s, err);
+	}
 	/* init ends with the socket to its supervisor: soon, but maybe not before we look */
 	for (int i = 0; ga_run_alive(s->run.pid, s->run.pidns); i++) {
 		struct timespec t = { 0, GONE_STEP_MS * 1000000 };

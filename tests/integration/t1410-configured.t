@@ -172,6 +172,23 @@ test_that 'the settings count for leftovers' '
 	git agent land l
 '
 
+test_that 'the settings here count for a session that is fetched' '
+	repo seed "risk: {hold: [key]}\n" &&
+	cd .. &&
+	git clone -q --bare seed origin.git &&
+	git clone -q origin.git here &&
+	git clone -q origin.git there &&
+	cd here &&
+	test_session f "$work" &&
+	git agent review --accept f key Makefile &&
+	git agent push f &&
+	cd ../there &&
+	test_settings "risk: {block: [sql/], allow: [Makefile]}\n" &&
+	git agent fetch origin f &&
+	flagged f "high configured-hold key held" "critical configured-block sql/a.sql held" &&
+	test_expect_code 3 git agent review --accept f sql/a.sql
+'
+
 test_that 'in a submodule the settings of the user count, at capture and in a review' '
 	rm -f "$conf" &&
 	make_repo lib &&

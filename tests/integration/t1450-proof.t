@@ -10,6 +10,7 @@ test_description='ordinary git on a captured branch, before any review, runs not
 test_use attacks
 require_sandbox
 
+test_lazy_prereq NPM 'npm --version'
 test_lazy_prereq DIRENV 'direnv version'
 
 # What the agent writes touches this; what the user wrote touches the other.
@@ -201,6 +202,29 @@ test_that 'GT-01: hooks do not run where the agent leads the link core.hooksPath
 	proof "ff switch rebase"
 '
 
+test_that 'GT-01: hooks do not run of an absolute core.hooksPath through links' '
+	make_repo deep "
+		mkdir -p real/tools/hooks &&
+		printf %s \"\$good\" >real/tools/hooks/pre-push &&
+		ln -s real/tools tools" &&
+	cd deep &&
+	ln -s deep ../src &&
+	git config core.hooksPath "$HOME/src/tools/hooks" &&
+	before() { git config core.hooksPath "$PWD/tools/hooks"; } &&
+	attack e "$evil_hooks
+		echo w >w
+		cp -r real new
+		rm tools
+		ln -s new/tools tools
+		evil_hooks new/tools/hooks" &&
+	proof "ff switch rebase" &&
+	git agent drop --force e &&
+	attack e "$evil_hooks
+		echo w >w
+		evil_hooks tools/hooks" &&
+	proof "ff switch rebase"
+'
+
 # ---- hooks of the host
 
 test_that 'a hook that is a link into the tree does not run what the agent wrote there' '
@@ -214,6 +238,28 @@ test_that 'a hook that is a link into the tree does not run what the agent wrote
 	done &&
 	attack e "echo w >w; printf \"#!/bin/sh\ntouch $ran\n\" >scripts/after" &&
 	proof "ff switch rebase stash" worktree &&
+	(try held ff) &&
+	test -e "$own"
+'
+
+test_that 'a hook that is a link into the tree does not run through a link of the agent'\''s' '
+	make_repo moved "
+		mkdir scripts &&
+		echo \"\$good\" >scripts/after &&
+		chmod +x scripts/after" &&
+	cd moved &&
+	mkdir -p .git/hooks &&
+	for h in post-merge post-checkout post-rewrite post-index-change; do
+		ln -s ../../scripts/after .git/hooks/$h
+	done &&
+	attack e "
+		echo w >w
+		mkdir s2
+		printf \"#!/bin/sh\ntouch $ran\n\" >s2/after
+		chmod +x s2/after
+		rm -r scripts
+		ln -s s2 scripts" &&
+	proof "ff switch" &&
 	(try held ff) &&
 	test -e "$own"
 '
@@ -235,6 +281,42 @@ test_that 'a hook that calls make does not run what the agent has make read' '
 		echo w >w
 		printf \"X := \\\$(shell touch $ran)\n\" >local.mk" &&
 	proof ff
+'
+
+test_that 'a hook that calls make does not run what its recipes run, if the agent wrote that' '
+	make_repo recipe "
+		mkdir scripts &&
+		echo \"touch $own\" >scripts/run.sh &&
+		printf \"check:\n\t@sh scripts/run.sh\n\" >Makefile" &&
+	cd recipe &&
+	host_hooks "make -s check" &&
+	attack e "echo w >w; echo \"touch $ran\" >scripts/run.sh" &&
+	proof "ff switch" &&
+	(try held ff) &&
+	test -e "$own"
+'
+
+test_that NPM 'a hook that calls npm does not run scripts that the agent wrote' '
+	make_repo npm "printf \"{\\\"scripts\\\":{\\\"test\\\":\\\"touch $own\\\"}}\n\" >package.json" &&
+	cd npm &&
+	host_hooks "npm test --silent" &&
+	attack e "
+		echo w >w
+		printf \"{\\\"scripts\\\":{\\\"test\\\":\\\"touch $ran\\\"}}\n\" >package.json" &&
+	proof "merge ff" &&
+	(try held ff) &&
+	test -e "$own" &&
+	git agent drop --force e &&
+	mkdir tools &&
+	echo "require(\"fs\").writeFileSync(\"$own\", \"\")" >tools/t.js &&
+	echo "{\"scripts\":{\"test\":\"node tools/t\"}}" >package.json &&
+	test_commit tools &&
+	attack e "
+		echo w >w
+		echo \"require(\\\"fs\\\").writeFileSync(\\\"$ran\\\", \\\"\\\")\" >tools/t.js" &&
+	proof ff &&
+	(try held ff) &&
+	test -e "$own"
 '
 
 # ---- drivers
@@ -356,6 +438,26 @@ test_that DIRENV 'an allowed .envrc does not load what the agent wrote' '
 	attack e "
 		echo w >w
 		echo \"touch $ran\" >tools/env.sh" &&
+	proof direnv
+'
+
+test_that DIRENV 'an allowed .envrc does not run what the agent wrote' '
+	make_repo runs "
+		echo \"export A=\\\$(sh \\\"\\\$PWD/tools/run.sh\\\")\" >.envrc
+		mkdir tools
+		echo . ./tools/more.sh >tools/run.sh
+		echo : >tools/more.sh" &&
+	cd runs &&
+	grep PWD .envrc &&
+	before() { direnv allow .; } &&
+	attack e "
+		echo w >w
+		echo \"touch $ran\" >tools/run.sh" &&
+	proof direnv &&
+	git agent drop --force e &&
+	attack e "
+		echo w >w
+		echo \"touch $ran\" >tools/more.sh" &&
 	proof direnv
 '
 

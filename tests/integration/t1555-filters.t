@@ -163,6 +163,25 @@ open(\"x.sec\", \"w\").write(\"new cl\" + \"ear\")" &&
 	rules_of m filter-not-run | grep "critical x.sec held"
 '
 
+test_that 'attributes of the user'\''s own files count, and those of the repository win' '
+	make_repo own &&
+	git rm -q --cached .gitattributes &&
+	rm .gitattributes &&
+	git commit -qm none &&
+	mkdir -p "$HOME/.config/git" &&
+	test_when_finished "rm \"$HOME/.config/git/attributes\"" &&
+	echo "*.sec filter=crypt" >"$HOME/.config/git/attributes" &&
+	test_session u "
+		touch x.sec
+		echo new cl\$()ear >d/y.sec" &&
+	nowhere "new clear" &&
+	test_prints "critical d/y.sec held" rules_of u filter-not-run &&
+	echo "d/* -filter" >.git/info/attributes &&
+	test_session u2 "echo new cl\$()ear >d/y.sec" &&
+	test -z "$(rules_of u2 filter-not-run)" &&
+	test_holds agent/u2:d/y.sec "new clear"
+'
+
 test_that 'an accepted file is taken as it is, and one that is added by hand goes through the filter' '
 	make_repo accept &&
 	test_session c "echo new cl\$()ear >x.sec" &&

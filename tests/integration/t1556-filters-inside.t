@@ -97,6 +97,26 @@ test_that 'a file that git inside cannot open is held, if a filter is for it' '
 	! grep "note: b:" ../show
 '
 
+test_that 'below attributes that git inside cannot read, a filter may be for any file' '
+	make_repo barred &&
+	git agent $inside start --name p -- sh -c "
+		mkfifo d/.gitattributes
+		printf \"in\nout: 4\n\" | tee d/1.nb >n.nb
+		echo + >d/+
+		echo b >b" &&
+	nowhere ^out: &&
+	test "$(git diff --name-only HEAD agent/p)" = b &&
+	test_shows "on what was taken: d/+, d/1.nb$" git agent show p &&
+	git agent $inside start --name u -- sh -c "
+		echo \"*.out filter=strip\" >d/.gitattributes
+		printf \"in\nout: 4\n\" | tee d/1.nb >d/1.out
+		echo b >b
+		chmod 000 d/.gitattributes" &&
+	nowhere ^out: &&
+	test_shows "on what was taken: d/.gitattributes, d/1.out$" git agent show u &&
+	test_holds agent/u:d/1.nb in
+'
+
 # The system's git, outside and inside, fails at what git inside is asked for converted content. The root
 # is one's own: in a namespace of one user all that is root's would be nobody's, and state is not kept there.
 cat >broken-git <<-'EOF'

@@ -208,13 +208,13 @@ test_that 'an object store that is missing for a while costs no refs' '
 	git agent land t
 '
 
-test_that 'the lock of a ref, which a git that runs may hold, is no damage' '
+test_that 'the lock of a ref that a killed git left is removed, and is no damage' '
 	test_enter locked &&
 	test_empty one &&
 	git agent start -q -n held -- sh -c "echo 1 >n" &&
 	: >.git/refs/agent/held/base.lock &&
 	git agent list | grep "^held  *captured" &&
-	test -e .git/refs/agent/held/base.lock &&
+	test ! -e .git/refs/agent/held/base.lock &&
 	! git agent show --journal held | grep damaged
 '
 

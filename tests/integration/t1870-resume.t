@@ -383,6 +383,25 @@ test_that 'commits that were published stay when the agent amends them' '
 	git log --format=%s refs/agent/am/orig | grep amended
 '
 
+test_that 'a session that is resumed many times leaves nothing behind' '
+	cd r &&
+	test_session many "
+		echo 0 >n
+		echo e >.envrc
+		mkdir deep &&
+		chmod 000 deep" &&
+	for i in 1 2 3; do
+		test_resume many "echo $i >>n; git commit -qam $i" &&
+		git gc -q --prune=now || return 1
+	done &&
+	test "$(git show agent/many:n | tr -d "\n")" = 0123 &&
+	test "$(git rev-list --count main..agent/many)" = 4 &&
+	held many | grep .envrc &&
+	find "$HOME"/.local/state/git-agent/*/sessions/many/work -maxdepth 1 -name "project-*" >../works &&
+	test "$(wc -l <../works)" -le 2 &&
+	git fsck --connectivity-only
+'
+
 test_that 'the agent reads the feedback unchanged, and cannot change it' '
 	cd r &&
 	printf "one\0\377two" >../fb1 &&

@@ -14,6 +14,48 @@ clear() {
 	done
 }
 
+
+test_that 'uncommitted changes at the start stay off the branch, and come with the landing' '
+	test_enter c &&
+	seq 1 30 >a &&
+	echo b >b &&
+	test_commit base &&
+	sed -i "s/^5\$/user/" a &&
+	echo u >untracked &&
+	test_session c "
+		sed -i s/^25\$/agent/ a &&
+		sed -i s/user/both/ a &&
+		echo n >n &&
+		git add n &&
+		git commit -qm n &&
+		echo more >>untracked" &&
+	test_prints n git diff --name-only main agent/c &&
+	git agent show --json c | tr -d "\n" | grep "\"left_out\": \[ *\"a\", *\"untracked\"" &&
+	test_resume c "
+		git status --porcelain >\$HOME/status
+		git log --format=%s >>\$HOME/status
+		cat a >\$HOME/a
+		echo 2 >>n
+		git commit -qam n2
+		echo x >x" &&
+	printf "uncommitted work at the start of a session\nn\nbase\n" >../want &&
+	sort ../want >../w &&
+	sort -u "$HOME/aihome/status" | test_cmp ../w - &&
+	grep both "$HOME/aihome/a" &&
+	grep agent "$HOME/aihome/a" &&
+	test_prints "agent/c: what the agent left uncommitted\nn2\nn" git log --format=%s main..agent/c &&
+	test_prints "n\nx" git diff --name-only main agent/c &&
+	git cat-file -e refs/agent/c/from &&
+	git gc -q --prune=now &&
+	git fsck --connectivity-only &&
+	test_resume c "echo y >y" &&
+	git agent land c &&
+	grep both a &&
+	grep agent a &&
+	grep more untracked &&
+	test "$(cat n)" = "$(printf "n\n2")" &&
+	test -e y
+'
 test_that 'branches of earlier runs that later ones merge bring no uncommitted changes of the start' '
 	test_enter work &&
 	echo u >u &&

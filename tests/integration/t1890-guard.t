@@ -337,6 +337,20 @@ test_that 'the hooks refuse where a program that they need is missing, in one li
 	done
 '
 
+test_that 'the hooks refuse where cat is missing that a hook of the user needs' '
+	cd blind &&
+	held=$(git rev-parse refs/agent/x/held) &&
+	user_hook .mine/reference-transaction &&
+	git config core.hooksPath .mine &&
+	git agent list &&
+	how | grep " True True$" &&
+	guard_refuses git branch foo $held &&
+	rm ../bare/cat &&
+	ln -s "$(program sed)" ../bare/ &&
+	! PATH=$HOME/bare git branch foo $held &&
+	test_missing foo
+'
+
 test_that 'the hooks run nothing that the agent wrote, by its names or its contents' '
 	make_repo evil &&
 	git agent guard on &&

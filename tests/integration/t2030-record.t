@@ -378,4 +378,18 @@ test_that 'replay and text show a hostile or damaged recording safely' '
 	! grep "zzz\|eHh4" ../out
 '
 
+test_that 'log --text refuses a recording that is a symlink, a FIFO or something else' '
+	cd r &&
+	file="$(dir bad)/transcript.cast" &&
+	rm "$file" &&
+	ln -s "$PWD/../bad" "$file" &&
+	test_expect_code 128 git agent show --text bad &&
+	rm "$file" &&
+	mkfifo "$file" &&
+	test_fails 128 "is not a file" git agent show --text bad &&
+	rm "$file" &&
+	echo hello >"$file" &&
+	test_fails 128 "is no recording" git agent show --text bad
+'
+
 test_done

@@ -238,6 +238,26 @@ test_that 'a supervisor that is killed ends its session, which can be resumed' '
 	test ! -e "$(dir_of k)/control"
 '
 
+test_that 'wait fails when the supervisor is killed' '
+	cd killed &&
+	test_background w "
+		touch f
+		$hold" &&
+	pid=$(running w "run[\"supervisor\"]") &&
+	sockets=$(ls -l /proc/$pid/fd | grep -c socket:) &&
+	{
+		{
+			git agent wait w 2>../err
+			echo $? >../status
+		} &
+	} &&
+	waiter=$! &&
+	test_wait_for "test \$(ls -l /proc/$pid/fd | grep -c socket:) -gt $sockets" &&
+	kill -KILL $pid &&
+	wait $waiter &&
+	test "$(cat ../status)" = 128
+'
+
 test_that 'PS-07: sessions that ended in whatever way leave no process, no socket and no mount' '
 	repo rounds &&
 	i=0 &&

@@ -384,4 +384,51 @@ test_that 'caches are those of the agents, and not those of the user' '
 		mkdir -p \$GRADLE_USER_HOME"
 '
 
+# the toolchain of the user who runs the tests, by symlinks: what a start shows is where they lead
+cargo=$(command -v cargo)
+rustup=${cargo%/.cargo/bin/cargo}/.rustup
+# a distribution's finds its library only where it is
+test_lazy_prereq CARGO '
+	case $cargo in /usr/*) exit 1 ;; esac &&
+	{ test ! -d "$rustup" || export RUSTUP_HOME="$rustup"; } &&
+	cd "$TRASH" &&
+	"$cargo" init --quiet --name tried tried &&
+	cd tried &&
+	CARGO_HOME=$TRASH/tried-home "$cargo" build --offline
+'
+test_that CARGO 'cargo builds and installs to places of the agents' '
+	fresh &&
+	link "$HOME/.cargo/bin" "${cargo%/*}" &&
+	{ test ! -d "$rustup" || link "$HOME/.rustup" "$rustup"; } &&
+	path=$HOME/.cargo/bin:$system inside sh -c "
+		cd /tmp &&
+		cargo init --quiet --name c c &&
+		cd c &&
+		cargo install --offline --quiet --path . &&
+		c" >out &&
+	grep Hello out &&
+	test -x "$HOME/aihome/.local/agent/bin/c" &&
+	test ! -e "$HOME/.cargo/registry"
+'
+
+test_lazy_prereq GO '
+	mkdir "$TRASH/go-try" &&
+	cd "$TRASH/go-try" &&
+	printf "package main\nfunc main() {}\n" >g.go &&
+	PATH=/usr/local/bin:/usr/bin:/bin GOCACHE=$TRASH/go-cache go build g.go
+'
+test_that GO 'go builds and installs to places of the agents' '
+	fresh &&
+	mkdir -p "$HOME/go/bin" &&
+	inside sh -c "
+		mkdir /tmp/g &&
+		cd /tmp/g &&
+		go mod init example.org/g &&
+		printf \"package main\nfunc main() { println(1) }\n\" >g.go &&
+		go install . &&
+		g" &&
+	test -x "$HOME/aihome/.local/agent/bin/g" &&
+	test ! -e "$HOME/.cache/go-build"
+'
+
 test_done

@@ -6,6 +6,8 @@ test_description='removing shared directories inside'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 test_use live
+test_lazy_prereq NODE 'node -e "require(\"fs\").rmSync"'
+test_lazy_prereq CMAKE 'command -v cmake'
 test_lazy_prereq PYTHON 'command -v python3'
 
 # repo DIR: with three shared directories, one of them in a directory
@@ -58,6 +60,17 @@ test_that PYTHON 'Python removes it' '
 	cd r &&
 	test_prints new removes "python3 -c \"import shutil; shutil.rmtree(\\\"dist\\\")\"" &&
 	test_prints new removes "python3 -c \"import shutil; shutil.move(\\\"dist\\\", \\\"old\\\")\""
+'
+
+test_that NODE 'Node removes it' '
+	cd r &&
+	test_prints new removes "node -e '\''fs.rmSync(\"dist\", { recursive: true })'\''" &&
+	test_prints new removes "node -e '\''fs.promises.rm(\"dist\", { recursive: true, force: true })'\''"
+'
+
+test_that CMAKE 'CMake removes it' '
+	cd r &&
+	test_prints new removes "cmake -E rm -r dist"
 '
 
 test_that 'one that lies in a directory is removed with that' '

@@ -5,6 +5,7 @@ test_description='paths as the user knows them: links on the way to his home and
 require_sandbox
 
 test_lazy_prereq VENV '/usr/bin/python3 -m venv --without-pip v && v/bin/python -c ""'
+test_lazy_prereq CMAKE 'cmake --version && make --version'
 
 real=$HOME
 ln -s "${HOME##*/}" "$TRASH/h"
@@ -14,7 +15,8 @@ ln -s data "$real/code"
 ln -s home/code/p "$TRASH/project"
 cd "$HOME/code/p" &&
 git init -q &&
-printf '.venv/\n' >.gitignore &&
+printf 'build/\n.venv/\n' >.gitignore &&
+printf 'cmake_minimum_required(VERSION 3.5)\nproject(p NONE)\nconfigure_file(sub/a a)\n' >CMakeLists.txt &&
 echo one >sub/a &&
 git add -A &&
 git commit -qm one
@@ -98,6 +100,18 @@ test_that VENV 'a virtual environment that was made by such a path works' '
 		test_cmp want out
 	) &&
 	test_inside ". .venv/bin/activate && tool" >out &&
+	test_cmp want out
+'
+
+test_that CMAKE 'a build directory that CMake made by such a path is configured again' '
+	cd "$HOME/code/p" &&
+	cmake -S "$PWD" -B "$PWD/build" &&
+	git agent start -q -- sh -ec "
+		echo two >sub/a
+		touch CMakeLists.txt
+		cmake --build build >&2
+		cat build/a" >out &&
+	echo two >want &&
 	test_cmp want out
 '
 

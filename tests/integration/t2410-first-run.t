@@ -285,6 +285,37 @@ assert theirs == {\"model\": \"gpt-5\", \"personality\": \"friendly\", \"hide_ag
 	\"mcp_servers\": {\"own\": m[\"own\"], \"one\": m[\"one\"], \"two.2\": m[\"two.2\"]}}"
 '
 
+cat >../odd.toml <<\EOF
+"a b" = 1979-05-27T07:32:00Z
+day = 1979-05-27
+n = [1_000, 0xff, -6.02e23, +inf, true, [], {}]
+s = """\
+   a \"quoted\" \u00e9\U0001F600 \
+
+   line
+"""
+l = 'c:\\n "'
+m = '''
+'x'
+'''
+x.y."z.z" = { p = "q", r.s = [ { t = "\b\t\n\f\r\"\\" } ] }
+[[e]]
+f = 1
+[e.g]
+h = "x"
+[[e]]
+[d.empty]
+EOF
+test_that TOMLLIB 'whatever agents have in their TOML is the same after an import' '
+	echo "model = \"m\"" | codex &&
+	cp ../odd.toml "$HOME/aihome/.codex/config.toml" &&
+	git agent home import -y codex &&
+	toml "
+odd = load(\"../odd.toml\")
+odd[\"model\"] = \"m\"
+assert len(odd) == 10 and theirs == odd, theirs"
+'
+
 cat >../refused <<\EOF
 model = "n"
 [a]\n[a]

@@ -27,6 +27,63 @@ allowed() {
 	(cd "$HOME/p" && timeout 120 git agent start -q $allow -- "$@")
 }
 
+
+test_that POSTGRES 'psql copies tables between PostgreSQL on localhost and on a named host' '
+	postgres_start &&
+	test_when_finished postgres_stop &&
+	login="port=5432 user=agent password=secret dbname=postgres" &&
+	rows="generate_series(1, 50000) as n, repeat(md5(random()::text), 20) as s" &&
+	allowed localhost:5432 psql "host=localhost $login" -Atc "create table t as select $rows" &&
+	allowed "localhost:5432 db.example.org:5432" sh -c "
+		psql \"host=localhost $login\" -qAtc \"copy t to stdout\" |
+			psql \"host=db.example.org $login\" -qc \"create table u (like t)\" -c \"copy u from stdin\"" &&
+	for table in t u; do
+		psql "host=127.0.0.1 $login" -Atc "select count(*), md5(string_agg(s, null order by n)) from $table" \
+			>"sum-$table" || exit 1
+	done &&
+	grep "^50000|" sum-t &&
+	test_cmp sum-t sum-u
+'
+
+test_that SSHD 'ssh works to a named host, and git over it' '
+	mkdir -p ssh &&
+	ssh-keygen -q -t ed25519 -N "" -f ssh/host &&
+	mkdir -p "$HOME/aihome/keys" &&
+	ssh-keygen -q -t ed25519 -N "" -f "$HOME/aihome/keys/id" &&
+	cp "$HOME/aihome/keys/id.pub" ssh/authorized &&
+	echo "git.example.org $(cut -d" " -f1,2 ssh/host.pub)" >"$HOME/aihome/keys/known" &&
+	chmod 600 ssh/authorized &&
+	cat >ssh/config <<-EOF &&
+	ListenAddress 192.0.2.10:22
+	HostKey $TRASH/ssh/host
+	AuthorizedKeysFile $TRASH/ssh/authorized
+	PidFile $TRASH/ssh/pid
+	StrictModes no
+	UsePAM no
+	PasswordAuthentication no
+	PermitRootLogin yes
+	EOF
+	"$(command -v sshd)" -f "$TRASH/ssh/config" -E "$TRASH/ssh/log" &&
+	test_when_finished "kill \$(cat \"$TRASH/ssh/pid\")" &&
+	test_wait_for "test -s ssh/pid" &&
+	ssh="ssh -F none -i $HOME/keys/id -o UserKnownHostsFile=$HOME/keys/known -o StrictHostKeyChecking=yes" &&
+	ssh="$ssh -o IdentitiesOnly=yes -l $(id -un)" &&
+	test_prints "from the host" allowed git.example.org:22 $ssh git.example.org "
+		echo from the host
+		cat" </dev/null &&
+	git clone -q --bare "$HOME/p" remote.git &&
+	allowed git.example.org:22 sh -c "
+		export GIT_SSH_COMMAND=\"$ssh\" &&
+		git clone -q ssh://git.example.org$TRASH/remote.git /tmp/c &&
+		cd /tmp/c &&
+		echo new >new &&
+		git add new &&
+		git -c user.name=A -c user.email=a@example.com commit -qm new &&
+		git push -q origin HEAD:pushed" &&
+	test "$(git -C remote.git show pushed:new)" = new &&
+	test_expect_code 255 allowed git.example.org:23 $ssh git.example.org true 2>err &&
+	grep -i "refused" err
+'
 test_that CURL 'https to a named host has its certificate checked from end to end' '
 	certificates &&
 	web_start 192.0.2.10 443 tls &&

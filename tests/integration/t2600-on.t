@@ -124,6 +124,17 @@ test_that FARTTY 'on a terminal it is attached, left and returned to, and summed
 	git agent diff t | grep "+more"
 '
 
+test_that FARSERVER 'a session is resumed there, and fetched anew' '
+	make_repo u &&
+	agree build &&
+	git agent start --on build -d -n u -- sh -c "echo 1 >one" >/dev/null &&
+	git agent wait u &&
+	git agent review u | grep one &&
+	git agent resume u sh -c "echo 2 >two" &&
+	git agent wait u &&
+	git agent review u | grep two
+'
+
 test_that FARSERVER 'uncommitted work is there, and what was done to it comes back as uncommitted changes' '
 	make_repo w &&
 	agree build &&
@@ -156,6 +167,17 @@ test_that FARSERVER 'uncommitted work is there, and what was done to it comes ba
 	git agent land --undo &&
 	git status --porcelain >../after &&
 	test_cmp ../before ../after
+'
+
+test_that FARSERVER 'a session that changed nothing but uncommitted work lands' '
+	make_repo only &&
+	agree build &&
+	echo mine >>f &&
+	git agent start --on build -d -n o -- sh -c "echo theirs >>f" >/dev/null &&
+	git agent wait o &&
+	git agent land o &&
+	grep theirs f &&
+	git diff --quiet --cached
 '
 
 test_that FARSERVER 'a host that does not answer leaves the session unknown' '

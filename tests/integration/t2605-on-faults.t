@@ -434,6 +434,35 @@ test_that FARSERVER 'commands at the same time do not undo what another recorded
 	grep "\"runs\": false" "$(record sh-3)"
 '
 
+test_that FARSERVER 'ten at once on one host all land, as the tree that git makes of their commands one by one' '
+	make_repo ten &&
+	mkdir shared &&
+	seq 300 | tee shared/all shared/0 shared/1 shared/2 shared/3 >shared/4 &&
+	git add shared &&
+	git commit -qm shared &&
+	agree build &&
+	git clone -q . ../alone &&
+	for n in 0 1 2 3 4 5 6 7 8 9; do
+		echo "mkdir own-$n; echo $n >own-$n/f; echo $n >shared/by-$n; echo $n >>d/only-$n
+			sed -i $((n * 30 + 5))s/.*/$n/ shared/all
+			sed -i $((n * 9 + 1))s/^/$n/ shared/$((n / 2))" >"../work-$n" &&
+		{ git agent start -q --on build -d -n "t$n" -- sh -ec "$(cat "../work-$n")" >>../started & } || exit 1
+	done &&
+	wait &&
+	sort ../started | tr -d "\n" | grep -x t0t1t2t3t4t5t6t7t8t9 &&
+	for n in 7 2 9 0 5 3 8 1 6 4; do
+		(cd ../alone && sh -e "../work-$n" && git add -A && git commit -qm "$n") &&
+		git agent wait "t$n" &&
+		git agent land "t$n" || exit 1
+	done &&
+	test_prints "$(git -C ../alone write-tree)" git write-tree &&
+	git diff --quiet HEAD &&
+	git agent drop t0 t1 t2 t3 t4 t5 t6 t7 t8 t9 &&
+	git fsck --strict >../out 2>&1 &&
+	git -C "$(depot)/depot.git" fsck --strict >>../out 2>&1 &&
+	! grep -v "^dangling\|^notice: HEAD" ../out
+'
+
 test_that FARSERVER 'without a name, the only session may be elsewhere' '
 	make_repo only &&
 	agree build &&

@@ -4,9 +4,41 @@
 # Real servers for tests of the network, in $TRASH. Included after net-host.sh and test-lib.sh.
 
 PATH=$PATH:/usr/sbin:/sbin
+pg_bin=$(command -v initdb 2>/dev/null || printf '%s\n' /usr/lib/postgresql/*/bin/initdb | tail -1)
+pg_bin=${pg_bin%/*}
+test_lazy_prereq POSTGRES '"$pg_bin/initdb" --version && psql --version'
 test_lazy_prereq SSHD 'command -v sshd && command -v ssh'
 test_lazy_prereq CURL 'command -v curl && command -v openssl'
 test_lazy_prereq MUSL 'echo "int main(void) { return 0; }" | musl-gcc -static -x c -o musl - && ./musl'
+
+# as_server COMMAND...: as another user, where root may not run it
+as_server() {
+	if [ "$(id -u)" = 0 ]; then
+		setpriv --reuid nobody --regid nogroup --clear-groups "$@"
+	else
+		"$@"
+	fi
+}
+
+# postgres_start: PostgreSQL on 127.0.0.1, db.example.org and a socket in $TRASH/pgsock; its user is agent, whose
+# password is secret
+postgres_start() {
+	mkdir -p "$TRASH/pg" "$TRASH/pgsock" &&
+	{ [ "$(id -u)" != 0 ] || chown nobody:nogroup "$TRASH/pg" "$TRASH/pgsock"; } &&
+	echo secret >pw &&
+	chmod 644 pw &&
+	as_server "$pg_bin/initdb" -D "$TRASH/pg" -U agent -A scram-sha-256 --pwfile=pw --no-locale -E UTF8 --no-sync &&
+	echo "host all all 192.0.2.0/24 scram-sha-256" >>"$TRASH/pg/pg_hba.conf" &&
+	options="-c listen_addresses=127.0.0.1,192.0.2.10 -c unix_socket_directories=$TRASH/pgsock" &&
+	options="$options -c fsync=off -c dynamic_shared_memory_type=mmap" &&
+	as_server "$pg_bin/pg_ctl" -D "$TRASH/pg" -w -l "$TRASH/pgsock/log" -o "$options" start || {
+		cat "$TRASH/pgsock/log"
+		return 1
+	}
+}
+postgres_stop() {
+	as_server "$pg_bin/pg_ctl" -D "$TRASH/pg" -m immediate stop
+}
 
 # certificates: ca.pem, web.pem with its key, for the names of this host
 certificates() {
@@ -84,7 +116,7 @@ echo_start() {
 # in DIR, which is on the PATH. $ssh is the one that it runs.
 ssh_of_home() {
 	ssh=$(command -v ssh)
-	mkdir -m 700 -p .ssh "$1" &&
+	mkdir -m 700 .ssh "$1" &&
 	test_script "$1/ssh" "exec '$ssh' -F '$HOME/.ssh/config' \"\$@\""
 	PATH=$HOME/$1:$PATH
 }
