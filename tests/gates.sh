@@ -25,7 +25,7 @@ sessions='t1000-session t1460-formats t1500-capture t1510-capture-refs t1530-cap
 	t1858-land-uncommitted t1860-land t1866-land-recovery t1870-resume t1890-guard t1891-guard-hooks t1900-secrets
 	t2000-run t2010-terminal t2030-record t2050-attach
 	t2100-home t2200-trust t2210-shown t2220-init t2310-ignored t2400-agents t2410-first-run t2510-network-servers
-	t2600-on t2605-on-faults t3420-refresh'
+	t2600-on t2605-on-faults t2615-on-commands t3420-refresh'
 # Those that take longest under valgrind: begun first, so that none is left over at the end
 slow='rewrite import risk-known risk-host termfilter pack tree'
 jobs=${TEST_JOBS:-2}
