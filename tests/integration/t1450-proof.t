@@ -207,7 +207,6 @@ test_that 'GT-01: hooks do not run of an absolute core.hooksPath through links' 
 		mkdir -p real/tools/hooks &&
 		printf %s \"\$good\" >real/tools/hooks/pre-push &&
 		ln -s real/tools tools" &&
-	cd deep &&
 	ln -s deep ../src &&
 	git config core.hooksPath "$HOME/src/tools/hooks" &&
 	before() { git config core.hooksPath "$PWD/tools/hooks"; } &&
@@ -247,7 +246,6 @@ test_that 'a hook that is a link into the tree does not run through a link of th
 		mkdir scripts &&
 		echo \"\$good\" >scripts/after &&
 		chmod +x scripts/after" &&
-	cd moved &&
 	mkdir -p .git/hooks &&
 	for h in post-merge post-checkout post-rewrite post-index-change; do
 		ln -s ../../scripts/after .git/hooks/$h
@@ -288,7 +286,6 @@ test_that 'a hook that calls make does not run what its recipes run, if the agen
 		mkdir scripts &&
 		echo \"touch $own\" >scripts/run.sh &&
 		printf \"check:\n\t@sh scripts/run.sh\n\" >Makefile" &&
-	cd recipe &&
 	host_hooks "make -s check" &&
 	attack e "echo w >w; echo \"touch $ran\" >scripts/run.sh" &&
 	proof "ff switch" &&
@@ -298,7 +295,6 @@ test_that 'a hook that calls make does not run what its recipes run, if the agen
 
 test_that NPM 'a hook that calls npm does not run scripts that the agent wrote' '
 	make_repo npm "printf \"{\\\"scripts\\\":{\\\"test\\\":\\\"touch $own\\\"}}\n\" >package.json" &&
-	cd npm &&
 	host_hooks "npm test --silent" &&
 	attack e "
 		echo w >w
@@ -447,7 +443,6 @@ test_that DIRENV 'an allowed .envrc does not run what the agent wrote' '
 		mkdir tools
 		echo . ./tools/more.sh >tools/run.sh
 		echo : >tools/more.sh" &&
-	cd runs &&
 	grep PWD .envrc &&
 	before() { direnv allow .; } &&
 	attack e "

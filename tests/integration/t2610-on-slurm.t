@@ -290,6 +290,14 @@ test_that SLURM 'a controller that is gone leaves sessions unknown, and they run
 	git agent review c | grep " n$"
 '
 
+test_that SLURM 'a job that reaches its time limit is captured' '
+	cd limit &&
+	test_expect_code 137 git agent wait l &&
+	git agent review l >../out 2>../err &&
+	grep "A.* n" ../out &&
+	grep "its job ended early: time limit" ../err
+'
+
 test_that SLURM 'a node that is lost loses the session, and that is said' '
 	make_repo node &&
 	agree cluster &&
@@ -307,14 +315,6 @@ test_that SLURM 'a node that is lost loses the session, and that is said' '
 	rm -f "$cluster/slurmd.pid" &&
 	slurmd_start &&
 	git agent drop --force n
-'
-
-test_that SLURM 'a job that reaches its time limit is captured' '
-	cd limit &&
-	test_expect_code 137 git agent wait l &&
-	git agent review l >../out 2>../err &&
-	grep "A.* n" ../out &&
-	grep "its job ended early: time limit" ../err
 '
 
 test_done
