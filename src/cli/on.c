@@ -225,8 +225,6 @@ static int sum_up(struct cli *c, struct ga_on *o, struct ga_error *err)
 	cleanup_close int lock = -1;
 	int rc;
 
-	if (look(c, o, err))
-		return -1;
 	if (!ran(o) && !is_state(o, "absent")) {
 		cli_note("agent/%s: %s on '%s'; 'git agent attach %s' returns to it", o->name,
 			 o->state, o->host, o->name);
@@ -245,9 +243,10 @@ static int sum_up(struct cli *c, struct ga_on *o, struct ga_error *err)
 
 int cli_on_attach(struct cli *c, struct ga_on *o, struct ga_error *err)
 {
-	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+	cleanup_strv struct ga_strv words = GA_STRV_INIT, name = GA_STRV_INIT;
 	int status;
 
+	ga_strv_push(&name, o->name);
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		(void)ga_fail(err, GA_EUSAGE, "attaching needs a terminal, and there is none here");
 		return ga_hint(err, "'git agent logs -f %s' shows the output", o->name);
@@ -258,13 +257,16 @@ int cli_on_attach(struct cli *c, struct ga_on *o, struct ga_error *err)
 		return take_absent(c, o, err);
 	if (ga_has_word(GA_ON_STATES, o->state))
 		return fail_state(o, err);
-	if (ran(o))
-		cli_note("agent/%s has ended on '%s'", o->name, o->host);
-	else
-		ga_strv_push(&words, "-q");
 	ga_strv_push(&words, o->name);
-	/* of one that has ended, its exit status */
-	if (run_there(c, o, ran(o) ? "wait" : "attach", &words, !ran(o), err))
+	if (ran(o)) {
+		cli_note("agent/%s has ended on '%s'", o->name, o->host);
+	} else {
+		ga_strv_push(&words, "-q");
+		if (run_there(c, o, "attach", &words, true, err) || look(c, o, err))
+			return -1;
+	}
+	/* of one that has ended, maybe before the terminal was there, its exit status */
+	if (ran(o) && run_there(c, o, "wait", &name, false, err))
 		return -1;
 	status = c->status;
 	if (sum_up(c, o, err))

@@ -296,16 +296,66 @@ static int claim(struct depot *d, struct ga_error *err)
 	return has_begun(d);
 }
 
+/* ---- its working tree ------------------------------------------------------------------------ */
+
+/* Run git there, without hooks. */
+#define in_tree(d, err, ...) \
+	({ \
+		cleanup_strv struct ga_strv words_ = GA_STRV_INIT; \
+		ga_strv_push_many(&words_, "git", "-c", "core.hooksPath=/dev/null", \
+				  __VA_ARGS__, NULL); \
+		depot_run(&words_, DEPOT_RUN(.cwd = (d)->tree), NULL, err); \
+	})
+
+/* And git's entry for it, or what there is of either. */
+static void remove_tree(struct depot *d)
+{
+	cleanup_free char *entry = ga_strf("%s/worktrees/%s", d->git, d->name);
+	cleanup_error struct ga_error none = GA_ERROR_INIT, ignored = GA_ERROR_INIT;
+
+	(void)ga_rmtree_at(AT_FDCWD, entry, &none);
+	(void)ga_rmtree_at(AT_FDCWD, d->tree, &ignored);
+}
+
 static void give_back(struct depot *d)
 {
 	cleanup_free char *ref = ga_strf("refs/agent-on/%s/claim", d->name);
 	cleanup_free char *above = ga_path_parent(d->tree);
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	/* twice: also one that git had not completed */
-	(void)GIT(d, &ignored, "worktree", "remove", "--force", "--force", d->tree);
+	remove_tree(d);
 	(void)rmdir(above);
 	(void)GIT(d, &ignored, "update-ref", "-d", ref);
+}
+
+static int put(const char *dir, const char *name, char *text, struct ga_error *err)
+{
+	cleanup_free char *path = ga_path_join(dir, name), *line = text;
+
+	return ga_write_new(AT_FDCWD, path, line, strlen(line), 0600, err);
+}
+
+/* As `git worktree add` makes it, but at once. What that makes has a HEAD for a moment that names
+ * nothing, and every git in the depot fails meanwhile. */
+static int add_tree(struct depot *d, const char *base, struct ga_error *err)
+{
+	cleanup_free char *all = ga_path_join(d->git, "worktrees");
+	cleanup_free char *entry = ga_path_join(all, d->name);
+	cleanup_free char *aside = ga_path_join(d->dir, ".new-XXXXXX");
+	cleanup_buf struct ga_buf id = GA_BUF_INIT;
+
+	if (GIT_OUT(d, NULL, &id, err, "rev-parse", "--verify", base) ||
+	    ga_mkdir_p(all, 0700, err) || ga_mkdir_p(d->tree, 0700, err))
+		return -1;
+	if (!mkdtemp(aside))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", d->dir);
+	if (put(aside, "HEAD", ga_strdup(id.ptr), err) ||
+	    put(aside, "commondir", ga_strdup("../..\n"), err) ||
+	    put(aside, "gitdir", ga_strf("%s/.git\n", d->tree), err) ||
+	    put(d->tree, ".git", ga_strf("gitdir: %s\n", entry), err))
+		return -1;
+	return rename(aside, entry) ? ga_fail_path(err, errno, "create", entry)
+	       : in_tree(d, err, "reset", "--quiet", "--hard");
 }
 
 /* Make the working tree: the base and, as uncommitted changes, what the snapshot has. */
@@ -313,21 +363,14 @@ static int make_tree(struct depot *d, struct ga_error *err)
 {
 	cleanup_free char *base = ga_strf("refs/agent-on/%s/base", d->name);
 	cleanup_free char *snapshot = ga_strf("refs/agent-on/%s/snapshot", d->name);
-	cleanup_error struct ga_error none = GA_ERROR_INIT, absent = GA_ERROR_INIT;
-	cleanup_strv struct ga_strv put = GA_STRV_INIT, reset = GA_STRV_INIT;
+	cleanup_error struct ga_error none = GA_ERROR_INIT;
 
-	if (!access(d->tree, F_OK))
-		(void)GIT(d, &absent, "worktree", "remove", "--force", "--force", d->tree);
-	if (GIT(d, err, "worktree", "add", "--quiet", "--detach", d->tree, base))
+	remove_tree(d);
+	if (add_tree(d, base, err))
 		return -1;
-	if (GIT(d, &none, "rev-parse", "--quiet", "--verify", snapshot))
-		return 0;
-	ga_strv_push_many(&put, "git", "-c", "core.hooksPath=/dev/null", "read-tree", "-u",
-			  "--reset", snapshot, NULL);
-	ga_strv_push_many(&reset, "git", "-c", "core.hooksPath=/dev/null", "reset", "--quiet",
-			  NULL);
-	return depot_run(&put, DEPOT_RUN(.cwd = d->tree), NULL, err) ||
-	       depot_run(&reset, DEPOT_RUN(.cwd = d->tree), NULL, err) ? -1 : 0;
+	return GIT(d, &none, "rev-parse", "--quiet", "--verify", snapshot) ? 0
+	       : in_tree(d, err, "read-tree", "-u", "--reset", snapshot) ||
+	       in_tree(d, err, "reset", "--quiet") ? -1 : 0;
 }
 
 int depot_start(struct depot *d, const json_t *input, int held, struct ga_error *err)

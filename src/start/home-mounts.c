@@ -3,6 +3,9 @@
  * What a sandbox makes in a home to mount on (ga_spec_home_places()). It is noted before it is
  * made, and removed when no session uses any home: at the end of the last one, and before the next
  * where that was killed. Between sessions a home has only what agents and the user put there.
+ *
+ * Sessions with different state directories, as jobs of a cluster have, do not see each other's
+ * lock: one whose state directory is of its own removes nothing, and it stays.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +22,11 @@
 #define NOTE_MAX ((size_t)4 << 20)
 /* Between a home and the place in it: neither contains it. */
 #define BETWEEN "//"
+
+static bool is_apart(const struct ga_start_env *e)
+{
+	return ga_config_set_by(&e->conf, "state_dir") == GA_ORIGIN_COMMAND;
+}
 
 static char *note_path(const struct ga_start_env *e)
 {
@@ -44,7 +52,7 @@ static int note(const struct ga_start_env *e, const struct ga_spec *s, struct ga
 	cleanup_close int fd = -1;
 
 	ga_spec_home_places(s, &places);
-	if (!places.n)
+	if (!places.n || is_apart(e))
 		return 0;
 	fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 || ga_read_file_at(AT_FDCWD, path, NOTE_MAX, &known, err))
@@ -114,7 +122,7 @@ bool home_sweep(const struct ga_start_env *e, int lock)
 	cleanup_strv struct ga_strv all = GA_STRV_INIT;
 	const char *s;
 
-	if (access(path, F_OK))
+	if (is_apart(e) || access(path, F_OK))
 		return false;
 	if (ga_flock(lock, true, false, &ignored) ||
 	    ga_read_file_at(AT_FDCWD, path, NOTE_MAX, &lines, &ignored))
