@@ -92,7 +92,9 @@ void start_clear_locks(struct ga_repo *r, const struct ga_session *s)
 
 	if (at < 0)
 		return;
-	add(&l, at, branch);
+	/* of one that was captured, a git of the user may hold it for long */
+	if (s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING)
+		add(&l, at, branch);
 	find_below(&l, at, refs, DEPTH_MAX);
 	if (l.n)
 		(void)nanosleep(&t, NULL);
