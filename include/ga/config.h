@@ -55,7 +55,7 @@ struct ga_config {
 	unsigned home_mode; /* enum ga_home_mode */
 	unsigned questions; /* enum ga_questioned */
 	struct ga_strv agents; /* in the form ga_presets_parse() takes */
-	struct ga_strv on_hosts; /* in the form ga_host_find() takes */
+	struct ga_strv hosts; /* in the form ga_host_find() takes */
 	struct ga_strv tools; /* absolute paths; each layer appends */
 	struct ga_strv mounts_ro, mounts_rw; /* the same, of directories to show inside */
 	struct ga_strv devices; /* words as in ga/devices.h; each layer appends */

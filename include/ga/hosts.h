@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Hosts of `git agent start --on` that are more than a name that ssh takes: the words of the
- * setting `on.hosts`, which only the user's own file has.
+ * setting `hosts`, which only the user's own file has.
  */
 #ifndef GA_HOSTS_H
 #define GA_HOSTS_H

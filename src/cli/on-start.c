@@ -228,7 +228,7 @@ int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *e
 		(void)ga_fail(err, GA_ESTART, "there is no commit yet that could be sent");
 	if (rc || cli_settings_to_run(c, &onto, !o->detach, &conf, err) ||
 	    (o->dirty && ga_config_set_key(&conf, "dirty", o->dirty, err)) ||
-	    fill_way(&conf.on_hosts, o->host, &on, err) || check_repository(c, &onto, err) ||
+	    fill_way(&conf.hosts, o->host, &on, err) || check_repository(c, &onto, err) ||
 	    consent(c, o->host, &onto, err))
 		return -1;
 	names = ga_on_lock_names(c->env.state_dir, err);

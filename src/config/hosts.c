@@ -109,5 +109,5 @@ int ga_host_find(const struct ga_strv *words, const char *name, struct ga_host *
 		why = "has both 'ssh' and 'run'";
 	else if (ret->terminal.n && !ret->run.n)
 		why = "has 'terminal' and no 'run'";
-	return why ? ga_fail(err, GA_EUSAGE, "'%s' of the setting 'on.hosts' %s", name, why) : 0;
+	return why ? ga_fail(err, GA_EUSAGE, "'%s' of the setting 'hosts' %s", name, why) : 0;
 }

@@ -144,7 +144,7 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	  .takes = "names of agents, with 'command', 'flags', 'resume', 'keys', 'pass', 'set', "
 		   "'state', 'logins', 'conversations', 'notes' and 'hosts'",
 	  .help = "agents of your own, which are started by their names" },
-	{ KEY("on.hosts", TEXTS, NEVER, on_hosts, NULL), .check = ga_host_word_ok, .repeats = true,
+	{ KEY("hosts", TEXTS, NEVER, hosts, NULL), .check = ga_host_word_ok, .repeats = true,
 	  .members = ga_host_members,
 	  .takes = "names of hosts, with 'ssh', 'engine', 'sbatch', 'scratch', 'run' and "
 		   "'terminal'",

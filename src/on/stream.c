@@ -210,7 +210,7 @@ int ga_on_run(const struct ga_on *o, json_t *more, bool terminal, int *ret_statu
 		json_decref(more);
 		if (err->msg)
 			return -1;
-		return ga_fail(err, GA_EUSAGE, "'%s' of the setting 'on.hosts' has no 'terminal'",
+		return ga_fail(err, GA_EUSAGE, "'%s' of the setting 'hosts' has no 'terminal'",
 			       o->host);
 	}
 	ga_json_set(more, "terminal", json_boolean(terminal));

@@ -32,7 +32,7 @@ esac
 exit 0'
 export BOX="$HOME"
 PATH=$HOME/bin:$PATH
-test_settings "on:\n  hosts:\n    box: {run: [box], terminal: [box]}\n    plain: {run: [box]}"
+test_settings "hosts:\n  box: {run: [box], terminal: [box]}\n  plain: {run: [box]}"
 
 # breaks HOW WORD [TIMES]: the program does this to requests with the word, so often
 breaks() {
@@ -161,18 +161,18 @@ test_that TTY 'without a command for terminals there is none' '
 
 test_that 'only the own settings name hosts, and what does not go together is refused' '
 	make_repo names &&
-	echo "on: {hosts: {box: {run: [sh]}}}" >.agentdev.yaml &&
+	echo "hosts: {box: {run: [sh]}}" >.agentdev.yaml &&
 	git add .agentdev.yaml &&
 	git commit -qm settings &&
-	test_fails 125 "on.hosts. is yours alone" git agent start --on box -d -- true &&
+	test_fails 125 "hosts. is yours alone" git agent start --on box -d -- true &&
 	git rm -qf .agentdev.yaml && git commit -qm none &&
 	for bad in "ssh: x, run: [x]" "terminal: [x]" "scratch: /x"; do
-		test_settings "on: {hosts: {bad: {$bad}}}" &&
-		test_fails 129 "of the setting .on.hosts. has" git agent start --on bad -d -- true || exit 1
+		test_settings "hosts: {bad: {$bad}}" &&
+		test_fails 129 "of the setting .hosts. has" git agent start --on bad -d -- true || exit 1
 	done &&
 	for bad in "engine: pbs" "sbatch: [script]" "scratch: x" "ssh: -x" "other: x"; do
-		test_settings "on: {hosts: {bad: {$bad}}}" &&
-		test_fails 128 "on.hosts. takes" git agent list || exit 1
+		test_settings "hosts: {bad: {$bad}}" &&
+		test_fails 128 "hosts. takes" git agent list || exit 1
 	done
 '
 

@@ -77,8 +77,8 @@ test_lazy_prereq SLURM 'test_have_prereq SSHD && cd "$HOME" && command -v munged
 # settings_of_cluster [OPTION...]: the user's settings for the host "cluster", with these options of sbatch
 settings_of_cluster() {
 	{
-		printf '%s\n' "on:" "  hosts:" "    cluster:" "      engine: slurm" "      scratch: $HOME/scratch"
-		[ $# = 0 ] || { echo "      sbatch:" && printf '        - "%s"\n' "$@"; }
+		printf '%s\n' "hosts:" "  cluster:" "    engine: slurm" "    scratch: $HOME/scratch"
+		[ $# = 0 ] || { echo "    sbatch:" && printf '      - "%s"\n' "$@"; }
 	} | test_settings
 }
 # job_is NAME STATE...: what Slurm calls the job of the only session of that name is one of these; "gone"
