@@ -16,10 +16,11 @@
  * same command. The other machine may lie: answers are bounded and checked, and what it sends ends
  * up where a session's own work could (ga/fetch.h).
  *
- * Where Slurm is the engine, the session is a job, named as the session is there. The depot has
- * all that is known of it, at refs/agent-on/<far name>/: `slurm`, what was submitted; `claim` and,
- * since the same moment, `state`, JSON, once a job has begun; `log`, `show` and `patch`, what the
- * commands said at its end. Its own depot and tree are on a disk of the node, and go with the job.
+ * Where Slurm is the engine, the session is a job, named as the session is there. The depot has all
+ * that is known of it, at refs/agent-on/<far name>/: `slurm`, what was submitted; `state`, JSON,
+ * once a job has begun, whose claim that is, or it was cancelled; `log`, `show` and `patch`, what
+ * the commands said at its end. Its own depot and tree are on a disk of the node, and go with the
+ * job.
  */
 #ifndef GA_ON_H
 #define GA_ON_H
