@@ -180,13 +180,15 @@ int depot_connect(struct depot *d, const struct ga_strv *words, const char *cwd,
 /* ---- what is asked --------------------------------------------------------------------------- */
 
 /* Make it aside, and give it its name when it is whole: several may ask at once. */
-int depot_make(const struct depot *d, struct ga_error *err)
+int depot_make(struct depot *d, struct ga_error *err)
 {
 	cleanup_free char *aside = ga_path_join(d->dir, ".new-XXXXXX");
 	struct depot new = { .git = aside };
 	cleanup_error struct ga_error second = GA_ERROR_INIT;
 	int rc;
 
+	if (!access(d->git, F_OK))
+		return 0;
 	if (ga_mkdir_p(d->dir, 0700, err))
 		return -1;
 	if (!mkdtemp(aside))
@@ -202,11 +204,6 @@ int depot_make(const struct depot *d, struct ga_error *err)
 		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot make '%s'", d->git);
 	(void)ga_rmtree_at(AT_FDCWD, aside, &second);
 	return rc;
-}
-
-static int do_open(struct depot *d, struct ga_error *err)
-{
-	return access(d->git, F_OK) ? depot_make(d, err) : 0;
 }
 
 static int check_depot(const struct depot *d, struct ga_error *err)
@@ -390,7 +387,6 @@ static int do_start(struct depot *d, struct ga_error *err)
 		give_back(d);
 		rc = -1;
 	}
-	ga_json_set(d->answer, "claimed", json_boolean(rc > 0));
 	return rc < 0 ? -1 : 0;
 }
 
@@ -506,13 +502,12 @@ static bool is_plain(const char *s)
 static int open_depot(struct depot *d, const char *home, struct ga_error *err)
 {
 	const char *data = ga_env_get("XDG_DATA_HOME");
-	cleanup_free char *share = data && *data == '/' ? ga_strdup(data)
-							: ga_path_join(home, ".local/share");
+	bool set = data && *data == '/';
 	const char *project = depot_text(d->request, "project");
 	const char *directory = depot_text(d->request, "directory");
-
 	const char *name = depot_text(d->request, "name");
-	cleanup_free char *dir = ga_strf("%s/git-agent/on/%s", share, project);
+	cleanup_free char *dir = ga_strf("%s%s/git-agent/on/%s", set ? data : home,
+					 set ? "" : "/.local/share", project);
 
 	if (!is_id(project) || !ga_session_name_ok(name) || !is_plain(directory))
 		return ga_fail(err, GA_EUSAGE, "the request is not understood");
@@ -542,7 +537,7 @@ int ga_on_serve(const char *word, const char *home, int *ret_status,
 		int (*fn)(struct depot *d, struct ga_error *err);
 		bool reads, connects;
 	} actions[] = {
-		{ "", NULL, false, false }, { "open", do_open, false, false },
+		{ "", NULL, false, false }, { "open", depot_make, false, false },
 		{ "git", do_git, false, true }, { "start", do_start, true, false },
 		{ "resume", do_resume, true, false }, { "list", do_list, false, false },
 		{ "run", do_run, false, true }, { "drop", do_drop, false, false },

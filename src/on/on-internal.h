@@ -19,12 +19,11 @@ char *on_pack(json_t *request);
 /* The absolute path of this program; "" if that cannot be told. The caller frees it. */
 char *on_self(void);
 
-/* What of a record says how its host is reached. */
-void on_decode_way(const json_t *j, struct ga_on *o);
-void on_encode_way(const struct ga_on *o, json_t *j);
-/* The words that give the host a request. */
-void on_words_to(const struct ga_on *o, const char *word, enum on_how how, struct ga_strv *ret);
-/* The same for an action and further members of the request (taken over). */
+/* A record, and the way back. False: it is damaged. */
+json_t *on_encode(const struct ga_on *o);
+bool on_decode(const json_t *j, struct ga_on *o);
+/* The words that give its host a request for an action, with further members (taken over, or
+ * NULL). */
 void on_words_for(const struct ga_on *o, const char *action, json_t *more, enum on_how how,
 		  struct ga_strv *ret);
 int on_fail_there(const struct ga_on *o, int status, const struct ga_buf *out,
@@ -104,7 +103,8 @@ void depot_agent(const struct depot *d, struct ga_strv *ret);
 /* Run it with our input and output; its exit status is that of `d`. */
 int depot_connect(struct depot *d, const struct ga_strv *words, const char *cwd,
 		  struct ga_error *err);
-int depot_make(const struct depot *d, struct ga_error *err);
+/* Make it, if there is none. */
+int depot_make(struct depot *d, struct ga_error *err);
 /* Make the working tree of the session and start it as `input` says, with `held` open, if not 0. */
 int depot_start(struct depot *d, int held, struct ga_error *err);
 /* What the sessions are, by their names: an object, or NULL. New reference. */

@@ -277,28 +277,17 @@ static void add_request(const struct depot *d, const char *action, struct ga_str
 	ga_strv_push_many(ret, d->self, "depot", word, NULL);
 }
 
-/* The file that a job writes to, as a pattern of sbatch's. */
-static int make_log(const struct depot *d, struct ga_buf *ret, struct ga_error *err)
-{
-	cleanup_free char *log = log_of(d, d->name), *dir = ga_path_parent(log);
-
-	for (const char *p = log; *p; p++)
-		ga_buf_addf(ret, *p == '%' ? "%%%%" : "%c", *p);
-	return ga_mkdir_p(dir, 0700, err);
-}
-
 static int sbatch(const struct depot *d, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT, does = GA_STRV_INIT;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT, log = GA_BUF_INIT;
-	cleanup_buf struct ga_buf script = GA_BUF_INIT;
-	cleanup_free char *line = NULL;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, script = GA_BUF_INIT;
+	cleanup_free char *dir = ga_path_join(d->dir, "jobs"), *line = NULL;
 
-	if (make_log(d, &log, err))
+	if (ga_mkdir_p(dir, 0700, err))
 		return -1;
+	/* what the job says, relative to its directory, as a '%' of that would be a pattern */
 	ga_strv_push_many(&words, "sbatch", "--parsable", "--no-requeue", "--export=NIL",
-			  "--chdir=/", NULL);
-	ga_strv_pushf(&words, "--output=%s", log.ptr);
+			  "--chdir", dir, "--output", d->name, NULL);
 	ga_json_words(json_object_get(d->input, "sbatch"), &words);
 	ga_strv_pushf(&words, "--job-name=%s", d->name);
 	add_request(d, "job", &does);
