@@ -16,10 +16,11 @@
  * same command. The other machine may lie: answers are bounded and checked, and what it sends ends
  * up where a session's own work could (ga/fetch.h).
  *
- * Where Slurm is the engine, the session is a job, named as the session is there. The depot has
- * all that is known of it, at refs/agent-on/<far name>/: `slurm`, what was submitted; `claim` and,
- * since the same moment, `state`, JSON, once a job has begun; `log`, `show` and `patch`, what the
- * commands said at its end. Its own depot and tree are on a disk of the node, and go with the job.
+ * Where Slurm is the engine, the session is a job, named as the session is there. The depot has all
+ * that is known of it, at refs/agent-on/<far name>/: `slurm`, what was submitted; `state`, JSON,
+ * once a job has begun, whose claim that is, or it was cancelled; `log`, `show` and `patch`, what
+ * the commands said at its end. Its own depot and tree are on a disk of the node, and go with the
+ * job.
  */
 #ifndef GA_ON_H
 #define GA_ON_H
@@ -101,14 +102,13 @@ int ga_on_remove(const char *state_dir, const char *name, struct ga_error *err);
 
 /* ---- here: the way there --------------------------------------------------------------------- */
 
-/* Have `action` done there, with these further members of the request (taken over; may be NULL) and
- * the bytes `in` as its input, and get the object that it answers (new reference): by ssh, with the
- * user's configuration and a connection that is kept for a minute, without any forwarding; or by
- * the host's `run`. Returns 1 and an error if the other side says that it was not done. -1 if it
- * does not say so within two minutes: then it is unknown. What may be done twice is asked for twice
- * if the answer is none. */
-int ga_on_call(const struct ga_on *o, const char *action, json_t *more, const struct ga_buf *in,
-	       json_t **ret, struct ga_error *err);
+/* Have `action` done there, with the bytes `in` (or NULL) as its input, and get the object that it
+ * answers (new reference; `ret` may be NULL): by ssh, with the user's configuration and a
+ * connection that is kept for a minute, without any forwarding; or by the host's `run`. Returns 1
+ * and an error if the other side says that it was not done. -1 if it does not say so within two
+ * minutes: then it is unknown. What may be done twice is asked for twice if the answer is none. */
+int ga_on_call(const struct ga_on *o, const char *action, const struct ga_buf *in, json_t **ret,
+	       struct ga_error *err);
 /* Ask all the hosts of these records at once what their sessions do, for at most `timeout_ms` and
  * without questions to the user, and set `state`, `asked`, `answers`, `tip` and `held` of those
  * that answered. One that was not submitted is "absent", whatever its host says. */
@@ -129,10 +129,9 @@ int ga_on_run(const struct ga_on *o, json_t *more, bool terminal, int *ret_statu
 /* The address by which git reaches the depot through this program (git-remote-ext(1)). The caller
  * frees it. */
 char *ga_on_url(const struct ga_on *o);
-/* For that: connect standard input and output with git there. `way` and `request` are what
- * ga_on_url() made of the host and what is asked. */
-int ga_on_pipe(const char *way, const char *request, const char *service, int *ret_status,
-	       struct ga_error *err);
+/* For that: connect standard input and output with git there, by the record as ga_on_url() made a
+ * word of it. */
+int ga_on_pipe(const char *record, const char *service, int *ret_status, struct ga_error *err);
 
 /* The variables `keys` (ended by NULL, or NULL) that are set here go with both of these, on
  * standard input, into the environment of the command there and nowhere else. */

@@ -47,6 +47,13 @@ void ga_json_set_oid(json_t *obj, const char *key, const struct ga_oid *oid)
 		set_new(obj, key, json_string(ga_oid_hex(oid, hex)));
 }
 
+void ga_json_add_text(const json_t *v, struct ga_buf *ret)
+{
+	cleanup_free char *text = json_dumps(v, JSON_COMPACT);
+
+	ga_buf_adds(ret, text ? text : "");
+}
+
 json_t *ga_json_strv(const struct ga_strv *sv)
 {
 	json_t *a = json_array();

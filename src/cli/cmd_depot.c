@@ -17,7 +17,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	const struct options *o = p;
 
 	if (o->pipe)
-		return argc == 3 ? ga_on_pipe(argv[0], argv[1], argv[2], &c->status, err)
+		return argc == 2 ? ga_on_pipe(argv[0], argv[1], &c->status, err)
 				 : ga_fail(err, GA_EUSAGE, "--pipe is for git to call");
 	if (argc != 1)
 		return ga_fail(err, GA_EUSAGE, "'git agent depot' takes one word");
@@ -30,6 +30,6 @@ const struct cli_command cli_depot = {
 	.summary = "answer 'start --on' of another machine",
 	CLI_OPTIONS(opts),
 	.min_args = 1,
-	.max_args = 3,
+	.max_args = 2,
 	.run = run,
 };

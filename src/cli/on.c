@@ -362,11 +362,9 @@ static int resume(struct cli *c, struct ga_on *o, const struct ga_strv *words, s
 static int drop_there(struct cli *c, const struct ga_on *o, bool force, struct ga_error *err)
 {
 	cleanup_error struct ga_error why = GA_ERROR_INIT;
-	json_t *answer = NULL;
 	int rc = ga_fault_stop("on:dropping", err) ||
-		 ga_on_call(o, "drop", NULL, NULL, &answer, force ? &why : err);
+		 ga_on_call(o, "drop", NULL, NULL, force ? &why : err);
 
-	json_decref(answer);
 	if ((rc && !force) || ga_fault_stop("on:dropped", err))
 		return -1;
 	if (rc) {

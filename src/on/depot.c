@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,8 +23,7 @@
 #define INPUT_MAX ((size_t)1 << 20)
 #define ID_DIGITS 16
 /* of whatever session: a push sends what came after it, though all sessions were dropped */
-#define LAST_BASE "refs/agent-on/base"
-#define PIECE ((size_t)1 << 16)
+#define LAST_BASE DEPOT_REFS "base"
 
 void depot_release(struct depot *d)
 {
@@ -34,6 +32,9 @@ void depot_release(struct depot *d)
 	free(d->git);
 	free(d->tree);
 	free(d->state);
+	json_decref(d->request);
+	json_decref(d->input);
+	json_decref(d->answer);
 }
 
 const char *depot_text(const json_t *j, const char *key)
@@ -45,39 +46,34 @@ const char *depot_text(const json_t *j, const char *key)
 
 void depot_at(struct depot *d, const char *dir, const char *name, const char *directory)
 {
+	d->self = on_self();
 	d->name = name;
 	d->dir = ga_strdup(dir);
 	d->git = ga_path_join(dir, "depot.git");
 	d->tree = ga_strf("%s/trees/%s/%s", dir, name, directory);
 }
 
-json_t *depot_input(struct ga_error *err)
+static int read_input(struct depot *d, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
-	json_t *ret;
 
 	if (ga_read_fd(STDIN_FILENO, INPUT_MAX, &in, err))
-		return NULL;
-	ret = json_loadb(in.len ? in.ptr : "", in.len, 0, NULL);
-	if (json_is_object(ret))
-		return ret;
-	json_decref(ret);
-	(void)ga_fail(err, GA_EFATAL, "what came with the request was cut");
-	return NULL;
+		return -1;
+	d->input = json_loadb(in.ptr, in.len, 0, NULL);
+	return d->input ? 0 : ga_fail(err, GA_EFATAL, "what came with the request was cut");
 }
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-static void add_keys(const json_t *keys, struct ga_strv *ret)
+static void add_keys(json_t *keys, struct ga_strv *ret)
 {
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-	json_t *all = json_deep_copy(keys), *value;
 	const char *name;
+	json_t *value;
 
-	json_object_foreach(all, name, value)
+	json_object_foreach(keys, name, value)
 		if (*name && !name[strspn(name, letters)] && json_is_string(value))
 			ga_strv_pushf(ret, "%s=%s", name, json_string_value(value));
-	json_decref(all);
 }
 
 int depot_run(const struct ga_strv *words, const struct depot_run *how, struct ga_buf *out,
@@ -128,6 +124,31 @@ int depot_git(const struct depot *d, const struct ga_strv *args, const struct ga
 	return depot_run(&words, DEPOT_RUN(.in = in), out, err);
 }
 
+char *depot_ref(const struct depot *d, const char *what)
+{
+	return ga_strf(DEPOT_REFS "%s/%s", d->name, what);
+}
+
+bool depot_has(const struct depot *d, const char *refs, const char *what)
+{
+	cleanup_free char *ref = ga_strf("%s%s/%s", refs, d->name, what);
+	cleanup_error struct ga_error none = GA_ERROR_INIT;
+
+	return !GIT(d, &none, "rev-parse", "--quiet", "--verify", ref);
+}
+
+int depot_forget(const struct depot *d, struct ga_error *err)
+{
+	cleanup_free char *on = ga_strf(DEPOT_REFS "%s", d->name);
+	cleanup_free char *refs = ga_strf(GA_SESSION_REFS "%s", d->name);
+	cleanup_free char *branch = ga_strf(GA_SESSION_BRANCHES "%s", d->name);
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+
+	return GIT_OUT(d, NULL, &out, err, "for-each-ref", "--format=delete %(refname)", on, refs,
+		       branch) ||
+	       GIT_OUT(d, &out, NULL, err, "update-ref", "--stdin") ? -1 : 0;
+}
+
 void depot_agent(const struct depot *d, struct ga_strv *ret)
 {
 	ga_strv_push(ret, d->self);
@@ -143,53 +164,31 @@ static void ready(struct depot *d)
 	d->ready = true;
 }
 
-/* Copy to standard output until its end. */
-static void relay(int fd)
-{
-	cleanup_free char *piece = ga_malloc(PIECE);
-	ssize_t n;
-
-	while ((n = read(fd, piece, PIECE)) > 0 && !ga_write_full(STDOUT_FILENO, piece, (size_t)n))
-		;
-}
-
 int depot_connect(struct depot *d, const struct ga_strv *words, const char *cwd,
 		  struct ga_error *err)
 {
 	struct ga_process p = GA_PROCESS_INIT;
-	cleanup_close int from = -1, to = -1;
-	struct ga_process_job *job = NULL;
-	int fds[2];
 
 	ready(d);
 	p.argv = (const char *const *)words->v;
 	p.cwd = cwd;
 	p.in_fd = STDIN_FILENO;
 	p.out_fd = STDOUT_FILENO;
-	if (!d->relays)
-		return ga_process_run(&p, &d->status, err);
-	if (pipe2(fds, O_CLOEXEC))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a pipe");
-	from = fds[0];
-	p.out_fd = to = fds[1];
-	if (ga_process_begin(&p, &job, err))
-		return -1;
-	ga_cleanup_closep(&to);
-	to = -1;
-	relay(from);
-	return ga_process_end(job, &d->status, err);
+	return ga_process_run(&p, &d->status, err);
 }
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
 /* Make it aside, and give it its name when it is whole: several may ask at once. */
-int depot_make(const struct depot *d, struct ga_error *err)
+int depot_make(struct depot *d, struct ga_error *err)
 {
 	cleanup_free char *aside = ga_path_join(d->dir, ".new-XXXXXX");
 	struct depot new = { .git = aside };
 	cleanup_error struct ga_error second = GA_ERROR_INIT;
 	int rc;
 
+	if (!access(d->git, F_OK))
+		return 0;
 	if (ga_mkdir_p(d->dir, 0700, err))
 		return -1;
 	if (!mkdtemp(aside))
@@ -207,12 +206,6 @@ int depot_make(const struct depot *d, struct ga_error *err)
 	return rc;
 }
 
-static int do_open(struct depot *d, json_t *ret, struct ga_error *err)
-{
-	(void)ret;
-	return access(d->git, F_OK) ? depot_make(d, err) : 0;
-}
-
 static int check_depot(const struct depot *d, struct ga_error *err)
 {
 	if (!access(d->git, F_OK))
@@ -228,7 +221,7 @@ static int check_tree(const struct depot *d, struct ga_error *err)
 }
 
 /* For git, here: the other end of git there. */
-static int do_git(struct depot *d, json_t *ret, struct ga_error *err)
+static int do_git(struct depot *d, struct ga_error *err)
 {
 	static const char *const shown[][2] = {
 		{ "heads/agent/", "" }, { "agent/", "/held" }, { "agent-on/", "/base" },
@@ -237,7 +230,6 @@ static int do_git(struct depot *d, json_t *ret, struct ga_error *err)
 	const char *service = depot_text(d->request, "service");
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 
-	(void)ret;
 	if (strcmp(service, "receive-pack") && strcmp(service, "upload-pack"))
 		return ga_fail(err, GA_EUSAGE, "unknown service");
 	if (check_depot(d, err))
@@ -264,36 +256,26 @@ static int hold(struct depot *d, int *ret_fd, struct ga_error *err)
 	*ret_fd = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (*ret_fd < 0)
 		return ga_fail_path(err, errno, "open", above);
-	if (!flock(*ret_fd, LOCK_EX | LOCK_NB))
-		return 0;
-	return errno == EWOULDBLOCK ? 1 : ga_fail_path(err, errno, "lock", above);
+	return ga_flock(*ret_fd, true, false, err);
 }
 
 /* Is there a session of it, or was there one that was not dropped? */
 static bool has_begun(struct depot *d)
 {
-	cleanup_free char *ref = ga_strf(GA_SESSION_REFS "%s/base", d->name);
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
-	return !GIT(d, &ignored, "rev-parse", "--quiet", "--verify", ref);
+	return depot_has(d, GA_SESSION_REFS, "base");
 }
 
 /* Take the claim: of all that come for this session one succeeds, ever, but if it died before there
  * was a session, and another holds it now. Returns 1 for others. */
 static int claim(struct depot *d, struct ga_error *err)
 {
-	cleanup_free char *ref = ga_strf("refs/agent-on/%s/claim", d->name);
-	cleanup_free char *base = ga_strf("refs/agent-on/%s/base", d->name);
+	cleanup_free char *ref = depot_ref(d, "claim"), *base = depot_ref(d, "base");
 	cleanup_error struct ga_error lost = GA_ERROR_INIT, ignored = GA_ERROR_INIT;
 
-	if (GIT(d, err, "rev-parse", "--quiet", "--verify", base))
-		return ga_fail(err, GA_EFATAL, "the base of the session is not there");
 	(void)GIT(d, &ignored, "update-ref", LAST_BASE, base);
-	if (!GIT(d, &lost, "update-ref", ref, base, "0000000000000000000000000000000000000000"))
+	if (!GIT(d, &lost, "update-ref", ref, base, ""))
 		return 0;
-	if (GIT(d, &ignored, "rev-parse", "--quiet", "--verify", ref))
-		return ga_error_move(err, &lost);
-	return has_begun(d);
+	return depot_has(d, DEPOT_REFS, "claim") ? has_begun(d) : ga_error_move(err, &lost);
 }
 
 /* ---- its working tree ------------------------------------------------------------------------ */
@@ -319,8 +301,7 @@ static void remove_tree(struct depot *d)
 
 static void give_back(struct depot *d)
 {
-	cleanup_free char *ref = ga_strf("refs/agent-on/%s/claim", d->name);
-	cleanup_free char *above = ga_path_parent(d->tree);
+	cleanup_free char *ref = depot_ref(d, "claim"), *above = ga_path_parent(d->tree);
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
 	remove_tree(d);
@@ -361,72 +342,65 @@ static int add_tree(struct depot *d, const char *base, struct ga_error *err)
 /* Make the working tree: the base and, as uncommitted changes, what the snapshot has. */
 static int make_tree(struct depot *d, struct ga_error *err)
 {
-	cleanup_free char *base = ga_strf("refs/agent-on/%s/base", d->name);
-	cleanup_free char *snapshot = ga_strf("refs/agent-on/%s/snapshot", d->name);
-	cleanup_error struct ga_error none = GA_ERROR_INIT;
+	cleanup_free char *base = depot_ref(d, "base"), *snapshot = depot_ref(d, "snapshot");
 
 	remove_tree(d);
 	if (add_tree(d, base, err))
 		return -1;
-	return GIT(d, &none, "rev-parse", "--quiet", "--verify", snapshot) ? 0
+	return !depot_has(d, DEPOT_REFS, "snapshot") ? 0
 	       : in_tree(d, err, "read-tree", "-u", "--reset", snapshot) ||
 	       in_tree(d, err, "reset", "--quiet") ? -1 : 0;
 }
 
-int depot_start(struct depot *d, const json_t *input, int held, struct ga_error *err)
+int depot_start(struct depot *d, int held, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT, trust = GA_STRV_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 
 	depot_agent(d, &words);
 	ga_strv_push_many(&words, "start", "-q", "-d", "--keep", "-n", d->name, NULL);
-	ga_json_words(json_object_get(input, "options"), &words);
+	ga_json_words(json_object_get(d->input, "options"), &words);
 	ga_strv_push(&words, "--");
-	ga_json_words(json_object_get(input, "command"), &words);
+	ga_json_words(json_object_get(d->input, "command"), &words);
 	depot_agent(d, &trust);
 	ga_strv_push_many(&trust, "trust", "--yes", NULL);
 	return make_tree(d, err) ||
-	       (json_is_true(json_object_get(input, "trusted")) &&
+	       (json_is_true(json_object_get(d->input, "trusted")) &&
 		depot_run(&trust, DEPOT_RUN(.cwd = d->tree), NULL, err)) ||
 	       ga_fault_stop("depot:start", err) ||
 	       depot_run(&words, DEPOT_RUN(.cwd = d->tree, .keep = held,
-					   .keys = json_object_get(input, "keys")), &out, err)
+					   .keys = json_object_get(d->input, "keys")), &out, err)
 		       ? -1 : 0;
 }
 
-static int do_start(struct depot *d, json_t *ret, struct ga_error *err)
+static int do_start(struct depot *d, struct ga_error *err)
 {
-	json_t *input = check_depot(d, err) ? NULL : depot_input(err);
 	cleanup_close int held = -1;
-	int rc = !input ? -1 : json_is_true(json_object_get(input, "slurm")) ? 2 : 0;
+	int rc = check_depot(d, err);
 
-	if (rc == 2)
-		rc = slurm_submit(d, input, err);
+	if (!rc && !depot_has(d, DEPOT_REFS, "base"))
+		rc = ga_fail(err, GA_EFATAL, "the base of the session is not there");
+	if (!rc && json_is_true(json_object_get(d->input, "slurm")))
+		rc = slurm_submit(d, err);
 	else if (!rc && !(rc = hold(d, &held, err)) && !(rc = claim(d, err)) &&
-		 depot_start(d, input, held, err)) {
+		 depot_start(d, held, err)) {
 		give_back(d);
 		rc = -1;
 	}
-	ga_json_set(ret, "claimed", json_boolean(rc > 0));
-	json_decref(input);
 	return rc < 0 ? -1 : 0;
 }
 
-static int do_resume(struct depot *d, json_t *ret, struct ga_error *err)
+static int do_resume(struct depot *d, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
-	json_t *input = check_tree(d, err) ? NULL : depot_input(err);
-	int rc;
 
-	(void)ret;
 	depot_agent(d, &words);
 	ga_strv_push_many(&words, "resume", "-q", "-d", "--keep", NULL);
-	ga_json_words(json_object_get(input, "words"), &words);
-	rc = input ? depot_run(&words, DEPOT_RUN(.cwd = d->tree,
-						 .keys = json_object_get(input, "keys")), NULL, err)
-		   : -1;
-	json_decref(input);
-	return rc;
+	ga_json_words(json_object_get(d->input, "words"), &words);
+	return check_tree(d, err) ||
+	       depot_run(&words, DEPOT_RUN(.cwd = d->tree,
+					   .keys = json_object_get(d->input, "keys")), NULL, err)
+		       ? -1 : 0;
 }
 
 /* The first working tree of a session: from any of them all sessions are seen. */
@@ -451,37 +425,39 @@ json_t *depot_sessions(const struct depot *d, const char *tree, struct ga_error 
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	json_t *list, *one, *ret = json_object();
+	size_t i;
 
 	depot_agent(d, &words);
 	ga_strv_push_many(&words, "list", "--json", NULL);
-	return depot_run(&words, DEPOT_RUN(.cwd = tree), &out, err)
-		       ? NULL : json_loadb(out.len ? out.ptr : "", out.len, 0, NULL);
+	if (tree && depot_run(&words, DEPOT_RUN(.cwd = tree), &out, err))
+		return NULL;
+	list = json_loadb(out.ptr, out.len, 0, NULL);
+	json_array_foreach(list, i, one)
+		ga_json_set(ret, depot_text(one, "name"),
+			    json_pack("{s:O, s:O?, s:O?, s:O?}", "state",
+				      json_object_get(one, "state"), "tip",
+				      json_object_get(one, "tip"), "held",
+				      json_object_get(one, "held"), "exit",
+				      json_object_get(one, "exit_status")));
+	json_decref(list);
+	return ret;
 }
 
-static int do_list(struct depot *d, json_t *ret, struct ga_error *err)
+static int do_list(struct depot *d, struct ga_error *err)
 {
 	cleanup_free char *tree = any_tree(d);
-	json_t *states = json_object(), *list = NULL, *one;
-	size_t i;
+	json_t *states = check_depot(d, err) ? NULL : depot_sessions(d, tree, err);
 
-	ga_json_set(ret, "sessions", states);
-	if (check_depot(d, err) || (tree && !(list = depot_sessions(d, tree, err))))
-		return -1;
-	json_array_foreach(list, i, one)
-		ga_json_set(states, depot_text(one, "name"),
-			    json_pack("{s:O, s:O?, s:O?}", "state", json_object_get(one, "state"),
-				      "tip", json_object_get(one, "tip"), "held",
-				      json_object_get(one, "held")));
-	json_decref(list);
-	return slurm_list(d, states, err);
+	ga_json_set(d->answer, "sessions", states);
+	return states ? slurm_list(d, states, err) : -1;
 }
 
 /* Run the command, in the session's working tree. */
-static int do_run(struct depot *d, json_t *ret, struct ga_error *err)
+static int do_run(struct depot *d, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT, all = GA_STRV_INIT;
 
-	(void)ret;
 	ga_json_words(json_object_get(d->request, "words"), &words);
 	if (!words.n || !ga_has_word("attach logs shell wait stop send show diff", words.v[0]))
 		return ga_fail(err, GA_EUSAGE, "unknown command");
@@ -494,14 +470,10 @@ static int do_run(struct depot *d, json_t *ret, struct ga_error *err)
 	return depot_connect(d, &all, d->tree, err);
 }
 
-static int do_drop(struct depot *d, json_t *ret, struct ga_error *err)
+static int do_drop(struct depot *d, struct ga_error *err)
 {
-	cleanup_free char *base = ga_strf("refs/agent-on/%s/base", d->name);
-	cleanup_free char *snapshot = ga_strf("refs/agent-on/%s/snapshot", d->name);
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	(void)ret;
 	if (slurm_has(d))
 		return slurm_drop(d, err);
 	ga_strv_push_many(&words, d->self, "drop", "--force", d->name, NULL);
@@ -509,9 +481,7 @@ static int do_drop(struct depot *d, json_t *ret, struct ga_error *err)
 	    depot_run(&words, DEPOT_RUN(.cwd = d->tree), NULL, err))
 		return -1;
 	give_back(d);
-	(void)GIT(d, &ignored, "update-ref", "-d", base);
-	(void)GIT(d, &ignored, "update-ref", "-d", snapshot);
-	return 0;
+	return depot_forget(d, err);
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -532,13 +502,12 @@ static bool is_plain(const char *s)
 static int open_depot(struct depot *d, const char *home, struct ga_error *err)
 {
 	const char *data = ga_env_get("XDG_DATA_HOME");
-	cleanup_free char *share = data && *data == '/' ? ga_strdup(data)
-							: ga_path_join(home, ".local/share");
+	bool set = data && *data == '/';
 	const char *project = depot_text(d->request, "project");
 	const char *directory = depot_text(d->request, "directory");
-
 	const char *name = depot_text(d->request, "name");
-	cleanup_free char *dir = ga_strf("%s/git-agent/on/%s", share, project);
+	cleanup_free char *dir = ga_strf("%s%s/git-agent/on/%s", set ? data : home,
+					 set ? "" : "/.local/share", project);
 
 	if (!is_id(project) || !ga_session_name_ok(name) || !is_plain(directory))
 		return ga_fail(err, GA_EUSAGE, "the request is not understood");
@@ -546,20 +515,18 @@ static int open_depot(struct depot *d, const char *home, struct ga_error *err)
 	return 0;
 }
 
-static void answer(json_t *j, const struct ga_error *err)
+static void answer(const struct depot *d, const struct ga_error *err)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	char *text;
 
 	if (err) {
-		ga_json_set_bytes(j, "error", err->msg);
-		if (err->hint)
-			ga_json_set_bytes(j, "hint", err->hint);
+		ga_json_set_bytes(d->answer, "error", err->msg);
+		ga_json_set_bytes(d->answer, "hint", err->hint);
 	}
-	text = json_dumps(j, JSON_COMPACT);
-	ga_buf_addf(&out, GA_ON_READY "\n%s\n", text ? text : "{}");
+	ga_buf_adds(&out, GA_ON_READY "\n");
+	ga_json_add_text(d->answer, &out);
+	ga_buf_addch(&out, '\n');
 	(void)ga_write_full(STDOUT_FILENO, out.ptr, out.len);
-	free(text);
 }
 
 int ga_on_serve(const char *word, const char *home, int *ret_status,
@@ -567,40 +534,36 @@ int ga_on_serve(const char *word, const char *home, int *ret_status,
 {
 	static const struct {
 		const char *name;
-		int (*fn)(struct depot *d, json_t *ret, struct ga_error *err);
-		bool connects;
+		int (*fn)(struct depot *d, struct ga_error *err);
+		bool reads, connects;
 	} actions[] = {
-		{ "open", do_open, false }, { "git", do_git, true }, { "start", do_start, false },
-		{ "resume", do_resume, false }, { "list", do_list, false }, { "run", do_run, true },
-		{ "drop", do_drop, false }, { "job", slurm_job, true },
-		{ "inside", slurm_inside, true },
+		{ "", NULL, false, false }, { "open", depot_make, false, false },
+		{ "git", do_git, false, true }, { "start", do_start, true, false },
+		{ "resume", do_resume, true, false }, { "list", do_list, false, false },
+		{ "run", do_run, false, true }, { "drop", do_drop, false, false },
+		{ "job", slurm_job, false, true }, { "inside", slurm_inside, false, true },
 	};
-	cleanup_depot struct depot d = { .self = on_self() };
-	json_t *request = on_unpack(word), *j = json_object();
-	const char *action = depot_text(request, "do");
+	cleanup_depot struct depot d = { .request = on_unpack(word), .answer = json_object() };
+	size_t i = GA_NELEMS(actions) - 1;
 	int rc = -1;
-	size_t i = 0;
 
-	d.request = request;
-	while (i < GA_NELEMS(actions) && strcmp(actions[i].name, action) != 0)
-		i++;
-	if (i == GA_NELEMS(actions))
+	while (i && strcmp(actions[i].name, depot_text(d.request, "do")) != 0)
+		i--;
+	if (!i)
 		(void)ga_fail(err, GA_EUSAGE, "the request is not understood: another version?");
-	else
-		rc = open_depot(&d, home, err) || actions[i].fn(&d, j, err) ? -1 : 0;
+	else if (!open_depot(&d, home, err) && !(actions[i].reads && read_input(&d, err)))
+		rc = actions[i].fn(&d, err);
 	*ret_status = rc ? ga_error_status(err->code) : d.status;
-	if (i == GA_NELEMS(actions) || !actions[i].connects) {
-		answer(j, rc ? err : NULL);
+	if (!actions[i].connects) {
+		answer(&d, rc ? err : NULL);
 		ga_error_release(err);
 		rc = 0;
-	} else if (json_object_get(request, "end") && (rc || !d.passes)) {
+	} else if (json_object_get(d.request, "end") && (rc || !d.passes)) {
 		/* if it failed, the command line says why */
 		d.passes = false;
 		ready(&d);
-		on_end_print(request, *ret_status);
+		on_end_print(d.request, *ret_status);
 		*ret_status = rc ? *ret_status : 0;
 	}
-	json_decref(j);
-	json_decref(request);
 	return rc;
 }

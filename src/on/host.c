@@ -77,12 +77,13 @@ static char *socket_dir(void)
 	return ga_steal(&dir);
 }
 
-/* One word that every shell takes as it is: base64url without padding. */
 char *on_pack(json_t *request)
 {
-	cleanup_free char *text = json_dumps(request, JSON_COMPACT);
-	char *word = ga_base64(text ? text : "", text ? strlen(text) : 0);
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	char *word;
 
+	ga_json_add_text(request, &text);
+	word = ga_base64(text.ptr, text.len);
 	for (char *p = word; *p; p++)
 		*p = *p == '+' ? '-' : *p == '/' ? '_' : *p;
 	word[strcspn(word, "=")] = '\0';
@@ -109,20 +110,6 @@ char *on_self(void)
 	return ga_strndup(path, n > 0 ? (size_t)n : 0);
 }
 
-static char *request(const struct ga_on *o, const char *action, json_t *more)
-{
-	json_t *j = more ? more : json_object();
-	char *word;
-
-	ga_json_set(j, "do", json_string(action));
-	ga_json_set(j, "project", json_string(o->project));
-	ga_json_set(j, "name", json_string(o->far));
-	ga_json_set(j, "directory", json_string(o->directory));
-	word = on_pack(j);
-	json_decref(j);
-	return word;
-}
-
 static void add_ssh(const struct ga_on *o, enum on_how how, struct ga_strv *ret)
 {
 	cleanup_free char *dir = socket_dir();
@@ -142,8 +129,18 @@ static void add_ssh(const struct ga_on *o, enum on_how how, struct ga_strv *ret)
 	ga_strv_push_many(ret, "--", o->ssh ? o->ssh : o->host, NULL);
 }
 
-void on_words_to(const struct ga_on *o, const char *word, enum on_how how, struct ga_strv *ret)
+void on_words_for(const struct ga_on *o, const char *action, json_t *more, enum on_how how,
+		  struct ga_strv *ret)
 {
+	json_t *j = more ? more : json_object();
+	cleanup_free char *word = NULL;
+
+	ga_json_set(j, "do", json_string(action));
+	ga_json_set(j, "project", json_string(o->project));
+	ga_json_set(j, "name", json_string(o->far));
+	ga_json_set(j, "directory", json_string(o->directory));
+	word = on_pack(j);
+	json_decref(j);
 	if (o->run.n)
 		ga_strv_extend(ret, how == ON_TERMINAL ? &o->terminal : &o->run);
 	else
@@ -151,35 +148,21 @@ void on_words_to(const struct ga_on *o, const char *word, enum on_how how, struc
 	ga_strv_push_many(ret, "git", "agent", "depot", word, NULL);
 }
 
-/* The words that have it done, with these further members of the request (taken over). */
-void on_words_for(const struct ga_on *o, const char *action, json_t *more, enum on_how how,
-		  struct ga_strv *ret)
-{
-	cleanup_free char *word = request(o, action, more);
-
-	on_words_to(o, word, how, ret);
-}
-
 char *ga_on_url(const struct ga_on *o)
 {
-	cleanup_free char *word = request(o, "git", NULL), *way = NULL;
-	cleanup_free char *self = on_self();
+	cleanup_free char *self = on_self(), *word = NULL;
 	cleanup_buf struct ga_buf url = GA_BUF_INIT;
-	const char *words[] = { self, "depot", "--pipe", NULL, word, "%s" };
-	json_t *j = json_object();
+	json_t *j = on_encode(o);
 
-	on_encode_way(o, j);
-	words[3] = way = on_pack(j);
+	/* which may be long */
+	(void)json_object_del(j, "options");
+	(void)json_object_del(j, "command");
+	word = on_pack(j);
 	json_decref(j);
 	ga_buf_adds(&url, "ext::");
-	for (size_t i = 0; i < GA_NELEMS(words); i++) {
-		ga_buf_adds(&url, i ? " " : "");
-		for (const char *p = words[i]; *p; p++) {
-			if (*p == ' ' || (*p == '%' && i + 1 < GA_NELEMS(words)))
-				ga_buf_addch(&url, '%');
-			ga_buf_addch(&url, *p);
-		}
-	}
+	for (const char *p = self; *p; p++)
+		ga_buf_addf(&url, *p == ' ' || *p == '%' ? "%%%c" : "%c", *p);
+	ga_buf_addf(&url, " depot --pipe %s %%s", word);
 	return ga_buf_steal(&url);
 }
 
@@ -255,7 +238,9 @@ static int take_answer(const struct ga_on *o, int status, const struct ga_buf *o
 	said = json_string_value(json_object_get(j, "error"));
 	more = json_string_value(json_object_get(j, "hint"));
 	if (!said) {
-		*ret = j;
+		if (ret)
+			*ret = json_incref(j);
+		json_decref(j);
 		return 0;
 	}
 	text = ga_on_here(o, said);
@@ -288,37 +273,30 @@ static int call(const struct ga_on *o, const char *action, json_t *more, const s
 		       ? ga_error_wrap(err, "no answer from '%s'", o->host) : 0;
 }
 
-/* What a second request does no more than the first: a session is claimed once. */
-static bool may_repeat(const char *action)
-{
-	return ga_has_word("open start list drop", action);
-}
-
 /* Once. Returns 2 if the answer is none. */
-static int ask(const struct ga_on *o, const char *action, json_t *more, const struct ga_buf *in,
-	       json_t **ret, struct ga_error *err)
+static int ask(const struct ga_on *o, const char *action, const struct ga_buf *in, json_t **ret,
+	       struct ga_error *err)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
 	int status, rc;
 
-	if (call(o, action, more, in, ANSWER_MAX, &out, &why, &status, err))
+	if (call(o, action, NULL, in, ANSWER_MAX, &out, &why, &status, err))
 		return -1;
 	rc = take_answer(o, status, &out, &why, ret, err);
 	return rc < 0 && status != ON_SSH_FAILED ? 2 : rc;
 }
 
-int ga_on_call(const struct ga_on *o, const char *action, json_t *more, const struct ga_buf *in,
-	       json_t **ret, struct ga_error *err)
+int ga_on_call(const struct ga_on *o, const char *action, const struct ga_buf *in, json_t **ret,
+	       struct ga_error *err)
 {
 	cleanup_error struct ga_error first = GA_ERROR_INIT;
-	json_t *again = may_repeat(action) ? json_deep_copy(more) : NULL;
-	int rc = ask(o, action, more, in, ret, &first);
+	int rc = ask(o, action, in, ret, &first);
 
-	if (rc == 2 && may_repeat(action))
-		rc = ask(o, action, ga_steal(&again), in, ret, err);
+	/* what a second request does no more than the first: a session is claimed once */
+	if (rc == 2 && ga_has_word("open start list drop", action))
+		rc = ask(o, action, in, ret, err);
 	else if (rc)
 		(void)ga_error_move(err, &first);
-	json_decref(again);
 	return rc == 2 ? -1 : rc;
 }
 
@@ -392,6 +370,12 @@ static void set_state(struct ga_on *o, const char *state)
 	o->answers = true;
 }
 
+/* One question is for both. */
+static bool is_along(const struct ga_on *a, const struct ga_on *b)
+{
+	return !strcmp(a->host, b->host) && !strcmp(a->project, b->project);
+}
+
 static void take_states(struct ga_ons *l, const struct ga_on *asked, const json_t *answer)
 {
 	const json_t *sessions = json_object_get(answer, "sessions");
@@ -403,8 +387,7 @@ static void take_states(struct ga_ons *l, const struct ga_on *asked, const json_
 		const char *why = json_string_value(json_object_get(one, "why"));
 		enum ga_state known;
 
-		if (!o->submitted || strcmp(o->host, asked->host) != 0 ||
-		    strcmp(o->project, asked->project) != 0)
+		if (!o->submitted || !is_along(o, asked))
 			continue;
 		free(o->why);
 		o->why = why ? ga_escape(why) : NULL;
@@ -420,8 +403,7 @@ static void take_states(struct ga_ons *l, const struct ga_on *asked, const json_
 static bool is_asked(const struct ga_ons *l, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
-		if (l->v[k].submitted && !strcmp(l->v[k].host, l->v[i].host) &&
-		    !strcmp(l->v[k].project, l->v[i].project))
+		if (l->v[k].submitted && is_along(&l->v[k], &l->v[i]))
 			return true;
 	return false;
 }
@@ -475,7 +457,7 @@ int ga_on_look(struct ga_on *o, struct ga_error *err)
 		return 0;
 	}
 	o->answers = false;
-	if (ga_on_call(o, "list", NULL, NULL, &answer, err))
+	if (ga_on_call(o, "list", NULL, &answer, err))
 		return -1;
 	take_states(&one, o, answer);
 	json_decref(answer);

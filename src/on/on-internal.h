@@ -19,12 +19,11 @@ char *on_pack(json_t *request);
 /* The absolute path of this program; "" if that cannot be told. The caller frees it. */
 char *on_self(void);
 
-/* What of a record says how its host is reached. */
-void on_decode_way(const json_t *j, struct ga_on *o);
-void on_encode_way(const struct ga_on *o, json_t *j);
-/* The words that give the host a request. */
-void on_words_to(const struct ga_on *o, const char *word, enum on_how how, struct ga_strv *ret);
-/* The same for an action and further members of the request (taken over). */
+/* A record, and the way back. False: it is damaged. */
+json_t *on_encode(const struct ga_on *o);
+bool on_decode(const json_t *j, struct ga_on *o);
+/* The words that give its host a request for an action, with further members (taken over, or
+ * NULL). */
 void on_words_for(const struct ga_on *o, const char *action, json_t *more, enum on_how how,
 		  struct ga_strv *ret);
 int on_fail_there(const struct ga_on *o, int status, const struct ga_buf *out,
@@ -52,7 +51,8 @@ void on_end_print(const json_t *request, int status);
 /* ---- there (depot.c, slurm.c, slurm-job.c) --------------------------------------------------- */
 
 struct depot {
-	const json_t *request;
+	json_t *request;   /* what is asked for, what came on standard input, what is answered */
+	json_t *input, *answer;
 	char *self;
 	const char *name;  /* of the session, here */
 	char *dir;         /* of the repository's sessions */
@@ -61,8 +61,6 @@ struct depot {
 	char *state;       /* the setting state_dir for sessions of it, "state_dir=..."; or NULL */
 	int status;        /* what to exit with */
 	bool ready;        /* GA_ON_READY was said ... */
-	bool relays;       /* standard output is a terminal though none was asked for: programs do
-			    * not get it */
 	bool passes;       /* ... or is for a step in the job to say, as is the mark at the end */
 };
 #define cleanup_depot cleanup_(depot_release)
@@ -70,13 +68,18 @@ void depot_release(struct depot *d);
 const char *depot_text(const json_t *j, const char *key);
 /* The paths of the depot in `dir`. */
 void depot_at(struct depot *d, const char *dir, const char *name, const char *directory);
-/* The input of a request, an object. New reference; NULL: it is none, or was cut. */
-json_t *depot_input(struct ga_error *err);
+/* A ref of the session here: `what` of it, in DEPOT_REFS. The caller frees it. */
+#define DEPOT_REFS "refs/agent-on/"
+char *depot_ref(const struct depot *d, const char *what);
+/* Is there a ref of the session: `what`, in DEPOT_REFS or GA_SESSION_REFS? */
+bool depot_has(const struct depot *d, const char *refs, const char *what);
+/* Remove all of its refs. */
+int depot_forget(const struct depot *d, struct ga_error *err);
 
 struct depot_run {
 	const char *cwd;     /* NULL: / */
 	int keep;            /* 0, or what stays open in it */
-	const json_t *keys;  /* variables for it; or NULL */
+	json_t *keys;        /* variables for it; or NULL */
 	const struct ga_buf *in; /* or NULL */
 	size_t out_max;
 	unsigned timeout_ms;
@@ -100,26 +103,33 @@ void depot_agent(const struct depot *d, struct ga_strv *ret);
 /* Run it with our input and output; its exit status is that of `d`. */
 int depot_connect(struct depot *d, const struct ga_strv *words, const char *cwd,
 		  struct ga_error *err);
-int depot_make(const struct depot *d, struct ga_error *err);
+/* Make it, if there is none. */
+int depot_make(struct depot *d, struct ga_error *err);
 /* Make the working tree of the session and start it as `input` says, with `held` open, if not 0. */
-int depot_start(struct depot *d, const json_t *input, int held, struct ga_error *err);
-/* What `git agent list` says of the sessions: an array, or NULL. New reference. */
+int depot_start(struct depot *d, int held, struct ga_error *err);
+/* What the sessions are, by their names: an object, or NULL. New reference. */
 json_t *depot_sessions(const struct depot *d, const char *tree, struct ga_error *err);
 
 /* Is it a job's, submitted or not yet? */
 bool slurm_has(const struct depot *d);
-int slurm_submit(struct depot *d, json_t *input, struct ga_error *err);
+int slurm_submit(struct depot *d, struct ga_error *err);
 /* Add the states of all jobs' sessions. */
 int slurm_list(struct depot *d, json_t *states, struct ga_error *err);
 int slurm_do(struct depot *d, const struct ga_strv *words, struct ga_error *err);
 /* End the jobs, and remove all that the depot has of the session. */
 int slurm_drop(struct depot *d, struct ga_error *err);
-/* The state that the job left in the depot; NULL: none has begun. New reference. */
-json_t *slurm_state(const struct depot *d);
+/* Its ref `what`: an object, or NULL. New reference. */
+json_t *slurm_get(const struct depot *d, const char *what);
+/* Set it to these bytes, or to an object (taken over). `once`: it is an error if there is one. */
+int slurm_put_text(const struct depot *d, const char *what, const struct ga_buf *text, bool once,
+		   struct ga_error *err);
+int slurm_put(const struct depot *d, const char *what, json_t *j, bool once, struct ga_error *err);
+/* A state, with a reason that may have any bytes. New reference. */
+json_t *slurm_state(const char *state, const char *why);
 bool slurm_is_over(const json_t *state);
 /* In the job: the session, from its claim to its result; a command in its working tree. */
-int slurm_job(struct depot *d, json_t *ret, struct ga_error *err);
-int slurm_inside(struct depot *d, json_t *ret, struct ga_error *err);
+int slurm_job(struct depot *d, struct ga_error *err);
+int slurm_inside(struct depot *d, struct ga_error *err);
 bool slurm_id_ok(const char *id);
 
 #endif

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
@@ -62,46 +61,52 @@ static char *get_text(const json_t *j, const char *key)
 	return s ? ga_strdup(s) : NULL;
 }
 
-void on_decode_way(const json_t *j, struct ga_on *o)
-{
-	o->host = get_text(j, "host");
-	o->ssh = get_text(j, "ssh");
-	ga_json_words(json_object_get(j, "run"), &o->run);
-	ga_json_words(json_object_get(j, "terminal"), &o->terminal);
-}
-
-void on_encode_way(const struct ga_on *o, json_t *j)
-{
-	ga_json_set_bytes(j, "host", o->host);
-	ga_json_set_bytes(j, "ssh", o->ssh);
-	ga_json_set(j, "run", ga_json_strv(&o->run));
-	ga_json_set(j, "terminal", ga_json_strv(&o->terminal));
-}
-
-static bool decode(const json_t *j, struct ga_on *o)
+bool on_decode(const json_t *j, struct ga_on *o)
 {
 	const char *base = json_string_value(json_object_get(j, "base"));
 	const char *snapshot = json_string_value(json_object_get(j, "snapshot"));
 
-	on_decode_way(j, o);
+	o->host = get_text(j, "host");
+	o->ssh = get_text(j, "ssh");
 	o->project = get_text(j, "project");
 	o->far = get_text(j, "far");
 	o->directory = get_text(j, "directory");
 	o->state = get_text(j, "state");
-	o->slurm = json_is_true(json_object_get(j, "slurm"));
 	o->scratch = get_text(j, "scratch");
+	ga_json_words(json_object_get(j, "run"), &o->run);
+	ga_json_words(json_object_get(j, "terminal"), &o->terminal);
 	ga_json_words(json_object_get(j, "sbatch"), &o->sbatch);
 	ga_json_words(json_object_get(j, "options"), &o->options);
 	ga_json_words(json_object_get(j, "command"), &o->command);
-	o->started = (uint64_t)json_integer_value(json_object_get(j, "started"));
-	o->asked = (uint64_t)json_integer_value(json_object_get(j, "asked"));
+	o->slurm = json_is_true(json_object_get(j, "slurm"));
 	o->trusted = json_is_true(json_object_get(j, "trusted"));
 	o->submitted = json_is_true(json_object_get(j, "submitted"));
 	o->runs = json_is_true(json_object_get(j, "runs"));
+	o->started = (uint64_t)json_integer_value(json_object_get(j, "started"));
+	o->asked = (uint64_t)json_integer_value(json_object_get(j, "asked"));
 	return o->host && ga_on_host_ok(o->host) && o->project && o->far &&
 	       ga_session_name_ok(o->far) && o->directory && base &&
 	       ga_oid_parse(base, strlen(base), &o->base) &&
 	       (!snapshot || ga_oid_parse(snapshot, strlen(snapshot), &o->snapshot));
+}
+
+json_t *on_encode(const struct ga_on *o)
+{
+	json_t *ret = json_pack("{s:s, s:s?, s:s, s:s, s:s, s:s?, s:s?, s:o, s:o, s:o, s:o, s:o, "
+				"s:b, s:b, s:b, s:b, s:I, s:I}", "host", o->host, "ssh", o->ssh,
+				"project", o->project, "far", o->far, "directory", o->directory,
+				"state", o->state, "scratch", o->scratch,
+				"run", ga_json_strv(&o->run),
+				"terminal", ga_json_strv(&o->terminal),
+				"sbatch", ga_json_strv(&o->sbatch),
+				"options", ga_json_strv(&o->options),
+				"command", ga_json_strv(&o->command), "slurm", o->slurm,
+				"trusted", o->trusted, "submitted", o->submitted, "runs", o->runs,
+				"started", (json_int_t)o->started, "asked", (json_int_t)o->asked);
+
+	ga_json_set_oid(ret, "base", &o->base);
+	ga_json_set_oid(ret, "snapshot", &o->snapshot);
+	return ret;
 }
 
 int ga_on_read(const char *state_dir, const char *name, struct ga_on *ret, struct ga_error *err)
@@ -117,7 +122,7 @@ int ga_on_read(const char *state_dir, const char *name, struct ga_on *ret, struc
 		return -1;
 	j = json_loadb(text.ptr, text.len, 0, NULL);
 	ret->name = ga_strdup(name);
-	ok = decode(j, ret);
+	ok = on_decode(j, ret);
 	json_decref(j);
 	if (ok)
 		return 0;
@@ -166,9 +171,9 @@ static int lock(const char *state_dir, const char *name, struct ga_error *err)
 	if (ga_mkdir_p(dir, 0700, err))
 		return -1;
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || TEMP_FAILURE_RETRY(flock(fd, LOCK_EX)))
-		return ga_fail_path(err, errno, "lock", dir);
-	return ga_steal_fd(&fd);
+	if (fd < 0)
+		return ga_fail_path(err, errno, "open", dir);
+	return ga_flock(fd, true, true, err) ? -1 : ga_steal_fd(&fd);
 }
 
 int ga_on_lock_names(const char *state_dir, struct ga_error *err)
@@ -179,31 +184,14 @@ int ga_on_lock_names(const char *state_dir, struct ga_error *err)
 static int save(const char *state_dir, const struct ga_on *o, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_join(state_dir, "on");
-	cleanup_free char *path = ga_path_join(dir, o->name), *text = NULL;
-	json_t *j = json_object();
+	cleanup_free char *path = ga_path_join(dir, o->name);
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	json_t *j = on_encode(o);
 
-	on_encode_way(o, j);
-	ga_json_set(j, "slurm", json_boolean(o->slurm));
-	ga_json_set_bytes(j, "scratch", o->scratch);
-	ga_json_set(j, "sbatch", ga_json_strv(&o->sbatch));
-	ga_json_set_bytes(j, "project", o->project);
-	ga_json_set_bytes(j, "far", o->far);
-	ga_json_set_bytes(j, "directory", o->directory);
-	ga_json_set_oid(j, "base", &o->base);
-	ga_json_set_oid(j, "snapshot", &o->snapshot);
-	ga_json_set(j, "options", ga_json_strv(&o->options));
-	ga_json_set(j, "command", ga_json_strv(&o->command));
-	ga_json_set(j, "started", json_integer((json_int_t)o->started));
-	ga_json_set(j, "trusted", json_boolean(o->trusted));
-	ga_json_set(j, "submitted", json_boolean(o->submitted));
-	ga_json_set(j, "runs", json_boolean(o->runs));
-	ga_json_set_bytes(j, "state", o->state);
-	ga_json_set(j, "asked", json_integer((json_int_t)o->asked));
-	text = json_dumps(j, JSON_INDENT(1));
+	ga_json_add_text(j, &text);
 	json_decref(j);
-	if (!text)
-		return ga_fail(err, GA_EFATAL, "cannot write '%s'", path);
-	return ga_write_atomic(AT_FDCWD, path, text, strlen(text), 0600, err);
+	return text.len ? ga_write_atomic(AT_FDCWD, path, text.ptr, text.len, 0600, err)
+			: ga_fail(err, GA_EFATAL, "cannot write '%s'", path);
 }
 
 int ga_on_save(const char *state_dir, const struct ga_on *o, struct ga_error *err)

@@ -175,13 +175,11 @@ static int connect_to(const struct ga_on *o, const struct ga_strv *words, bool r
 	if (ga_process_begin(&p, &job, err))
 		return -1;
 	ga_cleanup_closep(&to);
-	to = -1;
 	if (ready)
 		rc = skip_noise(job, from);
 	if (!rc)
 		copy_out(job, from, end, f);
 	ga_cleanup_closep(&from);
-	from = -1;
 	if (rc == 2) {
 		ga_process_abandon(job);
 		return ga_fail(err, GA_EFATAL, "no answer from '%s' within %d s", o->host,
@@ -219,31 +217,16 @@ int ga_on_run(const struct ga_on *o, json_t *more, bool terminal, int *ret_statu
 			  ret_status, err);
 }
 
-/* The way and what is asked of it, as words for the program that connects. */
-static int find_way(const char *way, struct ga_on *ret)
-{
-	json_t *j = on_unpack(way);
-
-	on_decode_way(j, ret);
-	json_decref(j);
-	return ret->host && ga_on_host_ok(ret->host) ? 0 : -1;
-}
-
-int ga_on_pipe(const char *way, const char *word, const char *service, int *ret_status,
-	       struct ga_error *err)
+int ga_on_pipe(const char *record, const char *service, int *ret_status, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	cleanup_on struct ga_on o = GA_ON_INIT;
-	cleanup_free char *with = NULL;
-	json_t *j = on_unpack(word);
+	json_t *j = on_unpack(record);
+	bool ok = on_decode(j, &o);
 
-	if (find_way(way, &o) || !json_is_object(j)) {
-		json_decref(j);
-		return ga_fail(err, GA_EUSAGE, "this is for git to call");
-	}
-	ga_json_set(j, "service", json_string(service));
-	with = on_pack(j);
 	json_decref(j);
-	on_words_to(&o, with, ON_PIPES, &words);
+	if (!ok)
+		return ga_fail(err, GA_EUSAGE, "this is for git to call");
+	on_words_for(&o, "git", json_pack("{s:s}", "service", service), ON_PIPES, &words);
 	return connect_to(&o, &words, true, NULL, NULL, ret_status, err);
 }

@@ -40,16 +40,6 @@ static int push_base(struct ga_repo *r, const struct ga_on *o, struct ga_error *
 		       line ? line : "git failed");
 }
 
-/* Takes over `j`. */
-static void put(struct ga_buf *in, json_t *j)
-{
-	char *text = json_dumps(j, JSON_COMPACT);
-
-	ga_buf_adds(in, text ? text : "");
-	free(text);
-	json_decref(j);
-}
-
 static json_t *values_of(const char *const *keys)
 {
 	json_t *ret = json_object();
@@ -60,18 +50,24 @@ static json_t *values_of(const char *const *keys)
 	return ret;
 }
 
-static int start(struct ga_on *o, const char *const *keys, struct ga_error *err)
+/* Have it done there, with this input (taken over). */
+static int call(const struct ga_on *o, const char *action, json_t *input, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
-	json_t *answer = NULL;
-	int rc;
 
-	put(&in, json_pack("{s:o, s:o, s:b, s:o, s:b, s:s?, s:o}", "options",
-			   ga_json_strv(&o->options), "command", ga_json_strv(&o->command),
-			   "trusted", o->trusted, "keys", values_of(keys), "slurm", o->slurm,
-			   "scratch", o->scratch, "sbatch", ga_json_strv(&o->sbatch)));
-	rc = ga_on_call(o, "start", NULL, &in, &answer, err);
-	json_decref(answer);
+	ga_json_add_text(input, &in);
+	json_decref(input);
+	return ga_on_call(o, action, &in, NULL, err);
+}
+
+static int start(struct ga_on *o, const char *const *keys, struct ga_error *err)
+{
+	json_t *input = json_pack("{s:o, s:o, s:b, s:o, s:b, s:s?, s:o}", "options",
+				  ga_json_strv(&o->options), "command", ga_json_strv(&o->command),
+				  "trusted", o->trusted, "keys", values_of(keys), "slurm", o->slurm,
+				  "scratch", o->scratch, "sbatch", ga_json_strv(&o->sbatch));
+	int rc = call(o, "start", input, err);
+
 	o->submitted = rc <= 0;
 	return rc ? -1 : 0;
 }
@@ -79,25 +75,15 @@ static int start(struct ga_on *o, const char *const *keys, struct ga_error *err)
 int ga_on_resume(const struct ga_on *o, const struct ga_strv *words,
 		 const char *const *keys, struct ga_error *err)
 {
-	cleanup_buf struct ga_buf in = GA_BUF_INIT;
-	json_t *answer = NULL;
-	int rc;
-
-	put(&in, json_pack("{s:o, s:o}", "words", ga_json_strv(words), "keys", values_of(keys)));
-	rc = ga_on_call(o, "resume", NULL, &in, &answer, err);
-	json_decref(answer);
-	return rc ? -1 : 0;
+	return call(o, "resume", json_pack("{s:o, s:o}", "words", ga_json_strv(words), "keys",
+					   values_of(keys)), err) ? -1 : 0;
 }
 
 int ga_on_submit(struct ga_repo *r, const char *state_dir, struct ga_on *o,
 		 const char *const *keys, struct ga_error *err)
 {
-	json_t *answer = NULL;
-	int rc = ga_on_call(o, "open", NULL, NULL, &answer, err);
-
-	json_decref(answer);
-	if (rc || ga_fault_stop("on:opened", err) || push_base(r, o, err) ||
-	    ga_fault_stop("on:pushed", err))
+	if (ga_on_call(o, "open", NULL, NULL, err) || ga_fault_stop("on:opened", err) ||
+	    push_base(r, o, err) || ga_fault_stop("on:pushed", err))
 		return -1;
 	o->submitted = true;
 	return ga_on_save(state_dir, o, err) || ga_fault_stop("on:noted", err) ||
