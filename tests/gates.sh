@@ -79,7 +79,7 @@ gate_clang_tidy() {
 }
 
 gate_analyzer() {
-	need gcc && build analyzer CC=gcc CFLAGS='-O1 -fanalyzer'
+	need gcc && build analyzer CC=gcc CFLAGS='-O2 -fanalyzer'
 }
 
 gate_clang() {

@@ -265,8 +265,9 @@ int cli_on_attach(struct cli *c, struct ga_on *o, struct ga_error *err)
 		if (run_there(c, o, "attach", &words, true, err) || look(c, o, err))
 			return -1;
 	}
-	/* of one that has ended, maybe before the terminal was there, its exit status */
-	if (ran(o) && run_there(c, o, "wait", &name, false, err))
+	/* its exit status, of one that has ended before there was a terminal */
+	if (ran(o) && (words.n == 1 || c->status == ga_error_status(GA_EFATAL)) &&
+	    run_there(c, o, "wait", &name, false, err))
 		return -1;
 	status = c->status;
 	if (sum_up(c, o, err))

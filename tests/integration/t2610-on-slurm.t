@@ -110,8 +110,7 @@ test_that SLURM 'a job that is requeued does not run again' '
 	test_wait_for "ran 1" &&
 	scontrol requeue "$(job_id r)" &&
 	{ git agent wait r || [ $? = 129 ]; } &&
-	scontrol update job="$(job_id r)" starttime=now &&
-	test_wait_for "job_is r gone" &&
+	test_wait_for "scontrol update job=$(job_id r) starttime=now; job_is r gone" &&
 	git agent list | grep "^r  *captured" &&
 	git agent review r | grep " n$" &&
 	ran 1 &&
@@ -129,7 +128,7 @@ test_that SLURM 'what was submitted twice runs once, on a node that knows nothin
 	cat >"$HOME/bin/ssh" <<-EOF &&
 	#!/bin/sh
 	case \$(echo "\$*" | sed "s/.* //; s/\$/===/" | base64 -d 2>/dev/null) in
-	*:?start?*) [ -e $HOME/cut ] || { >$HOME/cut; $HOME/bin/ssh.real "\$@" | head -c 20; exit; } ;;
+	*:?start?*) [ -e $HOME/cut ] || { $HOME/bin/ssh.real "\$@" >$HOME/cut; head -c 20 $HOME/cut; exit; } ;;
 	esac
 	exec $HOME/bin/ssh.real "\$@"
 	EOF
