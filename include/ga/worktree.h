@@ -15,6 +15,13 @@
  * the user's has that name. */
 int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
+/* Have the bare repository `gitdir` know the directory `tree` as its working tree `name`, with the
+ * commit `head` (in hex) checked out: as `git worktree add --no-checkout --detach` does, but at
+ * once. What that makes has a HEAD for a moment that names nothing, and every git in the repository
+ * fails meanwhile. */
+int ga_worktree_add(const char *gitdir, const char *name, const char *tree, const char *head,
+		    struct ga_error *err);
+
 /* Fail (GA_EFATAL) if the session's branch is checked out in a working tree of the user's, where it
  * must neither move nor be deleted, or if a rebase or bisection in progress there will return to
  * it. */

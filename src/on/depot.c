@@ -17,6 +17,7 @@
 #include "ga/process.h"
 #include "ga/quote.h"
 #include "ga/session.h"
+#include "ga/worktree.h"
 #include "ga/trace.h"
 #include "on-internal.h"
 
@@ -309,34 +310,16 @@ static void give_back(struct depot *d)
 	(void)GIT(d, &ignored, "update-ref", "-d", ref);
 }
 
-static int put(const char *dir, const char *name, char *text, struct ga_error *err)
-{
-	cleanup_free char *path = ga_path_join(dir, name), *line = text;
-
-	return ga_write_new(AT_FDCWD, path, line, strlen(line), 0600, err);
-}
-
-/* As `git worktree add` makes it, but at once. What that makes has a HEAD for a moment that names
- * nothing, and every git in the depot fails meanwhile. */
 static int add_tree(struct depot *d, const char *base, struct ga_error *err)
 {
-	cleanup_free char *all = ga_path_join(d->git, "worktrees");
-	cleanup_free char *entry = ga_path_join(all, d->name);
-	cleanup_free char *aside = ga_path_join(d->dir, ".new-XXXXXX");
 	cleanup_buf struct ga_buf id = GA_BUF_INIT;
 
 	if (GIT_OUT(d, NULL, &id, err, "rev-parse", "--verify", base) ||
-	    ga_mkdir_p(all, 0700, err) || ga_mkdir_p(d->tree, 0700, err))
+	    ga_mkdir_p(d->tree, 0700, err))
 		return -1;
-	if (!mkdtemp(aside))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", d->dir);
-	if (put(aside, "HEAD", ga_strdup(id.ptr), err) ||
-	    put(aside, "commondir", ga_strdup("../..\n"), err) ||
-	    put(aside, "gitdir", ga_strf("%s/.git\n", d->tree), err) ||
-	    put(d->tree, ".git", ga_strf("gitdir: %s\n", entry), err))
-		return -1;
-	return rename(aside, entry) ? ga_fail_path(err, errno, "create", entry)
-	       : in_tree(d, err, "reset", "--quiet", "--hard");
+	ga_buf_chomp(&id);
+	return ga_worktree_add(d->git, d->name, d->tree, id.ptr, err) ||
+	       in_tree(d, err, "reset", "--quiet", "--hard") ? -1 : 0;
 }
 
 /* Make the working tree: the base and, as uncommitted changes, what the snapshot has. */

@@ -88,6 +88,27 @@ int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, stru
 	return put(dir, "gitdir", link, err);
 }
 
+int ga_worktree_add(const char *gitdir, const char *name, const char *tree, const char *head,
+		    struct ga_error *err)
+{
+	cleanup_free char *all = ga_path_join(gitdir, "worktrees");
+	cleanup_free char *entry = ga_path_join(all, name);
+	cleanup_free char *aside = ga_path_join(gitdir, "new-XXXXXX");
+	cleanup_free char *commit = ga_strf("%s\n", head), *to = ga_strf("%s/.git\n", tree);
+	cleanup_free char *from = ga_strf("gitdir: %s\n", entry);
+	cleanup_close int dir = -1, top = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (top < 0 || !mkdtemp(aside))
+		return ga_fail_path(err, errno, "write", top < 0 ? tree : gitdir);
+	dir = open(aside, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0 || ga_mkdir_p(all, 0700, err))
+		return dir < 0 ? ga_fail_path(err, errno, "open", aside) : -1;
+	if (put(dir, "HEAD", commit, err) || put(dir, "commondir", "../..\n", err) ||
+	    put(dir, "gitdir", to, err) || put(top, ".git", from, err))
+		return -1;
+	return rename(aside, entry) ? ga_fail_path(err, errno, "create", entry) : 0;
+}
+
 /* Remove first what git looks at: it ignores what is left if the rest cannot be removed. */
 static int remove_entry(int fd, const char *name, struct ga_error *err)
 {
