@@ -29,11 +29,6 @@
 
 /* ---- what the depot knows -------------------------------------------------------------------- */
 
-bool slurm_has(const struct depot *d)
-{
-	return depot_has(d, DEPOT_REFS, "slurm");
-}
-
 json_t *slurm_get(const struct depot *d, const char *what)
 {
 	cleanup_free char *ref = depot_ref(d, what);
