@@ -103,8 +103,8 @@ static json_t *left_by(const struct depot *d, const char *name, struct ga_error 
 	size_t pos = 0, n;
 	json_t *ret;
 
-	if (GIT_OUT(d, NULL, &out, err, "for-each-ref", "--format=%(refname:lstrip=2) %(raw)", slurm,
-		    states))
+	if (GIT_OUT(d, NULL, &out, err, "for-each-ref", "--format=%(refname:lstrip=2) %(raw)",
+		    slurm, states))
 		return NULL;
 	ret = json_object();
 	while ((line = ga_buf_next_line(&out, &pos, &n))) {
