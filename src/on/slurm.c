@@ -293,7 +293,7 @@ static int sbatch(const struct depot *d, struct ga_error *err)
 
 int slurm_submit(struct depot *d, struct ga_error *err)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT, none = GA_ERROR_INIT;
 
 	(void)json_object_del(d->input, "keys");
 	if (depot_has(d, DEPOT_REFS, "state"))
@@ -304,7 +304,7 @@ int slurm_submit(struct depot *d, struct ga_error *err)
 	if (!sbatch(d, err))
 		return 0;
 	/* it may have been submitted all the same, and then must not run unseen */
-	if (forbid(d, &ignored) > 0)
+	if (forbid(d, &none) > 0)
 		return 0;
 	(void)cancel(d, &ignored);
 	return -1;
