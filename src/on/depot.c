@@ -260,12 +260,6 @@ static int hold(struct depot *d, int *ret_fd, struct ga_error *err)
 	return ga_flock(*ret_fd, true, false, err);
 }
 
-/* Is there a session of it, or was there one that was not dropped? */
-static bool has_begun(struct depot *d)
-{
-	return depot_has(d, GA_SESSION_REFS, "base");
-}
-
 /* Take the claim: of all that come for this session one succeeds, ever, but if it died before there
  * was a session, and another holds it now. Returns 1 for others. */
 static int claim(struct depot *d, struct ga_error *err)
@@ -276,7 +270,8 @@ static int claim(struct depot *d, struct ga_error *err)
 	(void)GIT(d, &ignored, "update-ref", LAST_BASE, base);
 	if (!GIT(d, &lost, "update-ref", ref, base, ""))
 		return 0;
-	return depot_has(d, DEPOT_REFS, "claim") ? has_begun(d) : ga_error_move(err, &lost);
+	return depot_has(d, DEPOT_REFS, "claim") ? depot_has(d, GA_SESSION_REFS, "base")
+						: ga_error_move(err, &lost);
 }
 
 /* ---- its working tree ------------------------------------------------------------------------ */
@@ -370,6 +365,7 @@ static int do_start(struct depot *d, struct ga_error *err)
 		give_back(d);
 		rc = -1;
 	}
+	ga_json_set(d->answer, "claimed", json_boolean(rc > 0));
 	return rc < 0 ? -1 : 0;
 }
 
@@ -444,7 +440,7 @@ static int do_run(struct depot *d, struct ga_error *err)
 	ga_json_words(json_object_get(d->request, "words"), &words);
 	if (!words.n || !ga_has_word("attach logs shell wait stop send show diff", words.v[0]))
 		return ga_fail(err, GA_EUSAGE, "unknown command");
-	if (slurm_has(d))
+	if (depot_has(d, DEPOT_REFS, "slurm"))
 		return slurm_do(d, &words, err);
 	if (check_tree(d, err))
 		return -1;
@@ -457,10 +453,10 @@ static int do_drop(struct depot *d, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 
-	if (slurm_has(d))
+	if (depot_has(d, DEPOT_REFS, "slurm"))
 		return slurm_drop(d, err);
 	ga_strv_push_many(&words, d->self, "drop", "--force", d->name, NULL);
-	if (!access(d->tree, F_OK) && has_begun(d) &&
+	if (!access(d->tree, F_OK) && depot_has(d, GA_SESSION_REFS, "base") &&
 	    depot_run(&words, DEPOT_RUN(.cwd = d->tree), NULL, err))
 		return -1;
 	give_back(d);

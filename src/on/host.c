@@ -237,21 +237,20 @@ static int take_answer(const struct ga_on *o, int status, const struct ga_buf *o
 	}
 	said = json_string_value(json_object_get(j, "error"));
 	more = json_string_value(json_object_get(j, "hint"));
-	if (!said) {
-		if (ret)
-			*ret = json_incref(j);
-		json_decref(j);
-		return 0;
+	if (said) {
+		text = ga_on_here(o, said);
+		(void)ga_fail(err, GA_EFATAL, "on '%s': %s", o->host, text);
+	} else if (ret) {
+		*ret = json_incref(j);
 	}
-	text = ga_on_here(o, said);
-	hint = more ? ga_on_here(o, more) : NULL;
-	json_decref(j);
-	(void)ga_fail(err, GA_EFATAL, "on '%s': %s", o->host, text);
-	/* a hint may have lines, this one has none */
-	safe = hint ? ga_escape(hint) : NULL;
-	if (safe)
+	if (said && more) {
+		/* a hint may have lines, this one has none */
+		hint = ga_on_here(o, more);
+		safe = ga_escape(hint);
 		(void)ga_hint(err, "on '%s': %s", o->host, safe);
-	return 1;
+	}
+	json_decref(j);
+	return text ? 1 : 0;
 }
 
 static int call(const struct ga_on *o, const char *action, json_t *more, const struct ga_buf *in,

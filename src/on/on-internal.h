@@ -110,8 +110,7 @@ int depot_start(struct depot *d, int held, struct ga_error *err);
 /* What the sessions are, by their names: an object, or NULL. New reference. */
 json_t *depot_sessions(const struct depot *d, const char *tree, struct ga_error *err);
 
-/* Is it a job's, submitted or not yet? */
-bool slurm_has(const struct depot *d);
+/* Of sessions that are jobs, submitted or not yet: those with a ref `slurm`. */
 int slurm_submit(struct depot *d, struct ga_error *err);
 /* Add the states of all jobs' sessions. */
 int slurm_list(struct depot *d, json_t *states, struct ga_error *err);

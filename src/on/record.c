@@ -185,13 +185,12 @@ static int save(const char *state_dir, const struct ga_on *o, struct ga_error *e
 {
 	cleanup_free char *dir = ga_path_join(state_dir, "on");
 	cleanup_free char *path = ga_path_join(dir, o->name);
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	json_t *j = on_encode(o);
+	cleanup_free char *text = json_dumps(j, JSON_INDENT(1));
 
-	ga_json_add_text(j, &text);
 	json_decref(j);
-	return text.len ? ga_write_atomic(AT_FDCWD, path, text.ptr, text.len, 0600, err)
-			: ga_fail(err, GA_EFATAL, "cannot write '%s'", path);
+	return text ? ga_write_atomic(AT_FDCWD, path, text, strlen(text), 0600, err)
+		    : ga_fail(err, GA_EFATAL, "cannot write '%s'", path);
 }
 
 int ga_on_save(const char *state_dir, const struct ga_on *o, struct ga_error *err)

@@ -270,11 +270,11 @@ static int give_result(const struct job *j, const json_t *session, struct ga_err
 /* Steps that are in the directory have some time to say what they have to. */
 static void clean(struct job *j)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT, none = GA_ERROR_INIT;
 	cleanup_close int fd = open(j->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int64_t deadline = ga_now_ms() + LEAVE_MS;
 
-	while (fd >= 0 && ga_flock(fd, true, false, &ignored) > 0 && ga_now_ms() < deadline)
+	while (fd >= 0 && ga_flock(fd, true, false, &none) > 0 && ga_now_ms() < deadline)
 		(void)usleep(POLL_US);
 	(void)ga_rmtree_at(AT_FDCWD, j->dir, &ignored);
 }

@@ -29,11 +29,6 @@
 
 /* ---- what the depot knows -------------------------------------------------------------------- */
 
-bool slurm_has(const struct depot *d)
-{
-	return depot_has(d, DEPOT_REFS, "slurm");
-}
-
 json_t *slurm_get(const struct depot *d, const char *what)
 {
 	cleanup_free char *ref = depot_ref(d, what);
@@ -298,7 +293,7 @@ static int sbatch(const struct depot *d, struct ga_error *err)
 
 int slurm_submit(struct depot *d, struct ga_error *err)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT, none = GA_ERROR_INIT;
 
 	(void)json_object_del(d->input, "keys");
 	if (depot_has(d, DEPOT_REFS, "state"))
@@ -309,7 +304,7 @@ int slurm_submit(struct depot *d, struct ga_error *err)
 	if (!sbatch(d, err))
 		return 0;
 	/* it may have been submitted all the same, and then must not run unseen */
-	if (forbid(d, &ignored) > 0)
+	if (forbid(d, &none) > 0)
 		return 0;
 	(void)cancel(d, &ignored);
 	return -1;

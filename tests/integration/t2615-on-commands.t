@@ -30,9 +30,10 @@ leaves) "$@" <&3 >/dev/null 2>&1 & ;;
 "") exec "$@" ;;
 esac
 exit 0'
+test_script bin/terminal 'exec script -qec "box $*" /dev/null'
 export BOX="$HOME"
 PATH=$HOME/bin:$PATH
-test_settings "hosts:\n  box: {run: [box], terminal: [box]}\n  plain: {run: [box]}"
+test_settings "hosts:\n  box: {run: [box], terminal: [terminal]}\n  plain: {run: [box]}"
 
 # breaks HOW WORD [TIMES]: the program does this to requests with the word, so often
 breaks() {
@@ -149,6 +150,14 @@ test_that TTY 'on a terminal, too' '
 	whole &&
 	git agent list | grep "^t  *running" &&
 	git agent stop -q t
+'
+
+test_that TTY 'a terminal is attached by a command of its own' '
+	make_repo attached &&
+	agree box &&
+	git agent start --on box -d -n a -- sh -c "echo ready; read x; echo got \$x; exit 3" &&
+	$pty within=60 expect=ready send="word\n" expect="got word" exit=3 -- git agent attach a &&
+	test_expect_code 3 git agent wait a
 '
 
 test_that TTY 'without a command for terminals there is none' '
