@@ -174,6 +174,22 @@ shell_there() {
 }
 test_that FARFISH 'fish as login shell' 'shell_there fish'
 test_that FARTCSH 'tcsh as login shell' 'shell_there tcsh'
+test_that FARSERVER 'a login shell that prints a banner' '
+	echo "echo welcome; echo motd >&2" >"$far/.bashrc" &&
+	{
+		cat "$HOME/sshd_build" &&
+		echo "ForceCommand . $far/.bashrc; eval \"\$SSH_ORIGINAL_COMMAND\""
+	} >"$HOME/sshd_noisy" &&
+	make_repo noisy &&
+	agree build &&
+	far_restart noisy &&
+	test_when_finished "far_restart build" &&
+	git agent start --on build -d -n s -- sh -c "echo 1 >n" &&
+	git agent wait s &&
+	git agent land s &&
+	test_prints 1 cat n &&
+	rm "$far/.bashrc"
+'
 
 test_that FARSERVER 'a push that stands still starts nothing' '
 	make_repo half &&
