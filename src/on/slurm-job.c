@@ -320,7 +320,7 @@ int slurm_job(struct depot *d, struct ga_error *err)
 
 /* ---- a step in it ---------------------------------------------------------------------------- */
 
-/* Whoever saw it end, or ended it, goes on with its result. */
+/* Whoever saw it end, or ended it, continues with its result. */
 static void wait_for_result(const struct depot *d, const struct depot *own)
 {
 	int64_t deadline = ga_now_ms() + PUSHED_MS;

@@ -108,11 +108,13 @@ static json_t *left_by(const struct depot *d, const char *name, struct ga_error 
 		return NULL;
 	ret = json_object();
 	while ((line = ga_buf_next_line(&out, &pos, &n))) {
-		cleanup_free char *of = ga_strndup(line, strcspn(line, "/"));
-		const char *text = line + strlen(of) + strlen("/state ");
+		cleanup_free char *one = ga_strndup(line, n);
+		char *what = strchr(one, '/');
+		bool begun = what && !strncmp(what, "/state ", 7);
 
-		ga_json_set(ret, of, strncmp(text - 7, "/state ", 7) ? json_null()
-			    : json_loadb(text, n - (size_t)(text - line), 0, NULL));
+		if (what)
+			*what = '\0';
+		ga_json_set(ret, one, begun ? json_loads(what + 7, 0, NULL) : json_null());
 	}
 	return ret;
 }
