@@ -93,7 +93,7 @@ void start_clear_locks(struct ga_repo *r, const struct ga_session *s)
 	if (at < 0)
 		return;
 	/* of one that was captured, a git of the user may hold it for long */
-	if (s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING)
+	if (s->state < GA_STATE_CAPTURED)
 		add(&l, at, branch);
 	find_below(&l, at, refs, DEPTH_MAX);
 	if (l.n)

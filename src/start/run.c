@@ -395,6 +395,7 @@ static int repair(struct ga_start_env *e, struct ga_session *s, struct ga_error 
 	struct ga_oid oid;
 	int rc;
 
+	start_clear_locks(e->repo, s);
 	if (here && ga_refs_repair(e->repo, s->id.branch, space, &s->id.onto, &gone, err))
 		return -1;
 	rc = ga_report_read(e->repo, s, &report, &unreadable);
@@ -429,10 +430,8 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 	/* it ran, but a power cut took the state file that said so */
 	if (s->state == GA_STATE_NEW)
 		s->state = GA_STATE_RUNNING;
-	if (s->state != GA_STATE_RUNNING) {
-		start_clear_locks(e->repo, s);
+	if (s->state != GA_STATE_RUNNING)
 		return repair(e, s, err);
-	}
 	/* init ends with the socket to its supervisor: soon, but maybe not before we look */
 	for (int i = 0; ga_run_alive(s->run.pid, s->run.pidns); i++) {
 		struct timespec t = { 0, GONE_STEP_MS * 1000000 };
@@ -445,7 +444,6 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 		}
 		(void)nanosleep(&t, NULL);
 	}
-	start_clear_locks(e->repo, s);
 	ga_live_remove(s->dir);
 	ga_strv_release(&s->run.published);
 	if (!s->run.finished) {
