@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * Sessions on another machine. There it is a session of the git-agent of that machine, in a depot:
- * a bare repository that has got the session's base commit and nothing else, and a working tree of
- * it for each session. Here it is a record, until its result is fetched (ga/fetch.h) and becomes a
+ * a repository that has got the sessions' base commits and nothing else, and a working tree of it
+ * for each session. Here it is a record, until its result is fetched (ga/fetch.h) and becomes a
  * session without layers.
  *
  *     <state>/on/<name>                     the record: JSON, mode 0600
  *     <state>/on-objects/<name>/            objects of the snapshot (ga/wip.h)
- *     ~/.local/share/git-agent/on/<id>/     there, by the id of the repository here: depot.git, and
+ *     ~/.local/share/git-agent/on/<id>/     there, by the id of the repository here: depot/.git, and
  *                                           trees/<far name>/<directory>/
  *
  * All that is said there is `git agent depot WORD`, where WORD is a JSON request in base64url: one
@@ -31,6 +31,7 @@
 
 #include "ga/buf.h"
 #include "ga/error.h"
+#include "ga/hosts.h"
 #include "ga/oid.h"
 #include "ga/repo.h"
 #include "ga/strv.h"
@@ -55,16 +56,14 @@ struct ga_on {
 	uint64_t started;        /* seconds since the epoch, by the clock here */
 	bool trusted;            /* the user trusts the repository's settings at `base` */
 	bool submitted;          /* the start was asked for, or is about to be; else nothing runs */
-	/* how that host is reached (ga/hosts.h), as it was at the start */
-	char *ssh, *scratch;
-	bool slurm;
-	struct ga_strv sbatch, run, terminal;
+	struct ga_host way;      /* how that host is reached, as it was at the start */
 	bool runs;               /* it may have been started, and its result was not fetched */
 	char *state;             /* what it was when it last answered; NULL: it never did ... */
 	uint64_t asked;          /* ... and when that was, by the clock here */
 	/* not stored: it answered now, and what it has then, as it says; zero: nothing */
 	bool answers;
 	char *why;               /* a word on that state, from there */
+	int exit;                /* the exit status of its command; -1: there is none */
 	struct ga_oid tip, held;
 };
 #define GA_ON_INIT { 0 }
@@ -110,17 +109,15 @@ int ga_on_remove(const char *state_dir, const char *name, struct ga_error *err);
 int ga_on_call(const struct ga_on *o, const char *action, const struct ga_buf *in, json_t **ret,
 	       struct ga_error *err);
 /* Ask all the hosts of these records at once what their sessions do, for at most `timeout_ms` and
- * without questions to the user, and set `state`, `asked`, `answers`, `tip` and `held` of those
- * that answered. One that was not submitted is "absent", whatever its host says. */
+ * without questions to the user, and set what is not stored, `state` and `asked` of those that
+ * answered. One that was not submitted is "absent", whatever its host says. */
 void ga_on_ask(struct ga_ons *l, unsigned timeout_ms);
 /* The same for one, as with ga_on_call(). */
 int ga_on_look(struct ga_on *o, struct ga_error *err);
 /* What came from there, with the name that the session has here. The caller frees it. */
 char *ga_on_here(const struct ga_on *o, const char *text);
-/* Have a command run there, `git agent` with these words, and append what it prints, at most `max`
- * bytes. */
-int ga_on_output(const struct ga_on *o, const struct ga_strv *words, size_t max,
-		 struct ga_buf *out, struct ga_error *err);
+/* Append the patch of what it left on top of the snapshot (`git agent diff --uncommitted`). */
+int ga_on_patch(const struct ga_on *o, struct ga_buf *ret, struct ga_error *err);
 /* Have it done on this terminal, through the filter of ga/termfilter.h, or with our input and
  * output. `*ret_status` is the exit status there, as the other side says it at the end: a
  * connection that ends without that broke, which is an error, whatever the program exited with. */

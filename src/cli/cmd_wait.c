@@ -4,6 +4,7 @@
 #include "cli.h"
 #include "ga/clock.h"
 #include "ga/fd.h"
+#include "on.h"
 #include "sessions.h"
 
 struct options {
@@ -14,15 +15,18 @@ static const struct cli_opt opts[] = {
 	CLI_VALUE(timeout, "timeout", 0, "TIME", "give up after this time (exit status 124)"),
 };
 
-static int wait_for(struct cli *c, const char *name, int ms, int *ret_status, struct ga_error *err)
+static int wait_for(struct cli *c, const char *name, int64_t deadline, int *ret_status,
+		    struct ga_error *err)
 {
 	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_close int lock = -1;
-	int rc = cli_wait_over(c, name, ms, &s, &lock, &peer, err);
+	int there = cli_on_wait(c, name, deadline, ret_status, err);
+	int rc = there == 1 ? cli_wait_over(c, name, ga_poll_timeout(deadline), &s, &lock, &peer,
+					    err) : there;
 
-	if (rc < 0)
-		return -1;
+	if (rc < 0 || !there)
+		return rc;
 	if (rc == 2) {
 		(void)ga_fail(err, GA_ETIME, "session '%s' still runs", name);
 		return ga_hint(err, "'git agent stop %s' ends it", name);
@@ -49,8 +53,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	if (!argc && cli_sessions_where(c, cli_runs, &names, err))
 		return -1;
 	for (size_t i = 0; i < names.n; i++)
-		if (wait_for(c, names.v[i], ga_poll_timeout(deadline),
-			     argc ? &c->status : &ignored, err))
+		if (wait_for(c, names.v[i], deadline, argc ? &c->status : &ignored, err))
 			return -1;
 	return 0;
 }

@@ -149,20 +149,10 @@ static int choose_name(struct cli *c, const struct cli_on_start *o, char **ret,
 static int fill_way(const struct ga_strv *hosts, const char *host, struct ga_on *on,
 		    struct ga_error *err)
 {
-	cleanup_host struct ga_host h = GA_HOST_INIT;
-
 	if (!ga_on_host_ok(host))
 		return ga_fail(err, GA_EUSAGE, "'%s' is no name of a host", host);
-	if (ga_host_find(hosts, host, &h, err))
-		return -1;
 	on->host = ga_strdup(host);
-	on->ssh = ga_steal(&h.ssh);
-	on->scratch = ga_steal(&h.scratch);
-	on->slurm = h.slurm;
-	ga_strv_extend(&on->sbatch, &h.sbatch);
-	ga_strv_extend(&on->run, &h.run);
-	ga_strv_extend(&on->terminal, &h.terminal);
-	return 0;
+	return ga_host_find(hosts, host, &on->way, err);
 }
 
 static int fill(struct cli *c, const struct cli_on_start *o, struct ga_on *on, struct ga_error *err)
@@ -250,13 +240,13 @@ int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *e
 			(void)ga_on_remove(c->env.state_dir, on.name, &ignored);
 		return -1;
 	}
-	if (o->detach || on.slurm) {
+	if (o->detach || on.way.slurm) {
 		(void)printf("%s\n", on.name);
 		if (!o->quiet)
 			cli_note("agent/%s: %s on '%s'; 'git agent attach %s' shows it, "
 				 "'git agent review %s' what it did%s", on.name,
-				 on.slurm ? "is submitted" : "runs", on.host, on.name, on.name,
-				 on.slurm ? "; a node that is lost loses the session" : "");
+				 on.way.slurm ? "is submitted" : "runs", on.host, on.name, on.name,
+				 on.way.slurm ? "; a node that is lost loses the session" : "");
 		return 0;
 	}
 	return cli_on_attach(c, &on, err);

@@ -4,10 +4,12 @@
  */
 #include "on.h"
 
+#include <poll.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "ga/clock.h"
 #include "ga/fd.h"
 #include "ga/fetch.h"
 #include "ga/json.h"
@@ -18,7 +20,8 @@
 #include "sessions.h"
 
 #define LOOK_MS 4000    /* for all hosts together */
-#define PATCH_MAX ((size_t)256 << 20)
+#define PAUSE_MIN_MS 200 /* between two looks at a session that is waited for */
+#define PAUSE_MAX_MS 10000
 
 /* ---- where it is ----------------------------------------------------------------------------- */
 
@@ -105,7 +108,6 @@ static int fetch(struct cli *c, struct ga_on *o, struct ga_error *err)
 {
 	bool carries = !ga_oid_is_zero(&o->snapshot);
 	cleanup_free char *objects = ga_on_objects(c->env.state_dir, o->name);
-	cleanup_strv struct ga_strv diff = GA_STRV_INIT;
 	cleanup_buf struct ga_buf patch = GA_BUF_INIT;
 	const struct ga_remote_session from = { .name = o->far, .tip = o->tip, .held = o->held };
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
@@ -118,8 +120,7 @@ static int fetch(struct cli *c, struct ga_on *o, struct ga_error *err)
 	cleanup_close int lock = -1;
 	int rc;
 
-	ga_strv_push_many(&diff, "diff", "--uncommitted", o->far, NULL);
-	if (carries && ga_on_output(o, &diff, PATCH_MAX, &patch, err))
+	if (carries && ga_on_patch(o, &patch, err))
 		return -1;
 	if (ga_oid_is_zero(&o->tip) && ga_oid_is_zero(&o->held) && !patch.len) {
 		rc = is_here(c, o, err);
@@ -217,6 +218,16 @@ static int run_there(struct cli *c, const struct ga_on *o, const char *command,
 	return ga_on_run(o, more, terminal, &c->status, err);
 }
 
+/* How its command ended. */
+static int take_exit(const struct ga_on *o, int *ret_status, struct ga_error *err)
+{
+	if (o->exit < 0)
+		return ga_fail(err, GA_EFATAL, "agent/%s was interrupted on '%s': how its command "
+			       "ended is not known", o->name, o->host);
+	*ret_status = o->exit;
+	return 0;
+}
+
 /* After a command that may have seen its end: say what it left. */
 static int sum_up(struct cli *c, struct ga_on *o, struct ga_error *err)
 {
@@ -241,12 +252,34 @@ static int sum_up(struct cli *c, struct ga_on *o, struct ga_error *err)
 	       cli_summary(c, &s, &r, stderr, err) ? -1 : 0;
 }
 
+/* Once the host has answered, the session is asked about until its end is known, whether or not the
+ * host answers in between. */
+int cli_on_wait(struct cli *c, const char *name, int64_t deadline, int *ret_status,
+		struct ga_error *err)
+{
+	cleanup_on struct ga_on o = GA_ON_INIT;
+	struct ga_ons one = { .v = &o, .n = 1 };
+	int64_t began = ga_now_ms();
+	int rc = ga_on_read(c->env.state_dir, cli_plain_name(name), &o, err);
+
+	if (rc || look(c, &o, err))
+		return rc > 0 ? 1 : -1;
+	while (!o.answers || ga_has_word("new running pending", o.state)) {
+		int64_t now = ga_now_ms(), pause = PAUSE_MIN_MS + (now - began) / 8;
+
+		if (deadline && now >= deadline)
+			return 2;
+		(void)poll(NULL, 0, (int)(pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS));
+		ga_on_ask(&one, LOOK_MS);
+	}
+	return ran(&o) ? take_exit(&o, ret_status, err) : fail_state(&o, err);
+}
+
 int cli_on_attach(struct cli *c, struct ga_on *o, struct ga_error *err)
 {
-	cleanup_strv struct ga_strv words = GA_STRV_INIT, name = GA_STRV_INIT;
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	int status;
 
-	ga_strv_push(&name, o->name);
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		(void)ga_fail(err, GA_EUSAGE, "attaching needs a terminal, and there is none here");
 		return ga_hint(err, "'git agent logs -f %s' shows the output", o->name);
@@ -267,7 +300,7 @@ int cli_on_attach(struct cli *c, struct ga_on *o, struct ga_error *err)
 	}
 	/* its exit status, of one that has ended before there was a terminal */
 	if (ran(o) && (words.n == 1 || c->status == ga_error_status(GA_EFATAL)) &&
-	    run_there(c, o, "wait", &name, false, err))
+	    take_exit(o, &c->status, err))
 		return -1;
 	status = c->status;
 	if (sum_up(c, o, err))
@@ -304,10 +337,10 @@ const char *const *cli_on_keys(struct cli *c, const struct ga_on *o)
 
 	for (size_t i = 0; p && p->keys[i]; i++)
 		if (ga_env_get(p->keys[i]))
-			cli_note(o->slurm ? "agent/%s: %s does not go to '%s': log in there"
+			cli_note(o->way.slurm ? "agent/%s: %s does not go to '%s': log in there"
 					  : "agent/%s: %s goes to '%s'", o->name, p->keys[i],
 				 o->host);
-	return p && !o->slurm ? p->keys : NULL;
+	return p && !o->way.slurm ? p->keys : NULL;
 }
 
 /* The session there knows nothing of what was decided here, and its next result could not be
@@ -339,7 +372,7 @@ static int resume(struct cli *c, struct ga_on *o, const struct ga_strv *words, s
 		return -1;
 	if (o->runs && !ran(o) && !is_state(o, "absent"))
 		return fail_runs(o, err);
-	if (o->slurm && !(o->runs && is_state(o, "absent"))) {
+	if (o->way.slurm && !(o->runs && is_state(o, "absent"))) {
 		(void)ga_fail(err, GA_EUSAGE, "agent/%s was a job on '%s', and its node has "
 			      "nothing of it", o->name, o->host);
 		return ga_hint(err, "start a session from its branch: 'git agent start --on %s "
@@ -353,9 +386,9 @@ static int resume(struct cli *c, struct ga_on *o, const struct ga_strv *words, s
 	    (again ? ga_on_resume(o, &there, keys, err)
 		   : ga_on_submit(c->env.repo, c->env.state_dir, o, keys, err)))
 		return -1;
-	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !o->slurm)
+	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !o->way.slurm)
 		return cli_on_attach(c, o, err);
-	cli_note("agent/%s: %s on '%s'", o->name, o->slurm ? "submitted" : "running", o->host);
+	cli_note("agent/%s: %s on '%s'", o->name, o->way.slurm ? "submitted" : "running", o->host);
 	return 0;
 }
 
@@ -441,6 +474,8 @@ static int act(struct cli *c, const char *name, struct ga_on *o, const struct ga
 
 	if (!strcmp(name, "drop"))
 		return drop(c, o, words, err);
+	if (!strcmp(name, "wait"))
+		return 0;
 	if (!strcmp(name, "refresh"))
 		return ga_fail(err, GA_EUSAGE, "'refresh' is for sessions on this machine: "
 			       "agent/%s is on '%s'", o->name, o->host);
@@ -452,7 +487,7 @@ static int act(struct cli *c, const char *name, struct ga_on *o, const struct ga
 		rc = stop(c, o, words, err);
 	else if (!strcmp(name, "show") && (o->runs || has_word(words, "--text", "--replay")))
 		rc = run_there(c, o, name, words, false, err);
-	else if (ga_has_word("logs wait send shell", name))
+	else if (ga_has_word("logs send shell", name))
 		rc = run_there(c, o, name, words, terminal && !strcmp(name, "shell"), err);
 	else if (!strcmp(name, "diff") && o->runs && !look(c, o, err) && is_state(o, "running"))
 		rc = run_there(c, o, name, words, false, err);

@@ -30,6 +30,10 @@ struct cli_on_start {
 int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *err);
 /* The variables that hold keys of the agent that it runs, or NULL; says which go there. */
 const char *const *cli_on_keys(struct cli *c, const struct ga_on *o);
+/* Wait until the session of a record has ended, for its exit status. `deadline` is that of
+ * ga_now_ms(), 0: none. Returns 1 if there is no such record, 2 after the deadline. */
+int cli_on_wait(struct cli *c, const char *name, int64_t deadline, int *ret_status,
+		struct ga_error *err);
 /* Connect it with this terminal, and sum up what it left. */
 int cli_on_attach(struct cli *c, struct ga_on *o, struct ga_error *err);
 

@@ -30,6 +30,7 @@ void depot_release(struct depot *d)
 {
 	free(d->self);
 	free(d->dir);
+	free(d->main);
 	free(d->git);
 	free(d->tree);
 	free(d->state);
@@ -50,7 +51,8 @@ void depot_at(struct depot *d, const char *dir, const char *name, const char *di
 	d->self = on_self();
 	d->name = name;
 	d->dir = ga_strdup(dir);
-	d->git = ga_path_join(dir, "depot.git");
+	d->main = ga_path_join(dir, "depot");
+	d->git = ga_path_join(d->main, ".git");
 	d->tree = ga_strf("%s/trees/%s/%s", dir, name, directory);
 }
 
@@ -184,7 +186,8 @@ int depot_connect(struct depot *d, const struct ga_strv *words, const char *cwd,
 int depot_make(struct depot *d, struct ga_error *err)
 {
 	cleanup_free char *aside = ga_path_join(d->dir, ".new-XXXXXX");
-	struct depot new = { .git = aside };
+	cleanup_free char *git = NULL;
+	struct depot new = { 0 };
 	cleanup_error struct ga_error second = GA_ERROR_INIT;
 	int rc;
 
@@ -194,15 +197,16 @@ int depot_make(struct depot *d, struct ga_error *err)
 		return -1;
 	if (!mkdtemp(aside))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", d->dir);
-	rc = GIT(&new, err, "init", "--quiet", "--bare", "--template=", aside) ||
+	new.git = git = ga_path_join(aside, ".git");
+	rc = GIT(&new, err, "init", "--quiet", "--template=", aside) ||
 	     GIT(&new, err, "config", "gc.auto", "0") ||
 	     GIT(&new, err, "config", "receive.autoGC", "false") ||
 	     GIT(&new, err, "config", "receive.denyDeletes", "true") ||
 	     GIT(&new, err, "config", "transfer.fsckObjects", "true") ? -1 : 0;
-	if (!rc && !renameat2(AT_FDCWD, aside, AT_FDCWD, d->git, RENAME_NOREPLACE))
+	if (!rc && !renameat2(AT_FDCWD, aside, AT_FDCWD, d->main, RENAME_NOREPLACE))
 		return 0;
 	if (!rc && errno != EEXIST)
-		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot make '%s'", d->git);
+		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot make '%s'", d->main);
 	(void)ga_rmtree_at(AT_FDCWD, aside, &second);
 	return rc;
 }
@@ -382,25 +386,7 @@ static int do_resume(struct depot *d, struct ga_error *err)
 		       ? -1 : 0;
 }
 
-/* The first working tree of a session: from any of them all sessions are seen. */
-static char *any_tree(const struct depot *d)
-{
-	cleanup_free char *trees = ga_path_join(d->dir, "trees");
-	cleanup_dir DIR *v = opendir(trees);
-	struct dirent *e;
-
-	while (v && (e = ga_dir_next(v))) {
-		cleanup_free char *above = ga_path_join(trees, e->d_name);
-		cleanup_dir DIR *one = opendir(above);
-		struct dirent *in = one ? ga_dir_next(one) : NULL;
-
-		if (in)
-			return ga_path_join(above, in->d_name);
-	}
-	return NULL;
-}
-
-json_t *depot_sessions(const struct depot *d, const char *tree, struct ga_error *err)
+json_t *depot_sessions(const struct depot *d, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -409,7 +395,7 @@ json_t *depot_sessions(const struct depot *d, const char *tree, struct ga_error 
 
 	depot_agent(d, &words);
 	ga_strv_push_many(&words, "list", "--json", NULL);
-	if (tree && depot_run(&words, DEPOT_RUN(.cwd = tree), &out, err))
+	if (depot_run(&words, DEPOT_RUN(.cwd = d->main), &out, err))
 		return NULL;
 	list = json_loadb(out.ptr, out.len, 0, NULL);
 	json_array_foreach(list, i, one)
@@ -425,8 +411,7 @@ json_t *depot_sessions(const struct depot *d, const char *tree, struct ga_error 
 
 static int do_list(struct depot *d, struct ga_error *err)
 {
-	cleanup_free char *tree = any_tree(d);
-	json_t *states = check_depot(d, err) ? NULL : depot_sessions(d, tree, err);
+	json_t *states = check_depot(d, err) ? NULL : depot_sessions(d, err);
 
 	ga_json_set(d->answer, "sessions", states);
 	return states ? slurm_list(d, states, err) : -1;
@@ -438,7 +423,7 @@ static int do_run(struct depot *d, struct ga_error *err)
 	cleanup_strv struct ga_strv words = GA_STRV_INIT, all = GA_STRV_INIT;
 
 	ga_json_words(json_object_get(d->request, "words"), &words);
-	if (!words.n || !ga_has_word("attach logs shell wait stop send show diff", words.v[0]))
+	if (!words.n || !ga_has_word("attach logs shell stop send show diff", words.v[0]))
 		return ga_fail(err, GA_EUSAGE, "unknown command");
 	if (depot_has(d, DEPOT_REFS, "slurm"))
 		return slurm_do(d, &words, err);
@@ -447,6 +432,28 @@ static int do_run(struct depot *d, struct ga_error *err)
 	depot_agent(d, &all);
 	ga_strv_extend(&all, &words);
 	return depot_connect(d, &all, d->tree, err);
+}
+
+/* What there is on top of the snapshot. */
+static int do_patch(struct depot *d, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	cleanup_free char *ref = depot_ref(d, "patch"), *text = NULL;
+	bool left = depot_has(d, DEPOT_REFS, "patch");
+	const struct depot_run how = { .cwd = left ? "/" : d->tree, .out_max = ON_PATCH_MAX };
+
+	if (left) {
+		ga_strv_push_many(&words, "git", "--git-dir", d->git, "cat-file", "blob", ref, NULL);
+	} else {
+		depot_agent(d, &words);
+		ga_strv_push_many(&words, "diff", "--uncommitted", d->name, NULL);
+	}
+	if (depot_run(&words, &how, &out, err))
+		return -1;
+	text = ga_base64(out.ptr, out.len);
+	ga_json_set(d->answer, "patch", json_string(text));
+	return 0;
 }
 
 static int do_drop(struct depot *d, struct ga_error *err)
@@ -519,7 +526,8 @@ int ga_on_serve(const char *word, const char *home, int *ret_status,
 		{ "", NULL, false, false }, { "open", depot_make, false, false },
 		{ "git", do_git, false, true }, { "start", do_start, true, false },
 		{ "resume", do_resume, true, false }, { "list", do_list, false, false },
-		{ "run", do_run, false, true }, { "drop", do_drop, false, false },
+		{ "run", do_run, false, true }, { "patch", do_patch, false, false },
+		{ "drop", do_drop, false, false },
 		{ "job", slurm_job, false, true }, { "inside", slurm_inside, false, true },
 	};
 	cleanup_depot struct depot d = { .request = on_unpack(word), .answer = json_object() };

@@ -126,7 +126,7 @@ static void add_ssh(const struct ga_on *o, enum on_how how, struct ga_strv *ret)
 				  "-o", NULL);
 		ga_strv_pushf(ret, "ControlPath=%s/%%C", dir);
 	}
-	ga_strv_push_many(ret, "--", o->ssh ? o->ssh : o->host, NULL);
+	ga_strv_push_many(ret, "--", o->way.ssh ? o->way.ssh : o->host, NULL);
 }
 
 void on_words_for(const struct ga_on *o, const char *action, json_t *more, enum on_how how,
@@ -141,8 +141,8 @@ void on_words_for(const struct ga_on *o, const char *action, json_t *more, enum 
 	ga_json_set(j, "directory", json_string(o->directory));
 	word = on_pack(j);
 	json_decref(j);
-	if (o->run.n)
-		ga_strv_extend(ret, how == ON_TERMINAL ? &o->terminal : &o->run);
+	if (o->way.run.n)
+		ga_strv_extend(ret, how == ON_TERMINAL ? &o->way.terminal : &o->way.run);
 	else
 		add_ssh(o, how, ret);
 	ga_strv_push_many(ret, "git", "agent", "depot", word, NULL);
@@ -194,11 +194,11 @@ int on_fail_there(const struct ga_on *o, int status, const struct ga_buf *out,
 		  const struct ga_buf *why, struct ga_error *err)
 {
 	cleanup_free char *line = ga_git_last_line(why), *q = ga_escape(o->host);
-	cleanup_free char *way = o->run.n ? ga_quote_shell_words(&o->run)
-					  : ga_strf("ssh %s", o->ssh ? o->ssh : o->host);
+	cleanup_free char *way = o->way.run.n ? ga_quote_shell_words(&o->way.run)
+					  : ga_strf("ssh %s", o->way.ssh ? o->way.ssh : o->host);
 	cleanup_free char *safe = ga_escape(way);
 
-	if (status == ON_SSH_FAILED && !o->run.n) {
+	if (status == ON_SSH_FAILED && !o->way.run.n) {
 		(void)ga_fail(err, GA_EFATAL, "cannot reach '%s': %s", q,
 			      line ? line : "ssh failed");
 		return ga_hint(err, "'%s' shows why; it is unknown what runs there", safe);
@@ -253,34 +253,25 @@ static int take_answer(const struct ga_on *o, int status, const struct ga_buf *o
 	return text ? 1 : 0;
 }
 
-static int call(const struct ga_on *o, const char *action, json_t *more, const struct ga_buf *in,
-		size_t max, struct ga_buf *out, struct ga_buf *why, int *ret_status,
-		struct ga_error *err)
-{
-	cleanup_strv struct ga_strv words = GA_STRV_INIT;
-	struct ga_process p = GA_PROCESS_INIT;
-
-	on_words_for(o, action, more, ON_PIPES, &words);
-	p.argv = (const char *const *)words.v;
-	p.in = in ? in->ptr : NULL;
-	p.in_len = in ? in->len : 0;
-	p.out = out;
-	p.out_max = max;
-	p.errout = why;
-	p.timeout_ms = ON_CALL_MS;
-	return ga_process_run(&p, ret_status, err)
-		       ? ga_error_wrap(err, "no answer from '%s'", o->host) : 0;
-}
-
 /* Once. Returns 2 if the answer is none. */
 static int ask(const struct ga_on *o, const char *action, const struct ga_buf *in, json_t **ret,
 	       struct ga_error *err)
 {
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
+	struct ga_process p = GA_PROCESS_INIT;
 	int status, rc;
 
-	if (call(o, action, NULL, in, ANSWER_MAX, &out, &why, &status, err))
-		return -1;
+	on_words_for(o, action, NULL, ON_PIPES, &words);
+	p.argv = (const char *const *)words.v;
+	p.in = in ? in->ptr : NULL;
+	p.in_len = in ? in->len : 0;
+	p.out = &out;
+	p.out_max = strcmp(action, "patch") ? ANSWER_MAX : 2 * ON_PATCH_MAX;
+	p.errout = &why;
+	p.timeout_ms = ON_CALL_MS;
+	if (ga_process_run(&p, &status, err))
+		return ga_error_wrap(err, "no answer from '%s'", o->host);
 	rc = take_answer(o, status, &out, &why, ret, err);
 	return rc < 0 && status != ON_SSH_FAILED ? 2 : rc;
 }
@@ -292,53 +283,23 @@ int ga_on_call(const struct ga_on *o, const char *action, const struct ga_buf *i
 	int rc = ask(o, action, in, ret, &first);
 
 	/* what a second request does no more than the first: a session is claimed once */
-	if (rc == 2 && ga_has_word("open start list drop", action))
+	if (rc == 2 && ga_has_word("open start list patch drop", action))
 		rc = ask(o, action, in, ret, err);
 	else if (rc)
 		(void)ga_error_move(err, &first);
 	return rc == 2 ? -1 : rc;
 }
 
-/* Once. Returns 1 if what came was cut. */
-static int output(const struct ga_on *o, const struct ga_strv *words, size_t max,
-		  struct ga_buf *ret, struct ga_error *err)
+int ga_on_patch(const struct ga_on *o, struct ga_buf *ret, struct ga_error *err)
 {
-	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
-	json_t *more = json_pack("{s:o}", "words", ga_json_strv(words));
-	cleanup_free char *line = NULL, *text = NULL;
-	struct on_end end;
-	const char *ready;
-	int status;
+	json_t *answer = NULL;
+	int rc = ga_on_call(o, "patch", NULL, &answer, err);
+	const char *patch = json_string_value(json_object_get(answer, "patch"));
 
-	if (on_end_make(&end, more, err)) {
-		json_decref(more);
-		return -1;
-	}
-	if (call(o, "run", more, NULL, max, &out, &why, &status, err))
-		return -1;
-	ready = behind_noise(&out);
-	if (!ready || on_end_in(&end, ready, out.len - (size_t)(ready - out.ptr), ret)) {
-		(void)on_fail_there(o, status, &out, &why, err);
-		return status == ON_SSH_FAILED ? -1 : 1;
-	}
-	if (!end.status)
-		return 0;
-	line = ga_git_last_line(&why);
-	text = ga_on_here(o, line ? line : "a command failed");
-	return ga_fail(err, GA_EFATAL, "on '%s': %s", o->host, text);
-}
-
-int ga_on_output(const struct ga_on *o, const struct ga_strv *words, size_t max,
-		 struct ga_buf *ret, struct ga_error *err)
-{
-	cleanup_error struct ga_error cut = GA_ERROR_INIT;
-	size_t was = ret->len;
-	int rc = output(o, words, max, ret, &cut);
-
-	if (rc <= 0)
-		return rc ? ga_error_move(err, &cut) : 0;
-	ga_buf_truncate(ret, was);
-	return output(o, words, max, ret, err) ? -1 : 0;
+	if (!rc && (!patch || !ga_base64_decode(patch, ret)))
+		rc = ga_fail(err, GA_EFATAL, "on '%s': the patch is damaged", o->host);
+	json_decref(answer);
+	return rc ? -1 : 0;
 }
 
 /* ---- what they do ---------------------------------------------------------------------------- */
@@ -384,6 +345,7 @@ static void take_states(struct ga_ons *l, const struct ga_on *asked, const json_
 		const json_t *one = json_object_get(sessions, o->far);
 		const char *state = json_string_value(json_object_get(one, "state"));
 		const char *why = json_string_value(json_object_get(one, "why"));
+		const json_t *end = json_object_get(one, "exit");
 		enum ga_state known;
 
 		if (!o->submitted || !is_along(o, asked))
@@ -396,6 +358,7 @@ static void take_states(struct ga_ons *l, const struct ga_on *asked, const json_
 		set_state(o, state ? state : "absent");
 		take_oid(one, "tip", &o->tip);
 		take_oid(one, "held", &o->held);
+		o->exit = json_is_integer(end) ? (int)json_integer_value(end) & 255 : -1;
 	}
 }
 

@@ -11,6 +11,7 @@ enum on_how { ON_PIPES, ON_TERMINAL, ON_UNASKED };
 #define ON_SSH_FAILED 255                /* ssh(1): an error of its own */
 #define ON_NOISE_MAX ((size_t)1 << 16)   /* what a login shell may print before */
 #define ON_CALL_MS 120000                /* hardware keys and passwords take their time */
+#define ON_PATCH_MAX ((size_t)256 << 20)
 
 /* The object that a request's word stands for; NULL: it is none. New reference. */
 json_t *on_unpack(const char *word);
@@ -43,8 +44,6 @@ struct on_end {
 int on_end_make(struct on_end *e, json_t *request, struct ga_error *err);
 /* Copy what is no mark to `out`, which has room for `n` bytes and a mark. Returns how much. */
 size_t on_end_strip(struct on_end *e, const char *in, size_t n, char *out);
-/* Append what the bytes have but the mark. -1: it was not there. */
-int on_end_in(struct on_end *e, const char *in, size_t n, struct ga_buf *out);
 /* There: print it, if the request asks for one. */
 void on_end_print(const json_t *request, int status);
 
@@ -56,6 +55,7 @@ struct depot {
 	char *self;
 	const char *name;  /* of the session, here */
 	char *dir;         /* of the repository's sessions */
+	char *main;        /* working tree of the depot, which has nothing in it */
 	char *git;         /* the depot */
 	char *tree;        /* the working tree of the session */
 	char *state;       /* the setting state_dir for sessions of it, "state_dir=..."; or NULL */
@@ -108,7 +108,7 @@ int depot_make(struct depot *d, struct ga_error *err);
 /* Make the working tree of the session and start it as `input` says, with `held` open, if not 0. */
 int depot_start(struct depot *d, int held, struct ga_error *err);
 /* What the sessions are, by their names: an object, or NULL. New reference. */
-json_t *depot_sessions(const struct depot *d, const char *tree, struct ga_error *err);
+json_t *depot_sessions(const struct depot *d, struct ga_error *err);
 
 /* Of sessions that are jobs, submitted or not yet: those with a ref `slurm`. */
 int slurm_submit(struct depot *d, struct ga_error *err);

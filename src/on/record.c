@@ -25,12 +25,8 @@ void ga_on_release(struct ga_on *o)
 	free(o->far);
 	free(o->directory);
 	free(o->state);
-	free(o->ssh);
-	free(o->scratch);
 	free(o->why);
-	ga_strv_release(&o->sbatch);
-	ga_strv_release(&o->run);
-	ga_strv_release(&o->terminal);
+	ga_host_release(&o->way);
 	ga_strv_release(&o->options);
 	ga_strv_release(&o->command);
 	*o = (struct ga_on)GA_ON_INIT;
@@ -67,18 +63,18 @@ bool on_decode(const json_t *j, struct ga_on *o)
 	const char *snapshot = json_string_value(json_object_get(j, "snapshot"));
 
 	o->host = get_text(j, "host");
-	o->ssh = get_text(j, "ssh");
+	o->way.ssh = get_text(j, "ssh");
 	o->project = get_text(j, "project");
 	o->far = get_text(j, "far");
 	o->directory = get_text(j, "directory");
 	o->state = get_text(j, "state");
-	o->scratch = get_text(j, "scratch");
-	ga_json_words(json_object_get(j, "run"), &o->run);
-	ga_json_words(json_object_get(j, "terminal"), &o->terminal);
-	ga_json_words(json_object_get(j, "sbatch"), &o->sbatch);
+	o->way.scratch = get_text(j, "scratch");
+	ga_json_words(json_object_get(j, "run"), &o->way.run);
+	ga_json_words(json_object_get(j, "terminal"), &o->way.terminal);
+	ga_json_words(json_object_get(j, "sbatch"), &o->way.sbatch);
 	ga_json_words(json_object_get(j, "options"), &o->options);
 	ga_json_words(json_object_get(j, "command"), &o->command);
-	o->slurm = json_is_true(json_object_get(j, "slurm"));
+	o->way.slurm = json_is_true(json_object_get(j, "slurm"));
 	o->trusted = json_is_true(json_object_get(j, "trusted"));
 	o->submitted = json_is_true(json_object_get(j, "submitted"));
 	o->runs = json_is_true(json_object_get(j, "runs"));
@@ -93,14 +89,14 @@ bool on_decode(const json_t *j, struct ga_on *o)
 json_t *on_encode(const struct ga_on *o)
 {
 	json_t *ret = json_pack("{s:s, s:s?, s:s, s:s, s:s, s:s?, s:s?, s:o, s:o, s:o, s:o, s:o, "
-				"s:b, s:b, s:b, s:b, s:I, s:I}", "host", o->host, "ssh", o->ssh,
+				"s:b, s:b, s:b, s:b, s:I, s:I}", "host", o->host, "ssh", o->way.ssh,
 				"project", o->project, "far", o->far, "directory", o->directory,
-				"state", o->state, "scratch", o->scratch,
-				"run", ga_json_strv(&o->run),
-				"terminal", ga_json_strv(&o->terminal),
-				"sbatch", ga_json_strv(&o->sbatch),
+				"state", o->state, "scratch", o->way.scratch,
+				"run", ga_json_strv(&o->way.run),
+				"terminal", ga_json_strv(&o->way.terminal),
+				"sbatch", ga_json_strv(&o->way.sbatch),
 				"options", ga_json_strv(&o->options),
-				"command", ga_json_strv(&o->command), "slurm", o->slurm,
+				"command", ga_json_strv(&o->command), "slurm", o->way.slurm,
 				"trusted", o->trusted, "submitted", o->submitted, "runs", o->runs,
 				"started", (json_int_t)o->started, "asked", (json_int_t)o->asked);
 

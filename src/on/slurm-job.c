@@ -23,7 +23,6 @@
 #define LEAVE_MS 10000   /* for the steps that are in it */
 #define PUSHED_MS 60000
 #define POLL_US 100000
-#define PART_MAX ((size_t)256 << 20)
 
 struct job {
 	struct depot *d;     /* what was submitted, and the result */
@@ -97,7 +96,7 @@ static void agent(const struct job *j, struct ga_strv *ret, const char *command,
 static json_t *session(const struct depot *own)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	json_t *all = depot_sessions(own, own->tree, &ignored);
+	json_t *all = depot_sessions(own, &ignored);
 	json_t *ret = json_incref(json_object_get(all, own->name));
 
 	json_decref(all);
@@ -211,7 +210,7 @@ static int put_parts(const struct job *j, struct ga_error *err)
 		cleanup_strv struct ga_strv words = GA_STRV_INIT;
 		cleanup_buf struct ga_buf out = GA_BUF_INIT;
 		cleanup_error struct ga_error none = GA_ERROR_INIT;
-		const struct depot_run how = { .cwd = j->own.tree, .out_max = PART_MAX };
+		const struct depot_run how = { .cwd = j->own.tree, .out_max = ON_PATCH_MAX };
 
 		agent(j, &words, parts[i].command, parts[i].option);
 		if (depot_run(&words, &how, &out, &none)) {

@@ -12,7 +12,6 @@
 #include "ga/clock.h"
 #include "ga/fd.h"
 #include "ga/json.h"
-#include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/session.h"
@@ -23,9 +22,7 @@
 #define SQUEUE_MS 20000
 #define LOG_TAIL 400
 #define POLL_US 500000
-#define SQUEUE_EVERY_MS 20000
 #define ENDS_MS 60000
-#define FOREVER_S 1000000000
 
 /* ---- what the depot knows -------------------------------------------------------------------- */
 
@@ -340,52 +337,11 @@ static int do_ended(struct depot *d, const json_t *state, const struct ga_strv *
 
 	if (is(state, "absent unknown " GA_ON_STATES))
 		return fail_state(d->name, state, err);
-	if (!strcmp(command, "diff") && ga_strv_has(words, "--uncommitted"))
-		return print_left(d, "patch", err);
 	if (!strcmp(command, "logs") || ga_strv_has(words, "--text") ||
 	    ga_strv_has(words, "--replay"))
 		return print_left(d, "log", err);
 	return !strcmp(command, "show") ? print_left(d, "show", err)
 					: fail_state(d->name, state, err);
-}
-
-/* The value of --timeout. */
-static uint64_t seconds(const struct ga_strv *words)
-{
-	cleanup_free char *line = ga_quote_shell_words(words);
-	char *option = strstr(line, "--timeout");
-	uint64_t n = FOREVER_S;
-
-	if (option && option[9]) {
-		option[10 + strcspn(option + 10, " ")] = '\0';
-		n = ga_parse_seconds(option + 10, FOREVER_S, &n) ? n : 0;
-	}
-	return n;
-}
-
-/* Until the depot has its end, or Slurm does not know it any more. */
-static int do_wait(struct depot *d, const struct ga_strv *words, struct ga_error *err)
-{
-	int64_t deadline = ga_now_ms() + (int64_t)seconds(words) * 1000, next = 0;
-
-	for (;; (void)usleep(POLL_US)) {
-		bool due = ga_now_ms() >= next;
-		json_t *state = due ? look_at(d, err) : slurm_get(d, "state");
-		const json_t *status = json_object_get(state, "exit");
-		bool over = slurm_is_over(state);
-		int rc = due && !state ? -1 : 0;
-
-		if (over && json_is_integer(status))
-			d->status = (int)json_integer_value(status);
-		else if (over)
-			rc = fail_state(d->name, state, err);
-		json_decref(state);
-		if (over || rc)
-			return rc;
-		next = due ? ga_now_ms() + SQUEUE_EVERY_MS : next;
-		if (ga_now_ms() >= deadline)
-			return ga_fail(err, GA_ETIME, "session '%s' still runs", d->name);
-	}
 }
 
 /* Do it in a step of the job, which says what is to be said. */
@@ -413,8 +369,6 @@ int slurm_do(struct depot *d, const struct ga_strv *words, struct ga_error *err)
 	json_t *state;
 	int rc = !strcmp(words->v[0], "stop") ? forbid(d, err) : 1;
 
-	if (!strcmp(words->v[0], "wait"))
-		return do_wait(d, words, err);
 	if (rc <= 0)
 		return rc ? -1 : cancel(d, err);
 	state = slurm_get(d, "state");

@@ -62,14 +62,6 @@ size_t on_end_strip(struct on_end *e, const char *in, size_t n, char *out)
 	return k;
 }
 
-int on_end_in(struct on_end *e, const char *in, size_t n, struct ga_buf *out)
-{
-	cleanup_free char *room = ga_malloc(n + sizeof(e->mark));
-
-	ga_buf_add(out, room, on_end_strip(e, in, n, room));
-	return e->status < 0 ? -1 : 0;
-}
-
 void on_end_print(const json_t *request, int status)
 {
 	const char *mark = json_string_value(json_object_get(request, "end"));
@@ -204,7 +196,7 @@ int ga_on_run(const struct ga_on *o, json_t *more, bool terminal, int *ret_statu
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	struct on_end end;
 
-	if (on_end_make(&end, more, err) || (terminal && o->run.n && !o->terminal.n)) {
+	if (on_end_make(&end, more, err) || (terminal && o->way.run.n && !o->way.terminal.n)) {
 		json_decref(more);
 		if (err->msg)
 			return -1;

@@ -265,7 +265,7 @@ test_that FARSERVER 'ON-03, ON-04: commits and patches that reach for more are r
 	echo wip >>f &&
 	git agent start --on build -d -n r -- sh -c "echo 1 >n; echo 2 >>f" >/dev/null &&
 	git agent wait r &&
-	depot=$far/.local/share/git-agent/on/$(head -1 .git/git-agent/id)/depot.git &&
+	depot=$far/.local/share/git-agent/on/$(head -1 .git/git-agent/id)/depot/.git &&
 	ref=$(git -C "$depot" for-each-ref --format="%(refname)" "refs/heads/agent/r-*") &&
 	was=$(git -C "$depot" rev-parse "$ref") &&
 	git push -q "$depot" private:refs/heads/x &&

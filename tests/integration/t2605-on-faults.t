@@ -102,7 +102,7 @@ test_that FARSERVER 'a start there that is killed on its way is dropped on both 
 	git agent drop --force g 2>../err &&
 	! grep forgotten ../err &&
 	test -z "$(ls "$(depot)/trees")" &&
-	test_prints refs/agent-on/base git -C "$(depot)/depot.git" for-each-ref --format="%(refname)"
+	test_prints refs/agent-on/base git -C "$(depot)/depot/.git" for-each-ref --format="%(refname)"
 '
 
 test_that FARSERVER 'a shared connection that is dead, hangs or takes no more is not waited for' '
@@ -211,7 +211,7 @@ test_that FARSERVER 'a push that stands still starts nothing' '
 	test_wait_for "test -e $HOME/stopped" &&
 	kill -9 "$start" &&
 	git agent list | grep "^h  *not started" &&
-	test -z "$(git -C "$(depot)/depot.git" for-each-ref)" &&
+	test -z "$(git -C "$(depot)/depot/.git" for-each-ref)" &&
 	cp "$HOME/bin/ssh.real" "$HOME/bin/ssh" &&
 	git agent resume h &&
 	git agent wait h
@@ -261,13 +261,13 @@ test_that FARSERVER 'a depot that is gone leaves its sessions unknown' '
 	git agent start --on build -d -n d -- sh -c "echo 1 >n" &&
 	git agent wait d &&
 	git agent list | grep "^d  *captured" &&
-	mv "$(depot)/depot.git" ../saved &&
+	mv "$(depot)/depot/.git" ../saved &&
 	git agent list | grep "^d  *unknown .*captured .* ago" &&
 	test_fails 128 "what agent/d does is unknown: on .build.: the depot of this repository is gone" \
 		git agent review d &&
 	test_fails 128 "is unknown" git agent drop d &&
 	test_fails 128 "is unknown" git agent resume d &&
-	mv ../saved "$(depot)/depot.git" &&
+	mv ../saved "$(depot)/depot/.git" &&
 	git agent review d | grep " n$"
 '
 
@@ -319,11 +319,11 @@ test_that FARSERVER 'ON-08: a result that is not based on what was fetched befor
 	git agent start --on build -d -n b -- sh -c "echo 1 >n" &&
 	git agent wait b &&
 	git agent review b >../out &&
-	was=$(git -C "$(depot)/depot.git" for-each-ref --format="%(objectname)" refs/heads/agent) &&
+	was=$(git -C "$(depot)/depot/.git" for-each-ref --format="%(objectname)" refs/heads/agent) &&
 	git agent resume b sh -c "echo 2 >n" &&
 	git agent wait b &&
 	git agent review b >../out &&
-	now=$(git -C "$(depot)/depot.git" for-each-ref --format="%(objectname)" refs/heads/agent) &&
+	now=$(git -C "$(depot)/depot/.git" for-each-ref --format="%(objectname)" refs/heads/agent) &&
 	test "$was" != "$now" &&
 	here=$(git rev-parse agent/b) &&
 	git agent resume b true &&
@@ -338,7 +338,7 @@ test_that FARSERVER 'ON-08: a result that is not based on what was fetched befor
 	EOF
 	chmod +x ../older/git &&
 	far_path "$HOME/older" &&
-	git -C "$(depot)/depot.git" update-ref "refs/heads/agent/$(ls "$(depot)/trees")" "$was" &&
+	git -C "$(depot)/depot/.git" update-ref "refs/heads/agent/$(ls "$(depot)/trees")" "$was" &&
 	test_fails 128 "is not based on what was fetched before" git agent review b &&
 	test_same agent/b "$here"
 '
@@ -475,7 +475,7 @@ test_that FARSERVER 'ten at once on one host all land, as the tree that git make
 	git diff --quiet HEAD &&
 	git agent drop t0 t1 t2 t3 t4 t5 t6 t7 t8 t9 &&
 	git fsck --strict >../out 2>&1 &&
-	git -C "$(depot)/depot.git" fsck --strict >>../out 2>&1 &&
+	git -C "$(depot)/depot/.git" fsck --strict >>../out 2>&1 &&
 	! grep -v "^dangling\|^notice: HEAD" ../out
 '
 

@@ -30,11 +30,11 @@ test_that SLURM 'a session is a job, and its commits are reviewed and land here'
 	test_fails 129 "was a job on .cluster." git agent resume one &&
 	git agent drop one &&
 	test -z "$(ls "$HOME/scratch")" &&
-	test -z "$(git -C "$(echo "$far"/.local/share/git-agent/on/*/depot.git)" for-each-ref)"
+	test -z "$(git -C "$(echo "$far"/.local/share/git-agent/on/*/depot/.git)" for-each-ref)"
 '
 
 depot() {
-	echo "$far/.local/share/git-agent/on/$(head -1 .git/git-agent/id)/depot.git"
+	echo "$far/.local/share/git-agent/on/$(head -1 .git/git-agent/id)/depot/.git"
 }
 # ran N: the command of the sessions of this test ran so often
 ran() {
@@ -234,7 +234,7 @@ test_that SLURM 'what the node refuses is said with the reason' '
 	agree cluster &&
 	settings_of_cluster &&
 	git agent start --on cluster -n r -- no-such-program &&
-	test_fails 128 "session .r. is lost: .*no-such-program" git agent wait r &&
+	test_fails 128 "agent/r is lost on .*no-such-program" git agent wait r &&
 	test_fails 128 "agent/r is lost on .cluster.: .*no-such-program" git agent review r &&
 	test_fails 128 "is lost" git agent drop r &&
 	git agent drop --force r &&
@@ -254,7 +254,7 @@ test_that NETWORKDISK 'a disk that cannot hold the layers is refused' '
 	settings_of_cluster &&
 	sed -i "s|scratch: .*|scratch: $HOME/disk|" "$conf" &&
 	git agent start --on cluster -n d -- true &&
-	test_fails 128 "is lost: .*cannot hold the writable layer" git agent wait d &&
+	test_fails 128 "is lost on .*cannot hold the writable layer" git agent wait d &&
 	test_wait_for "[ -z \"\$(ls $HOME/disk)\" ]"
 '
 

@@ -98,7 +98,7 @@ test_that 'what is cut every time is an error, though the program exits with 0' 
 	whole &&
 	git agent stop -q c &&
 	for how in cuts leaves; do
-		for what in diff upload-pack; do
+		for what in patch upload-pack; do
 			breaks $how $what &&
 			test_fails 128 "" git agent review c &&
 			test_missing agent/c || exit 1
@@ -114,10 +114,9 @@ test_that 'a connection that drops is no end of what runs there' '
 	make_repo drops &&
 	agree box &&
 	git agent start --on box -d -n d -- sh -c "echo 1 >n; sleep 1000" &&
-	for what in wait logs shell; do
+	for what in logs shell; do
 		breaks drops $what &&
 		case $what in
-		wait) test_fails 128 "the connection to .box. broke" git agent wait d ;;
 		logs) test_fails 128 "the connection to .box. broke" git agent logs -f d ;;
 		shell) test_fails 128 "the connection to .box. broke" git agent shell d -- sleep 100 ;;
 		esac || exit 1
@@ -125,6 +124,25 @@ test_that 'a connection that drops is no end of what runs there' '
 	whole &&
 	git agent list | grep "^d  *running" &&
 	git agent stop -q d
+'
+
+test_that 'who waits for a session hears of its end, though its host was silent in between' '
+	make_repo waits &&
+	agree box &&
+	git agent start --on box -d -n w -- sh -c "until [ -e \$HOME/go ]; do sleep 0.1; done; exit 3" &&
+	breaks cuts list &&
+	test_fails 128 "does not answer on .box." git agent wait w &&
+	whole &&
+	test_expect_code 124 git agent wait --timeout 1 w &&
+	breaks "" list &&
+	{ git agent wait w & } &&
+	wait=$! &&
+	test_wait_for "test -s $HOME/broke" &&
+	breaks cuts list &&
+	test_wait_for "test -s $HOME/broke" &&
+	>"$far/aihome/go" &&
+	whole &&
+	test_expect_code 3 wait "$wait"
 '
 
 test_that 'a start that is never answered says so, and its push is no start' '
