@@ -13,13 +13,12 @@
 #include "ga/fd.h"
 #include "ga/json.h"
 #include "ga/path.h"
-#include "ga/process.h"
-#include "ga/quote.h"
 #include "ga/session.h"
 #include "on-internal.h"
 
 #define STOP_TIME "8s"
 #define TRIES 3          /* a signal for all processes of the job ends what runs for us, too */
+#define PAUSE_S 1
 #define LEAVE_MS 10000   /* for the steps that are in it */
 #define PUSHED_MS 60000
 #define POLL_US 100000
@@ -120,64 +119,29 @@ static void stop(struct job *j)
 	(void)depot_run(&words, DEPOT_RUN(.cwd = j->own.tree), NULL, &ignored);
 }
 
-/* What asks for the end waits to be taken, as does the end of what runs for us. */
+/* What asks for the end waits to be taken. */
 static void block(sigset_t *ret)
 {
-	struct sigaction sa = { .sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP };
-
-	(void)sigaction(SIGCHLD, &sa, NULL);
 	(void)sigemptyset(ret);
-	(void)sigaddset(ret, SIGCHLD);
 	(void)sigaddset(ret, SIGTERM);
 	(void)sigaddset(ret, SIGHUP);
 	(void)sigaddset(ret, SIGINT);
 	(void)sigprocmask(SIG_BLOCK, ret, NULL);
 }
 
-/* Wait for its end, with `git agent wait`, or for a signal that asks for it. */
-static int wait_once(struct job *j, const sigset_t *signals, struct ga_error *err)
-{
-	cleanup_strv struct ga_strv words = GA_STRV_INIT;
-	cleanup_buf struct ga_buf why = GA_BUF_INIT;
-	struct ga_process p = GA_PROCESS_INIT;
-	struct ga_process_job *wait = NULL;
-	const struct timespec now = { 0, 0 };
-	sigset_t child;
-	int n, status;
-
-	(void)sigemptyset(&child);
-	(void)sigaddset(&child, SIGCHLD);
-	while (sigtimedwait(&child, NULL, &now) > 0)
-		;
-	agent(j, &words, "wait", NULL);
-	p.argv = (const char *const *)words.v;
-	p.cwd = j->own.tree;
-	p.errout = &why;
-	if (ga_process_begin(&p, &wait, err))
-		return -1;
-	do
-		n = sigwaitinfo(signals, NULL);
-	while (n < 0 && errno == EINTR);
-	if (n == SIGCHLD)
-		return ga_process_end(wait, &status, err);
-	ga_process_abandon(wait);
-	stop(j);
-	return 0;
-}
-
-/* Returns what it is then; NULL: it cannot be ended, or be told. New reference. */
+/* Until it has ended, for whatever reason, or was told to end and does not. Returns what it is
+ * then, or NULL. New reference. */
 static json_t *wait_end(struct job *j, const sigset_t *signals)
 {
-	for (int i = 0; i < TRIES; i++) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-		int rc = wait_once(j, signals, &ignored);
+	const struct timespec pause = { .tv_sec = PAUSE_S };
+
+	for (int left = TRIES; left; left -= j->told) {
 		json_t *now = session(&j->own);
 
 		if (has_ended(now))
 			return now;
 		json_decref(now);
-		/* what waited was ended by a signal that was for all processes */
-		if (!rc && !j->told)
+		if (sigtimedwait(signals, NULL, &pause) > 0)
 			stop(j);
 	}
 	return NULL;
