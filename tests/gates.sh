@@ -75,7 +75,7 @@ gate_clang_tidy() {
 	set -- -std=gnu11 -O2 -D_GNU_SOURCE -DHAVE_CONFIG_H -DGA_LIBEXECDIR='""' -include "$TEST_BUILDDIR/config.h" \
 		-Iinclude -I"$TEST_BUILDDIR/src/land" \
 		$(pkg-config --cflags libgit2 jansson libutf8proc nettle yaml-0.1 zlib libseccomp)
-	printf '%s\n' src/*/*.c | xargs -P"$jobs" -I{} clang-tidy --quiet {} -- "$@"
+	find src -name '*.c' | xargs -P"$jobs" -I{} clang-tidy --quiet {} -- "$@"
 }
 
 gate_analyzer() {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/alloc.h"
+#include "ga/base/alloc.h"
 
 #include <stdarg.h>
 #include <stdint.h>

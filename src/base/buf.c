@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/buf.h"
+#include "ga/base/buf.h"
 
 #include <stdarg.h>
 #include <stdint.h>

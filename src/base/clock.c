@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/clock.h"
+#include "ga/base/clock.h"
 
 #include <limits.h>
 #include <time.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/error.h"
+#include "ga/base/error.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "ga/quote.h"
+#include "ga/base/quote.h"
 
 void ga_error_release(struct ga_error *err)
 {

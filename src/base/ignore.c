@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/ignore.h"
+#include "ga/base/ignore.h"
 
 #include <string.h>
 #include <strings.h>
 
-#include "ga/alloc.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/wildmatch.h"
+#include "ga/base/alloc.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/wildmatch.h"
 
 #define REASON_MAX 200 /* bytes of a pattern that a reason shows */
 

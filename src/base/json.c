@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/json.h"
+#include "ga/base/json.h"
 
 #include <string.h>
 
-#include "ga/alloc.h"
-#include "ga/quote.h"
+#include "ga/base/alloc.h"
+#include "ga/base/quote.h"
 
 /* jansson can fail here only for lack of memory or for a string that is not UTF-8, which every
  * caller has ruled out. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/left.h"
+#include "ga/base/left.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "ga/alloc.h"
+#include "ga/base/alloc.h"
 
 const char *ga_left_kind_name(enum ga_left_kind k)
 {

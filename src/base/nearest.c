@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/nearest.h"
+#include "ga/base/nearest.h"
 
 #include <string.h>
 
-#include "ga/alloc.h"
+#include "ga/base/alloc.h"
 
 /* Edit distance, with a row on the stack: words are short. */
 static size_t distance(const char *a, const char *b)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/oid.h"
+#include "ga/base/oid.h"
 
 #include <string.h>
 
-#include "ga/alloc.h"
+#include "ga/base/alloc.h"
 
 static int hexval(char c)
 {

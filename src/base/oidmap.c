@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/oidmap.h"
+#include "ga/base/oidmap.h"
 
 #include <string.h>
 
-#include "ga/alloc.h"
+#include "ga/base/alloc.h"
 
 void ga_oidmap_release(struct ga_oidmap *m)
 {

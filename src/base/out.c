@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/out.h"
+#include "ga/base/out.h"
 
 /* Below this, the system call costs more than copying the bytes. */
 #define WORTH_IT ((size_t)16 << 10)

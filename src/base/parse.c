@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/parse.h"
+#include "ga/base/parse.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "ga/alloc.h"
+#include "ga/base/alloc.h"
 
 bool ga_parse_u64(const char *s, uint64_t max, uint64_t *ret)
 {

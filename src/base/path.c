@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/path.h"
+#include "ga/base/path.h"
 
 #include <string.h>
 
-#include "ga/quote.h"
+#include "ga/base/quote.h"
 
 char *ga_path_join(const char *a, const char *b)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/progress.h"
+#include "ga/base/progress.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/alloc.h"
-#include "ga/clock.h"
+#include "ga/base/alloc.h"
+#include "ga/base/clock.h"
 
 #define EVERY_STEPS 64  /* between looks at the clock */
 #define EVERY_MS 100    /* between writes */

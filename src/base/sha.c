@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/sha.h"
+#include "ga/base/sha.h"
 
 #include <nettle/base16.h>
 #include <nettle/version.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/strmap.h"
+#include "ga/base/strmap.h"
 
 #include <string.h>
 #include <sys/random.h>
 
-#include "ga/alloc.h"
+#include "ga/base/alloc.h"
 
 enum { FEW = 8 }; /* slots of a map that has no seed yet */
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/strv.h"
+#include "ga/base/strv.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "ga/path.h"
+#include "ga/base/path.h"
 
 void ga_strv_release(struct ga_strv *sv)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/toml.h"
+#include "ga/base/toml.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ga/quote.h"
+#include "ga/base/quote.h"
 
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 

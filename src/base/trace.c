@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/trace.h"
+#include "ga/base/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/quote.h"
+#include "ga/base/quote.h"
 
 /* The only state outside the command line that outlives a call: a fault point must be reachable
  * from anywhere without being passed down. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/wildmatch.h"
+#include "ga/base/wildmatch.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#include "ga/alloc.h"
+#include "ga/base/alloc.h"
 
 typedef unsigned char uchar;
 

@@ -5,10 +5,10 @@
 #ifndef CAPTURE_INTERNAL_H
 #define CAPTURE_INTERNAL_H
 
-#include "ga/capture.h"
-#include "ga/refs.h"
-#include "ga/rewrite.h"
-#include "ga/upper.h"
+#include "ga/capture/capture.h"
+#include "ga/capture/rewrite.h"
+#include "ga/capture/upper.h"
+#include "ga/repo/refs.h"
 
 #define GA_HEADS "heads/"   /* below the session's refs */
 #define GA_OTHERS "others/"

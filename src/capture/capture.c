@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/capture.h"
+#include "ga/capture/capture.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/import.h"
-#include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/snapshot.h"
-#include "ga/trace.h"
-#include "ga/wip.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/repo/import.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/snapshot.h"
+#include "ga/session/wip.h"
+#include "ga/sys/fd.h"
 #include "result.h"
 
 static void capture_release(struct capture *c)

@@ -5,10 +5,10 @@
  */
 #include <string.h>
 
-#include "ga/objects.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
-#include "ga/session.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
+#include "ga/session/session.h"
 #include "result.h"
 
 #define SLACK (24 * 60 * 60) /* seconds: a clock may be off by a time zone */

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "clean-internal.h"
-#include "ga/fd.h"
-#include "ga/objects.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/repo/objects.h"
+#include "ga/sys/fd.h"
 
 /* ---- which it is for ------------------------------------------------------ */
 

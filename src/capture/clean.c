@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "clean-internal.h"
-#include "ga/fd.h"
-#include "ga/gitdir.h"
-#include "ga/import.h"
-#include "ga/objects.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
-#include "ga/sandbox.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/repo/gitdir.h"
+#include "ga/repo/import.h"
+#include "ga/repo/objects.h"
+#include "ga/sandbox/sandbox.h"
+#include "ga/sys/fd.h"
 
 #define CLEAN_DIR "/tmp/git-agent-clean.git" /* in the /tmp of the sandbox, which is new */
 #define MAX_TRIES 100 /* attempts to find the files that git cannot convert */

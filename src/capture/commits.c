@@ -6,15 +6,15 @@
 #include <string.h>
 
 #include "capture-internal.h"
-#include "ga/fd.h"
-#include "ga/gitdir.h"
-#include "ga/import.h"
-#include "ga/objects.h"
-#include "ga/oidmap.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/rewrite.h"
-#include "ga/sandbox.h"
+#include "ga/base/oidmap.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/capture/rewrite.h"
+#include "ga/repo/gitdir.h"
+#include "ga/repo/import.h"
+#include "ga/repo/objects.h"
+#include "ga/sandbox/sandbox.h"
+#include "ga/sys/fd.h"
 
 #define MAX_NAMED 10    /* branches in notes: of those kept, and of those that cannot be */
 #define MAX_KNOWN 10000 /* commits that git is told are on the host already, and that it is asked

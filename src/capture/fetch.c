@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "capture-internal.h"
-#include "ga/fd.h"
-#include "ga/import.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/rewrite.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/capture/rewrite.h"
+#include "ga/repo/import.h"
+#include "ga/sys/fd.h"
 
 #define MAX_NAMED 10 /* refs named in notes */
 #define MAX_TRIES 20 /* attempts to find out which of them are refused */

@@ -3,7 +3,7 @@
  * What earlier runs of the session published: it is still on the branch, and is not looked at
  * again. Its flags are in the report that was made then.
  */
-#include "ga/objects.h"
+#include "ga/repo/objects.h"
 #include "result.h"
 
 /* Flag a commit against each of its parents: a merge gets flags of its own for what it brings. */

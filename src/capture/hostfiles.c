@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "capture-internal.h"
-#include "ga/fd.h"
-#include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/strmap.h"
+#include "ga/base/path.h"
+#include "ga/base/strmap.h"
+#include "ga/repo/objects.h"
+#include "ga/sys/fd.h"
 #include "upper-internal.h"
 
 static int add_file(const char *path, struct ga_buf *out, struct ga_error *err)

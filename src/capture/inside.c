@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "capture-internal.h"
-#include "ga/clock.h"
-#include "ga/fd.h"
-#include "ga/import.h"
+#include "ga/base/clock.h"
+#include "ga/repo/import.h"
+#include "ga/sys/fd.h"
 
 /* git inside may take as long as honest work of that size does on a slow and busy machine. For
  * scale: two busy cores took 8 s for 50 000 small text files; LFS, if it does not stay in memory,

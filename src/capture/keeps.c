@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "capture-internal.h"
-#include "ga/fd.h"
-#include "ga/import.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/import.h"
+#include "ga/sys/fd.h"
 
 int ga_capture_lock_keeps(const struct ga_repo *r, struct ga_error *err)
 {

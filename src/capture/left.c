@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/leftbehind.h"
+#include "ga/capture/leftbehind.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "ga/fd.h"
-#include "ga/objects.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/repo/objects.h"
+#include "ga/sys/fd.h"
 #include "upper-internal.h"
 
 struct left_job {

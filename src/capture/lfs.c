@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 #include "capture-internal.h"
-#include "ga/fd.h"
-#include "ga/lfs.h"
-#include "ga/objects.h"
-#include "ga/oidmap.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/sync.h"
-#include "ga/trace.h"
+#include "ga/base/oidmap.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/repo/lfs.h"
+#include "ga/repo/objects.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/sync.h"
 
 #define MAX_NAMED 10 /* pointers, in notes */
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "capture-internal.h"
-#include "ga/objects.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
 
 char *limit_met(struct capture *c, enum ga_limit which, const char *what)
 {

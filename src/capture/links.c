@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "capture-internal.h"
-#include "ga/objects.h"
-#include "ga/oidmap.h"
-#include "ga/quote.h"
+#include "ga/base/oidmap.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
 
 #define MAX_ASKED 1000 /* most ids that one submodule's repository is asked about */
 

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "ga/objects.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
 #include "result.h"
 
 int make_committer(struct capture *c, struct outcome *o, struct ga_error *err)

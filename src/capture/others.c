@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "capture-internal.h"
-#include "ga/fd.h"
-#include "ga/gitdir.h"
-#include "ga/objects.h"
-#include "ga/oidmap.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/oidmap.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/gitdir.h"
+#include "ga/repo/objects.h"
+#include "ga/sys/fd.h"
 
 #define MAX_FOUND 10000 /* candidates: most turn out to be on a branch */
 #define MAX_HOST 10000  /* refs of the host told to git inside; with more, the host is asked, too */

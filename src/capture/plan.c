@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ga/objects.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
 #include "result.h"
 
 /* A session that had nothing, and into which the user's branch was merged, has nothing. */

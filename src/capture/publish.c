@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/sync.h"
-#include "ga/trace.h"
-#include "ga/worktree.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/repo/objects.h"
+#include "ga/session/worktree.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/sync.h"
 #include "result.h"
 
 #define MAX_NAMED 10 /* paths in one note */

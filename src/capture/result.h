@@ -6,7 +6,7 @@
 #define CAPTURE_RESULT_H
 
 #include "capture-internal.h"
-#include "ga/rewrite.h"
+#include "ga/capture/rewrite.h"
 
 struct outcome {
 	char *committer;            /* "Name <mail> seconds zone" */

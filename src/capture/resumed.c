@@ -5,8 +5,8 @@
  * or stands on the user's uncommitted work, is in the layers but in no commit.
  */
 #include "capture-internal.h"
-#include "ga/objects.h"
-#include "ga/refs.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
 
 /* What the layers showed at the resume and the agent's commits lack counts as tracked unless they
  * changed the path: otherwise ignore rules could take away what is held. */

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "ga/strmap.h"
-#include "ga/wip.h"
+#include "ga/base/strmap.h"
+#include "ga/session/wip.h"
 
 struct hold {
 	struct range *g;

@@ -5,9 +5,9 @@
 #ifndef GA_REWRITE_INTERNAL_H
 #define GA_REWRITE_INTERNAL_H
 
-#include "ga/objects.h"
-#include "ga/oidmap.h"
-#include "ga/rewrite.h"
+#include "ga/base/oidmap.h"
+#include "ga/capture/rewrite.h"
+#include "ga/repo/objects.h"
 
 struct node {
 	struct ga_oid id;

@@ -2,7 +2,7 @@
  *
  * Renames of files with uncommitted work, as git finds them: one `git diff-tree` for all commits.
  */
-#include "ga/wip.h"
+#include "ga/session/wip.h"
 #include "rewrite-internal.h"
 
 /* Beyond so many candidates git only compares by content as a whole. */

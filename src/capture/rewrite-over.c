@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "ga/path.h"
+#include "ga/base/path.h"
 
 /* Greatest number of files in a directory that is displaced by a file. */
 #define BENEATH_MAX ((size_t)10000000)

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "ga/quote.h"
-#include "ga/report.h"
+#include "ga/base/quote.h"
+#include "ga/review/report.h"
 
 enum { CLAIMED_LEN = 40, CLAIMED_MAX = 20 };
 

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "ga/path.h"
-#include "ga/refs.h"
-#include "ga/report.h"
-#include "ga/session.h"
+#include "ga/base/path.h"
+#include "ga/repo/refs.h"
+#include "ga/review/report.h"
+#include "ga/session/session.h"
 
 #define COMMITS_MAX ((size_t)1000000)
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "ga/fd.h"
-#include "ga/objects.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/repo/objects.h"
+#include "ga/sys/fd.h"
 #include "upper-internal.h"
 
 void rules_init(struct rules *ru, struct ga_repo *r, const struct ga_oid *tree, const char *host,

@@ -6,9 +6,9 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/import.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
+#include "ga/repo/import.h"
+#include "ga/sys/fd.h"
 #include "upper-internal.h"
 
 #define SMALL_FILE (1u << 20) /* up to this size, read into memory */

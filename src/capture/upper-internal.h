@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#include "ga/buf.h"
-#include "ga/oidmap.h"
-#include "ga/progress.h"
-#include "ga/treelevel.h"
-#include "ga/upper.h"
-#include "ga/ignore.h"
+#include "ga/base/buf.h"
+#include "ga/base/ignore.h"
+#include "ga/base/oidmap.h"
+#include "ga/base/progress.h"
+#include "ga/capture/upper.h"
+#include "ga/repo/treelevel.h"
 
 #define LIMITS_NAMED 10 /* most notes on single paths that are refused or beyond a limit */
 /* Greatest total length of the paths of a layer, each of which is held several times: more than

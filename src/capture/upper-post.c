@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/sys/fd.h"
 #include "upper-internal.h"
 
 /* Is what lies beneath the upper visible at `path`? A whiteout, a file or a symlink on the way

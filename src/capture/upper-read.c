@@ -5,10 +5,10 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/import.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/import.h"
+#include "ga/sys/fd.h"
 #include "upper-internal.h"
 
 int read_names(int fd, size_t max, struct ga_strv *names)

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "ga/control.h"
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/run/control.h"
+#include "ga/sys/fd.h"
 #include "upper-internal.h"
 
 static void dir_release(struct walk_dir *d)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/upper.h"
+#include "ga/capture/upper.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,12 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ga/clock.h"
-#include "ga/fd.h"
-#include "ga/ns.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/trace.h"
+#include "ga/base/clock.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/ns.h"
 #include "upper-internal.h"
 
 #define MAX_ANSWER ((size_t)2 << 30) /* of the child's answer: some 10 million changes */

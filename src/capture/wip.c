@@ -3,8 +3,8 @@
  * The user's uncommitted work: the commits of it that the agent's history is based on, and what the
  * agent did to it, which no commit may have.
  */
-#include "ga/objects.h"
-#include "ga/wip.h"
+#include "ga/repo/objects.h"
+#include "ga/session/wip.h"
 #include "result.h"
 
 static void add_known(struct capture *c, const struct ga_oid *oid)

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "ga/journal.h"
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/session/journal.h"
 #include "host.h"
 #include "sessions.h"
 

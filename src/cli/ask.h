@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-#include "ga/buf.h"
-#include "ga/error.h"
+#include "ga/base/buf.h"
+#include "ga/base/error.h"
 
 /* Print `prompt` (trusted or escaped) and wait for an answer: the first letter of a line, 0 for an
  * empty one; or, with `single_key`, one key. CLI_ASK_END when there is nothing more to read, -1 on

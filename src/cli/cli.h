@@ -12,14 +12,14 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "ga/config.h"
-#include "ga/error.h"
-#include "ga/out.h"
-#include "ga/palette.h"
-#include "ga/repo.h"
-#include "ga/session.h"
-#include "ga/start.h"
-#include "ga/strv.h"
+#include "ga/base/error.h"
+#include "ga/base/out.h"
+#include "ga/base/strv.h"
+#include "ga/config/config.h"
+#include "ga/repo/repo.h"
+#include "ga/review/palette.h"
+#include "ga/session/session.h"
+#include "ga/start/start.h"
 
 /* ---- options ------------------------------------------------------------ */
 

@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "cli.h"
-#include "ga/agents.h"
-#include "ga/json.h"
-#include "ga/nearest.h"
-#include "ga/quote.h"
+#include "ga/base/json.h"
+#include "ga/base/nearest.h"
+#include "ga/base/quote.h"
+#include "ga/start/agents.h"
 
 struct options {
 	bool json, quiet;

@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "ga/fd.h"
-#include "ga/report.h"
+#include "ga/review/report.h"
+#include "ga/sys/fd.h"
 #include "sessions.h"
 
 struct options {

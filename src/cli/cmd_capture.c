@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 #include "cli.h"
-#include "ga/fd.h"
-#include "ga/quote.h"
-#include "ga/worktree.h"
+#include "ga/base/quote.h"
+#include "ga/session/worktree.h"
+#include "ga/sys/fd.h"
 #include "sessions.h"
 
 struct options {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 #include "cli.h"
-#include "ga/json.h"
+#include "ga/base/json.h"
 
 /* docs/agentdev.schema.json */
 static const char schema[] =

@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "ga/on.h"
+#include "ga/on/on.h"
 
 struct options {
 	bool pipe;

@@ -2,10 +2,10 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "ga/diff.h"
-#include "ga/fd.h"
-#include "ga/objects.h"
-#include "ga/wip.h"
+#include "ga/repo/diff.h"
+#include "ga/repo/objects.h"
+#include "ga/session/wip.h"
+#include "ga/sys/fd.h"
 #include "sessions.h"
 
 struct options {

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "doctor.h"
-#include "ga/fd.h"
-#include "ga/json.h"
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/process.h"
-#include "ga/quote.h"
+#include "ga/base/json.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/process.h"
 
 /* The doctor starts a real sandbox over scratch layers in the place where
  * sessions are kept: whatever would keep a session from starting keeps this one

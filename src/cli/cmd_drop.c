@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "ga/fd.h"
-#include "ga/land.h"
-#include "ga/quote.h"
-#include "ga/refs.h"
-#include "ga/trash.h"
+#include "ga/base/quote.h"
+#include "ga/land/land.h"
+#include "ga/repo/refs.h"
+#include "ga/start/trash.h"
+#include "ga/sys/fd.h"
 #include "sessions.h"
 
 struct options {

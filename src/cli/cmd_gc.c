@@ -4,14 +4,14 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "ga/fd.h"
-#include "ga/import.h"
-#include "ga/json.h"
-#include "ga/pool.h"
-#include "ga/quote.h"
-#include "ga/refs.h"
-#include "ga/trash.h"
-#include "ga/worktree.h"
+#include "ga/base/json.h"
+#include "ga/base/quote.h"
+#include "ga/repo/import.h"
+#include "ga/repo/pool.h"
+#include "ga/repo/refs.h"
+#include "ga/session/worktree.h"
+#include "ga/start/trash.h"
+#include "ga/sys/fd.h"
 #include "sessions.h"
 
 #define DAY 86400

@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "cli.h"
-#include "ga/guard.h"
-#include "ga/json.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
+#include "ga/base/json.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/land/guard.h"
 
 struct options {
 	bool json;

@@ -4,12 +4,12 @@
 
 #include "ask.h"
 #include "cli.h"
-#include "ga/fd.h"
-#include "ga/home.h"
-#include "ga/json.h"
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/json.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/start/home.h"
+#include "ga/sys/fd.h"
 #include "host.h"
 
 struct options {

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "ga/fd.h"
-#include "ga/netplan.h"
-#include "ga/yaml.h"
+#include "ga/config/yaml.h"
+#include "ga/net/netplan.h"
+#include "ga/sys/fd.h"
 
 #define FILE_NAME GA_CONFIG_REPOSITORY_FILE
 #define LOOK_MAX ((size_t)256 << 10)

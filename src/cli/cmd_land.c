@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "ga/fd.h"
-#include "ga/json.h"
-#include "ga/land.h"
-#include "ga/objects.h"
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/json.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/land/land.h"
+#include "ga/repo/objects.h"
+#include "ga/sys/fd.h"
 #include "sessions.h"
 
 #define FLAGS_SHOWN 20

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "ga/clock.h"
-#include "ga/fd.h"
-#include "ga/path.h"
+#include "ga/base/clock.h"
+#include "ga/base/path.h"
+#include "ga/sys/fd.h"
 #include "listing.h"
 #include "sessions.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 #include "cli.h"
-#include "ga/fd.h"
-#include "ga/record.h"
-#include "ga/trace.h"
+#include "ga/base/trace.h"
+#include "ga/run/record.h"
+#include "ga/sys/fd.h"
 #include "sessions.h"
 
 struct options {

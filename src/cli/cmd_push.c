@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "cli.h"
-#include "ga/fd.h"
-#include "ga/fetch.h"
-#include "ga/quote.h"
-#include "ga/refs.h"
+#include "ga/base/quote.h"
+#include "ga/repo/refs.h"
+#include "ga/start/fetch.h"
+#include "ga/sys/fd.h"
 #include "sessions.h"
 
 struct options {

@@ -2,7 +2,7 @@
 #include <stdint.h>
 
 #include "cli.h"
-#include "ga/config.h"
+#include "ga/config/config.h"
 #include "host.h"
 #include "sessions.h"
 

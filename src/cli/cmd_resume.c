@@ -2,9 +2,9 @@
 #include <stdint.h>
 
 #include "cli.h"
-#include "ga/config.h"
-#include "ga/fd.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
+#include "ga/config/config.h"
+#include "ga/sys/fd.h"
 #include "sessions.h"
 
 struct options {

@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "ga/fd.h"
-#include "ga/leftbehind.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
-#include "ga/worktree.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/capture/leftbehind.h"
+#include "ga/session/worktree.h"
+#include "ga/sys/fd.h"
 #include "sessions.h"
 #include "verdict.h"
 

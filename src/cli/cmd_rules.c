@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "ga/fd.h"
-#include "ga/json.h"
-#include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/risk.h"
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
+#include "ga/risk/risk.h"
+#include "ga/sys/fd.h"
 #include "host.h"
 
 enum { FILE_MAX = (10 << 20) + 1 }; /* a byte more than rules read, so that they say: too long */

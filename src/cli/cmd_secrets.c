@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "cli.h"
-#include "ga/exposure.h"
-#include "ga/json.h"
-#include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/strmap.h"
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/strmap.h"
+#include "ga/repo/objects.h"
+#include "ga/secrets/exposure.h"
 
 struct options {
 	bool json, all, history;

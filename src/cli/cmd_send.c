@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli.h"
-#include "ga/fd.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
 #include "sessions.h"
 
 /* Programs take an Enter that comes together with a text for a part of it. */

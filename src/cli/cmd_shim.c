@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "ga/fd.h"
-#include "ga/json.h"
-#include "ga/path.h"
-#include "ga/preset.h"
-#include "ga/process.h"
-#include "ga/quote.h"
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/config/preset.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/process.h"
 #include "host.h"
 
 /* A shim is known by its second line, wherever it is and however PATH spells that. */

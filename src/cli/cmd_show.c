@@ -3,10 +3,10 @@
 #include <time.h>
 
 #include "cli.h"
-#include "ga/fd.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
-#include "ga/refs.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/repo/refs.h"
+#include "ga/sys/fd.h"
 #include "sessions.h"
 
 struct options {

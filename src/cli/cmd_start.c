@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 
 #include "cli.h"
-#include "ga/config.h"
-#include "ga/fd.h"
-#include "ga/preset.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
+#include "ga/config/config.h"
+#include "ga/config/preset.h"
+#include "ga/sys/fd.h"
 #include "on.h"
 #include "sessions.h"
 

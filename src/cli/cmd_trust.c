@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/json.h"
-#include "ga/yaml.h"
+#include "ga/base/json.h"
+#include "ga/config/yaml.h"
+#include "ga/sys/fd.h"
 #include "trusting.h"
 
 struct options {

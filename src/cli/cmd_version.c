@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 #include "cli.h"
-#include "ga/json.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
 
 struct options {
 	bool json, build;

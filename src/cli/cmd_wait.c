@@ -2,8 +2,8 @@
 #include <stdint.h>
 
 #include "cli.h"
-#include "ga/clock.h"
-#include "ga/fd.h"
+#include "ga/base/clock.h"
+#include "ga/sys/fd.h"
 #include "on.h"
 #include "sessions.h"
 

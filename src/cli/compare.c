@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ga/objects.h"
+#include "ga/repo/objects.h"
 #include "sessions.h"
 
 #define SESSIONS_MAX 50 /* that are compared with each other */

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "context.h"
-#include "ga/objects.h"
-#include "ga/on.h"
-#include "ga/preset.h"
-#include "ga/report.h"
-#include "ga/session.h"
-#include "ga/trash.h"
+#include "ga/config/preset.h"
+#include "ga/on/on.h"
+#include "ga/repo/objects.h"
+#include "ga/review/report.h"
+#include "ga/session/session.h"
+#include "ga/start/trash.h"
 #include "sessions.h"
 
 #define PATHS_MAX 2000 /* of one session */

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
 #include "host.h"
 
 void cli_scrub_environment(void)

@@ -18,11 +18,11 @@
 #include <unistd.h>
 
 #include "doctor.h"
-#include "ga/fd.h"
-#include "ga/json.h"
-#include "ga/path.h"
-#include "ga/process.h"
-#include "ga/quote.h"
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/process.h"
 #include "host.h"
 
 #define OUT_MAX ((size_t)256 << 10)

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "ga/fd.h"
-#include "ga/parse.h"
+#include "ga/base/parse.h"
+#include "ga/sys/fd.h"
 #include "sessions.h"
 
 #define COLUMNS 80

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "ga/process.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
+#include "ga/sys/process.h"
 #include "walk.h"
 
 static size_t count_lines(const struct ga_buf *b)

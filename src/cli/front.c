@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/repo.h"
-#include "ga/trace.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/repo/repo.h"
 #include "host.h"
 
 /* Descriptors 0 to 2 must exist, or the next file opened would become one. */

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/path.h"
-#include "ga/process.h"
+#include "ga/base/path.h"
+#include "ga/sys/process.h"
 #include "host.h"
 
 #ifndef GA_LIBEXECDIR

@@ -5,8 +5,8 @@
 #ifndef HOST_H
 #define HOST_H
 
-#include "ga/config.h"
-#include "ga/start.h"
+#include "ga/config/config.h"
+#include "ga/start/start.h"
 
 /* Set by git-agent for git-agent-main when it has begun a sandbox: "WORD:NETWORK:PROJECT", where
  * WORD is for ga_run_take_over() and NETWORK is "own" if it has a network of its own, else "host".

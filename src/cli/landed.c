@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "cli.h"
-#include "ga/journal.h"
-#include "ga/json.h"
-#include "ga/land.h"
-#include "ga/objects.h"
-#include "ga/refs.h"
+#include "ga/base/json.h"
+#include "ga/land/land.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
+#include "ga/session/journal.h"
 #include "sessions.h"
 
 /* Is the commit on what the session is published as, or was before something was held? That

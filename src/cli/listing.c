@@ -5,11 +5,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "ga/fd.h"
-#include "ga/json.h"
-#include "ga/land.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
+#include "ga/base/json.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/land/land.h"
+#include "ga/sys/fd.h"
 #include "on.h"
 #include "sessions.h"
 

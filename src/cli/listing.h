@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 #include "compare.h"
-#include "ga/live.h"
-#include "ga/report.h"
+#include "ga/review/report.h"
+#include "ga/run/live.h"
 
 struct cli_row {
 	struct ga_session s;

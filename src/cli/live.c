@@ -5,10 +5,10 @@
 #include <poll.h>
 
 #include "cli.h"
-#include "ga/clock.h"
-#include "ga/fd.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
+#include "ga/base/clock.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
 #include "sessions.h"
 
 /* While a session comes up, or its supervisor ends, nothing tells us when: look again. */

@@ -9,10 +9,10 @@
 
 #include "cli.h"
 #include "context.h"
-#include "ga/nearest.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
-#include "ga/trace.h"
+#include "ga/base/nearest.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
 #include "host.h"
 #include "on.h"
 

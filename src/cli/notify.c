@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cli.h"
-#include "ga/journal.h"
-#include "ga/process.h"
+#include "ga/session/journal.h"
+#include "ga/sys/process.h"
 #include "sessions.h"
 
 #define TIMEOUT_MS 30000

@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 #include "ask.h"
-#include "ga/exposure.h"
-#include "ga/fd.h"
-#include "ga/hosts.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/snapshot.h"
-#include "ga/trace.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/config/hosts.h"
+#include "ga/repo/snapshot.h"
+#include "ga/secrets/exposure.h"
+#include "ga/sys/fd.h"
 #include "host.h"
 #include "sessions.h"
 

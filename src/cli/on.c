@@ -9,13 +9,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/clock.h"
-#include "ga/fd.h"
-#include "ga/fetch.h"
-#include "ga/json.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/trace.h"
+#include "ga/base/clock.h"
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/start/fetch.h"
+#include "ga/sys/fd.h"
 #include "host.h"
 #include "sessions.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sessions on other machines (ga/on.h), for the commands.
+ * Sessions on other machines (ga/on/on.h), for the commands.
  */
 #ifndef ON_H
 #define ON_H
 
 #include "cli.h"
-#include "ga/on.h"
+#include "ga/on/on.h"
 
 /* For a command that names sessions on another machine, or means the only one, which is there: do
  * there what is done there, or fetch the result, for the command to continue with. `words` are

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "cli.h"
-#include "ga/nearest.h"
-#include "ga/quote.h"
+#include "ga/base/nearest.h"
+#include "ga/base/quote.h"
 
 #define HELP_COLUMN 28 /* where -h says what an option does */
 

@@ -6,7 +6,7 @@
 #include <wchar.h>
 
 #include "cli.h"
-#include "ga/process.h"
+#include "ga/sys/process.h"
 
 void cli_time_text(time_t t, char ret[CLI_TIME_MAX])
 {

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "ga/fd.h"
-#include "ga/parse.h"
-#include "ga/process.h"
+#include "ga/base/parse.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/process.h"
 
 struct cli_pager {
 	struct ga_process_job *job; /* NULL: there is none */

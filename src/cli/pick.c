@@ -5,15 +5,15 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "ga/clock.h"
-#include "ga/fd.h"
-#include "ga/nearest.h"
-#include "ga/on.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/run.h"
-#include "ga/trash.h"
-#include "ga/wip.h"
+#include "ga/base/clock.h"
+#include "ga/base/nearest.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/on/on.h"
+#include "ga/run/run.h"
+#include "ga/session/wip.h"
+#include "ga/start/trash.h"
+#include "ga/sys/fd.h"
 #include "sessions.h"
 
 int cli_capture_interrupted(struct cli *c, struct ga_session *s, int lock, struct ga_error *err)

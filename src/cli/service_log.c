@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/record.h"
-#include "ga/service.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/config/service.h"
+#include "ga/run/record.h"
+#include "ga/sys/fd.h"
 #include "sessions.h"
 
 #define SUFFIX ".log"

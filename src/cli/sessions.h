@@ -3,7 +3,7 @@
 #define SESSIONS_H
 
 #include "cli.h"
-#include "ga/live.h"
+#include "ga/run/live.h"
 
 /* A name as the command line has it, without the "agent/" of the branch that people see. */
 const char *cli_plain_name(const char *word);

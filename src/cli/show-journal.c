@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "ga/fd.h"
-#include "ga/journal.h"
-#include "ga/json.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
-#include "ga/record.h"
+#include "ga/base/json.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/run/record.h"
+#include "ga/session/journal.h"
+#include "ga/sys/fd.h"
 #include "sessions.h"
 
 #define VALUES_SHOWN 100

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "cli.h"
-#include "ga/land.h"
-#include "ga/objects.h"
-#include "ga/quote.h"
-#include "ga/refs.h"
+#include "ga/base/quote.h"
+#include "ga/land/land.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
 #include "sessions.h"
 
 /* ---- work --------------------------------------------------------------------- */

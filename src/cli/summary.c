@@ -3,12 +3,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/config.h"
-#include "ga/json.h"
-#include "ga/objects.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
-#include "ga/refs.h"
+#include "ga/base/json.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/config/config.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
 #include "sessions.h"
 
 #define MAX_PATHS 3 /* on the line of flags */

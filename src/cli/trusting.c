@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/parse.h"
+#include "ga/base/parse.h"
 #include "trusting.h"
 
 #include <string.h>
 #include <time.h>
 
 #include "ask.h"
-#include "ga/agents.h"
-#include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/yaml.h"
+#include "ga/base/path.h"
+#include "ga/config/yaml.h"
+#include "ga/repo/objects.h"
+#include "ga/start/agents.h"
 
 static const char name[] = GA_CONFIG_REPOSITORY_FILE;
 

@@ -6,10 +6,10 @@
 #define TRUSTING_H
 
 #include "cli.h"
-#include "ga/trust.h"
+#include "ga/config/trust.h"
 
 /* The repository's file at a commit, what in it needs trust, and what the user trusted before; or
- * what needs trust because an agent goes by files of that commit (ga/agents.h). */
+ * what needs trust because an agent goes by files of that commit (ga/start/agents.h). */
 struct cli_grants {
 	const char *agent;       /* NULL: it is the repository's file */
 	bool never;              /* an agent cannot be trusted with it */
@@ -35,7 +35,7 @@ void cli_trusted_lines(const struct ga_buf *text, struct ga_strv *ret);
 /* Find what was trusted last (`when`, `former`), to compare with. */
 int cli_find_former(struct cli *c, const struct ga_config *conf, struct cli_grants *g,
 		    struct ga_error *err);
-/* The text that trust is kept for (ga/trust.h): the content, and what it grants. */
+/* The text that trust is kept for (ga/config/trust.h): the content, and what it grants. */
 void cli_trusted_text(const struct cli_grants *g, struct ga_buf *ret);
 /* Print what it grants, with '+' and '-' before what is new and what is gone since `when`. */
 void cli_show_grants(const struct cli_grants *g, FILE *f);

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/hunk.h"
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/hunk.h"
+#include "ga/sys/fd.h"
 
 void cli_verdict_release(struct cli_verdict *v)
 {

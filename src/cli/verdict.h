@@ -6,8 +6,8 @@
 #define VERDICT_H
 
 #include "cli.h"
-#include "ga/land.h"
-#include "ga/report.h"
+#include "ga/land/land.h"
+#include "ga/review/report.h"
 
 /* What is asked to be decided, and what goes with it. */
 struct cli_verdict {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ask.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
 #include "walk.h"
 
 static void add_part(struct step *s, size_t at, struct part p)

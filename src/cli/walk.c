@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "ask.h"
-#include "ga/quote.h"
-#include "ga/strmap.h"
+#include "ga/base/quote.h"
+#include "ga/base/strmap.h"
 #include "walk.h"
 
 static void step_release(struct step *s)

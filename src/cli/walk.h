@@ -5,7 +5,7 @@
 #ifndef WALK_H
 #define WALK_H
 
-#include "ga/hunk.h"
+#include "ga/repo/hunk.h"
 #include "verdict.h"
 
 enum choice { LEAVE, ACCEPT, REJECT, PARTS };

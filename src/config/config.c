@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/service.h"
-#include "ga/yaml.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/config/service.h"
+#include "ga/config/yaml.h"
+#include "ga/sys/fd.h"
 #include "schema.h"
 
 #define LIST_MAX 1000 /* words of one key */

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ga/devices.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/config/devices.h"
 
 /* Documentation/admin-guide/devices.txt of Linux; nvidia's driver has no place there, and makes its
  * own nodes. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/hosts.h"
+#include "ga/config/hosts.h"
 
 #include <string.h>
 
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/service.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/config/service.h"
 
 enum member { SSH, ENGINE, SBATCH, SCRATCH, RUN, TERMINAL, MEMBERS };
 

@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
-#include "ga/netplan.h"
-#include "ga/path.h"
-#include "ga/service.h"
+#include "ga/base/path.h"
+#include "ga/config/service.h"
+#include "ga/net/netplan.h"
 #include "preset.h"
 #include "schema.h"
 

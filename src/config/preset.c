@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/preset.h"
+#include "ga/config/preset.h"
 
 #include <string.h>
 

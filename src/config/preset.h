@@ -5,7 +5,7 @@
 #ifndef CONFIG_PRESET_H
 #define CONFIG_PRESET_H
 
-#include "ga/preset.h"
+#include "ga/config/preset.h"
 
 /* By name, or NULL; by number below own->n. */
 const struct ga_preset *preset_find_own(const struct ga_presets *own, const char *name);

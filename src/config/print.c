@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "ga/quote.h"
+#include "ga/base/quote.h"
 #include "schema.h"
 
 char *ga_config_origin(const struct ga_config *c, size_t i)

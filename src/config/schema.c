@@ -4,16 +4,16 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "ga/devices.h"
-#include "ga/hosts.h"
-#include "ga/nearest.h"
-#include "ga/net.h"
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/preset.h"
-#include "ga/quote.h"
-#include "ga/service.h"
-#include "ga/wildmatch.h"
+#include "ga/base/nearest.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/wildmatch.h"
+#include "ga/config/devices.h"
+#include "ga/config/hosts.h"
+#include "ga/config/preset.h"
+#include "ga/config/service.h"
+#include "ga/net/net.h"
 
 #define KiB ((uint64_t)1 << 10)
 #define MiB ((uint64_t)1 << 20)

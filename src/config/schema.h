@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "ga/config.h"
+#include "ga/config/config.h"
 
 enum key_type {
 	KEY_WORD,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/service.h"
+#include "ga/config/service.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#include "ga/quote.h"
+#include "ga/base/quote.h"
 
 #define READY " ready"
 

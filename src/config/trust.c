@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/trust.h"
+#include "ga/config/trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/yaml.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/config/yaml.h"
+#include "ga/sys/fd.h"
 
 #define DIR_NAME "trust"
 /* The lines for people are longer than the file they are about. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/yaml.h"
+#include "ga/config/yaml.h"
 
 #include <string.h>
 
 #include <yaml.h>
 
-#include "ga/quote.h"
+#include "ga/base/quote.h"
 
 #define SHOWN 40 /* bytes of a key that a message shows */
 

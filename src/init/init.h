@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "ga/control.h"
+#include "ga/run/control.h"
 
 #define MAX_COMMANDS 32
 #define MAX_FDS 4
@@ -39,7 +39,7 @@ struct exec_failure {
 /* Read the next one; false at the end. */
 bool read_failure(int fd, struct exec_failure *ret);
 
-/* The descriptors of a request, in the order of ga/control.h. */
+/* The descriptors of a request, in the order of ga/run/control.h. */
 struct request_fds {
 	int v[MAX_FDS];
 	size_t n;

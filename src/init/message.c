@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ga/scm.h"
+#include "ga/sys/scm.h"
 #include "init.h"
 
 int32_t status_value(int status)

@@ -28,7 +28,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "ga/scm.h"
+#include "ga/sys/scm.h"
 #include "init.h"
 #include "renames.h"
 

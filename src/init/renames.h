@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "ga/control.h"
+#include "ga/run/control.h"
 
 /* The filters, made at build time: for renames and removals by path, and that with all removals of
  * directories. */

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "ga/signals.h"
-#include "ga/worktree.h"
+#include "ga/session/worktree.h"
+#include "ga/sys/signals.h"
 #include "landing.h"
 
 static int fail_none(const char *what, struct ga_error *err)

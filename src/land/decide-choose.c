@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "decide.h"
-#include "ga/objects.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
 
 enum match { NOT, BENEATH, EXACT };
 

@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
-#include "ga/strmap.h"
+#include "ga/base/strmap.h"
 #include "decide.h"
-#include "ga/objects.h"
+#include "ga/repo/objects.h"
 
 /* The flags of the report by rule and path. */
 struct by_rule {

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "decide.h"
-#include "ga/diff.h"
-#include "ga/hunk.h"
-#include "ga/objects.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
+#include "ga/repo/diff.h"
+#include "ga/repo/hunk.h"
+#include "ga/repo/objects.h"
 
 static int fail_moved(const struct ga_change *c, struct ga_error *err)
 {

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "ga/journal.h"
-#include "ga/json.h"
-#include "ga/objects.h"
-#include "ga/quote.h"
-#include "ga/refs.h"
-#include "ga/trace.h"
-#include "ga/worktree.h"
+#include "ga/base/json.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
+#include "ga/session/journal.h"
+#include "ga/session/worktree.h"
 #include "decide.h"
 
 static void decision_release(struct decision *d)

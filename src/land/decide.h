@@ -5,8 +5,8 @@
 #ifndef GA_LAND_DECIDE_H
 #define GA_LAND_DECIDE_H
 
-#include "ga/risk.h"
-#include "ga/strmap.h"
+#include "ga/base/strmap.h"
+#include "ga/risk/risk.h"
 #include "landing.h"
 
 /* The refs and trees that a decision changes. */

@@ -8,7 +8,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "ga/path.h"
+#include "ga/base/path.h"
 
 bool guard_is_ours(const char *path, const char *name)
 {

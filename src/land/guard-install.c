@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/trace.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/sys/fd.h"
 
 /* Those of ga_hook_events that the guard has hooks for. */
 static const char *const own_hooks[] = { "reference-transaction", "pre-push", "post-merge" };

@@ -2,7 +2,7 @@
 #ifndef GA_GUARD_INTERNAL_H
 #define GA_GUARD_INTERNAL_H
 
-#include "ga/guard.h"
+#include "ga/land/guard.h"
 
 /* <commondir>/git-agent/guard; caller frees. */
 char *guard_dir(const struct ga_repo *r);

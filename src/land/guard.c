@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/refs.h"
-#include "ga/report.h"
-#include "ga/session.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
+#include "ga/review/report.h"
+#include "ga/session/session.h"
+#include "ga/sys/fd.h"
 
 #define COMMITS_MAX 2000000 /* of one session: more than limits.capture.commits can be set to */
 

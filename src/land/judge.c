@@ -5,9 +5,9 @@
  */
 #include <time.h>
 
-#include "ga/objects.h"
-#include "ga/refs.h"
-#include "ga/wip.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
+#include "ga/session/wip.h"
 #include "decide.h"
 
 int land_save_report(const struct landing *l, struct ga_error *err)

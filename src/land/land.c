@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ga/journal.h"
-#include "ga/json.h"
-#include "ga/objects.h"
-#include "ga/quote.h"
-#include "ga/signals.h"
-#include "ga/trace.h"
-#include "ga/wip.h"
+#include "ga/base/json.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/repo/objects.h"
+#include "ga/session/journal.h"
+#include "ga/session/wip.h"
+#include "ga/sys/signals.h"
 #include "landing.h"
 
 /* ---- before anything ------------------------------------------------------------------------ */

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/refs.h"
+#include "ga/base/path.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
+#include "ga/sys/fd.h"
 #include "look.h"
 
 #define VERDICT_FILE "arrived"     /* the last answer, after what it depends on */

@@ -16,7 +16,7 @@
 #ifndef LAND_LANDING_H
 #define LAND_LANDING_H
 
-#include "ga/land.h"
+#include "ga/land/land.h"
 #include "record.h"
 
 struct land_lock;

@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ga/objects.h"
-#include "ga/refs.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
 #include "look.h"
 
 #define SCAN_COMMITS 2000          /* newest commits of the destination that are looked at */

@@ -5,8 +5,8 @@
 #ifndef GA_LAND_LOOK_H
 #define GA_LAND_LOOK_H
 
-#include "ga/land.h"
-#include "ga/objects.h"
+#include "ga/land/land.h"
+#include "ga/repo/objects.h"
 
 struct look {
 	struct ga_repo *r;

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "ga/objects.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
 #include "landing.h"
 
 #define SUBJECTS 100 /* of commits, in one message */

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/import.h"
-#include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/trace.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/repo/import.h"
+#include "ga/repo/objects.h"
+#include "ga/sys/fd.h"
 #include "landing.h"
 
 #define MADE_BEHIND 100 /* commits that hooks or the user may have made on top */

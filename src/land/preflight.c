@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/refs.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/refs.h"
+#include "ga/sys/fd.h"
 #include "landing.h"
 
 #define PATHSPECS 500 /* so many paths are named to git, of more it lists all */

@@ -15,10 +15,10 @@
 
 #include <stdbool.h>
 
-#include "ga/error.h"
-#include "ga/land.h"
-#include "ga/oid.h"
-#include "ga/work.h"
+#include "ga/base/error.h"
+#include "ga/base/oid.h"
+#include "ga/land/land.h"
+#include "ga/worktree/work.h"
 
 enum record_phase {
 	RECORD_MOVING,      /* git moves branch, index and files, or we bring files */

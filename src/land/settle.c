@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
+#include "ga/sys/fd.h"
 #include "landing.h"
 
 #define HEAD_FILE 64

@@ -5,11 +5,11 @@
  */
 #include <string.h>
 
-#include "ga/fd.h"
-#include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/wip.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
+#include "ga/session/wip.h"
+#include "ga/sys/fd.h"
 #include "landing.h"
 
 /* Everything that the plan is made from. */

@@ -6,14 +6,14 @@
  */
 #include <string.h>
 
-#include "ga/fd.h"
-#include "ga/journal.h"
-#include "ga/json.h"
-#include "ga/objects.h"
-#include "ga/quote.h"
-#include "ga/refs.h"
-#include "ga/signals.h"
-#include "ga/trace.h"
+#include "ga/base/json.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
+#include "ga/session/journal.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/signals.h"
 #include "landing.h"
 
 static int fail_moved_on(const struct record *rec, struct ga_error *err)

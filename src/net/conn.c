@@ -8,8 +8,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "ga/clock.h"
-#include "ga/fd.h"
+#include "ga/base/clock.h"
+#include "ga/sys/fd.h"
 #include "relay-internal.h"
 
 #define ASK_MS 30000

@@ -20,8 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/scm.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/scm.h"
 #include "net-internal.h"
 
 #define AT_ONCE 200  /* descriptors per message; the kernel's SCM_MAX_FD is 253 */

@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
+#include "ga/sys/fd.h"
 #include "net-internal.h"
 
 #define PIPE_BYTES (128 << 10)

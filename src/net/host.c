@@ -3,7 +3,7 @@
  * Hosts as text. Each has only one reading, the strictest: what a rule allows must be what is
  * connected to, however the agent spells it.
  */
-#include "ga/netplan.h"
+#include "ga/net/netplan.h"
 
 #include <arpa/inet.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "ga/clock.h"
+#include "ga/base/clock.h"
 #include "relay-internal.h"
 
 #define MAKE_MS 10000 /* usually it takes milliseconds */

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "ga/clock.h"
+#include "ga/base/clock.h"
 #include "relay-internal.h"
 
 #define LOOKUP_MS 30000

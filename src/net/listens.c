@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ga/clock.h"
-#include "ga/path.h"
+#include "ga/base/clock.h"
+#include "ga/base/path.h"
 #include "net-internal.h"
 
 #define FRESH_MS 1000 /* programs inside can trigger this at any time */

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
+#include "ga/sys/fd.h"
 #include "net-internal.h"
 
 static void take(const struct addrinfo *i, struct net_addrs *ret)

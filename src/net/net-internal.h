@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "ga/net.h"
+#include "ga/net/net.h"
 
 /* ---- address.c: between the plan's addresses and the kernel's */
 

@@ -16,7 +16,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
+#include "ga/sys/fd.h"
 #include "net-internal.h"
 
 #define LO 1 /* the first interface in every namespace */

@@ -5,7 +5,7 @@
 #ifndef NETPLAN_INTERNAL_H
 #define NETPLAN_INTERNAL_H
 
-#include "ga/netplan.h"
+#include "ga/net/netplan.h"
 
 /* Parse a constant that is valid. (Text from outside, such as "[2001:db8::1]", is for
  * ga_net_host_parse().) */

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/sys/fd.h"
 #include "netplan-internal.h"
 #include "relay-internal.h"
 

@@ -9,8 +9,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "ga/clock.h"
-#include "ga/fd.h"
+#include "ga/base/clock.h"
+#include "ga/sys/fd.h"
 #include "netplan-internal.h"
 #include "relay-internal.h"
 

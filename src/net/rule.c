@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "ga/quote.h"
+#include "ga/base/quote.h"
 
 bool net_port_parse(const char *s, size_t n, uint16_t *ret)
 {

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "ga/clock.h"
+#include "ga/base/clock.h"
 #include "net-internal.h"
 
 const char *ga_use_name(enum ga_use_kind k)

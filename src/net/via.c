@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ga/parse.h"
-#include "ga/process.h"
-#include "ga/quote.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/sys/process.h"
 #include "netplan-internal.h"
 #include "relay-internal.h"
 

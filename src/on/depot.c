@@ -11,14 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/json.h"
-#include "ga/path.h"
-#include "ga/process.h"
-#include "ga/quote.h"
-#include "ga/session.h"
-#include "ga/worktree.h"
-#include "ga/trace.h"
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/session/session.h"
+#include "ga/session/worktree.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/process.h"
 #include "on-internal.h"
 
 #define INPUT_MAX ((size_t)1 << 20)
@@ -444,7 +444,8 @@ static int do_patch(struct depot *d, struct ga_error *err)
 	const struct depot_run how = { .cwd = left ? "/" : d->tree, .out_max = ON_PATCH_MAX };
 
 	if (left) {
-		ga_strv_push_many(&words, "git", "--git-dir", d->git, "cat-file", "blob", ref, NULL);
+		ga_strv_push_many(&words, "git", "--git-dir", d->git, "cat-file", "blob", ref,
+				  NULL);
 	} else {
 		depot_agent(d, &words);
 		ga_strv_push_many(&words, "diff", "--uncommitted", d->name, NULL);

@@ -13,14 +13,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/clock.h"
-#include "ga/fd.h"
-#include "ga/json.h"
-#include "ga/path.h"
-#include "ga/process.h"
-#include "ga/quote.h"
-#include "ga/session.h"
-#include "ga/termfilter.h"
+#include "ga/base/clock.h"
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/run/termfilter.h"
+#include "ga/session/session.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/process.h"
 #include "on-internal.h"
 
 #define ANSWER_MAX ((size_t)1 << 20)

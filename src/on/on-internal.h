@@ -2,7 +2,7 @@
 #ifndef ON_INTERNAL_H
 #define ON_INTERNAL_H
 
-#include "ga/on.h"
+#include "ga/on/on.h"
 
 /* ---- here (host.c, stream.c, record.c) ------------------------------------------------------- */
 

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/json.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/session.h"
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/session/session.h"
+#include "ga/sys/fd.h"
 #include "on-internal.h"
 
 #define RECORD_MAX ((size_t)1 << 20)

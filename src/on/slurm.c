@@ -9,12 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/clock.h"
-#include "ga/fd.h"
-#include "ga/json.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/session.h"
+#include "ga/base/clock.h"
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/session/session.h"
+#include "ga/sys/fd.h"
 #include "on-internal.h"
 
 #define SQUEUE_MAX ((size_t)4 << 20)

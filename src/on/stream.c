@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/clock.h"
-#include "ga/fd.h"
-#include "ga/json.h"
-#include "ga/process.h"
-#include "ga/quote.h"
-#include "ga/termfilter.h"
+#include "ga/base/clock.h"
+#include "ga/base/json.h"
+#include "ga/base/quote.h"
+#include "ga/run/termfilter.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/process.h"
 #include "on-internal.h"
 
 #define PIECE ((size_t)1 << 16)

@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
-#include "ga/json.h"
-#include "ga/quote.h"
-#include "ga/trace.h"
+#include "ga/base/json.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
 #include "on-internal.h"
 
 #define PUSH_MS 3600000
@@ -64,8 +64,9 @@ static int start(struct ga_on *o, const char *const *keys, struct ga_error *err)
 {
 	json_t *input = json_pack("{s:o, s:o, s:b, s:o, s:b, s:s?, s:o}", "options",
 				  ga_json_strv(&o->options), "command", ga_json_strv(&o->command),
-				  "trusted", o->trusted, "keys", values_of(keys), "slurm", o->way.slurm,
-				  "scratch", o->way.scratch, "sbatch", ga_json_strv(&o->way.sbatch));
+				  "trusted", o->trusted, "keys", values_of(keys), "slurm",
+				  o->way.slurm, "scratch", o->way.scratch, "sbatch",
+				  ga_json_strv(&o->way.sbatch));
 	int rc = call(o, "start", input, err);
 
 	o->submitted = rc <= 0;

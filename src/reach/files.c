@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "ga/path.h"
+#include "ga/base/path.h"
 #include "gather.h"
 
 /* ---- makefiles ------------------------------------------------------------------- */

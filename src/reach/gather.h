@@ -6,7 +6,7 @@
 #ifndef GA_REACH_GATHER_H
 #define GA_REACH_GATHER_H
 
-#include "ga/reach.h"
+#include "ga/reach/reach.h"
 #include "words.h"
 
 /* Where words stand. */

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
 #include "gather.h"
 
 enum { WORKTREES_MAX = 256 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/reach.h"
+#include "ga/reach/reach.h"
 
 #include <string.h>
 
-#include "ga/path.h"
-#include "ga/wildmatch.h"
+#include "ga/base/path.h"
+#include "ga/base/wildmatch.h"
 
 void ga_reach_release(struct ga_reach *h)
 {

@@ -6,8 +6,8 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
 #include "gather.h"
 
 static bool ends_in(const char *s, const char *end)

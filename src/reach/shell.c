@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "ga/path.h"
+#include "ga/base/path.h"
 #include "shell.h"
 
 static const char blank[] = " \t\n";

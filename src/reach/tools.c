@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
 #include "gather.h"
 
 #define NODE "npmrc yarn-classic yarn-berry pnp-loader pnpm"

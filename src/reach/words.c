@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "ga/reach.h"
+#include "ga/reach/reach.h"
 #include "words.h"
 
 enum { WORDS_MAX = 20000, UNKNOWN = GA_WORD_UNKNOWN };

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ga/buf.h"
-#include "ga/strv.h"
+#include "ga/base/buf.h"
+#include "ga/base/strv.h"
 
 enum ga_word_kind {
 	GA_WORD_GIVEN,  /* a path, given to something that executes it whatever it is */

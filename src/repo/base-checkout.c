@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/gitdir.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/gitdir.h"
+#include "ga/sys/fd.h"
 #include "index-file.h"
 
 /* Number of files from which several checkout workers are faster than one. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ga/path.h"
+#include "ga/base/path.h"
 
 #define MAGIC "git-agent base 2"
 

@@ -14,9 +14,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
 #include "index-file.h"
 
 /* An entry whose stat data git has yet to supply. */

@@ -8,7 +8,7 @@
 
 #include <git2/sys/odb_backend.h>
 
-#include "ga/oidmap.h"
+#include "ga/base/oidmap.h"
 
 /* Limits of a batch; a pack that does not fit is written at once. */
 #define BATCH_OBJECTS ((size_t)2048)

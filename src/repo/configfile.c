@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/configfile.h"
+#include "ga/repo/configfile.h"
 
 #include "repo-internal.h"
 
-#include "ga/quote.h"
+#include "ga/base/quote.h"
 
 #define LIST_MAX ((size_t)8 << 20) /* a section's name is in it for each of its variables */
 enum { PARSE_MS = 10000 };

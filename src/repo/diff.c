@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/diff.h"
+#include "ga/repo/diff.h"
 
 #include <fcntl.h>
 #include <string.h>
 
-#include "ga/fd.h"
+#include "ga/sys/fd.h"
 #include "objects-internal.h"
 
 enum { HEAD = 8000 }; /* bytes that are searched for a NUL, as git does */

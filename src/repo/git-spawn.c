@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/path.h"
-#include "ga/process.h"
+#include "ga/base/path.h"
+#include "ga/sys/process.h"
 
 /* Forced on every command but the user's own (`as_user`). */
 static const char *const forced_config[] = {

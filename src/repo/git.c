@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "ga/process.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
+#include "ga/sys/process.h"
 
 #define LINE_MAX_SHOWN 300
 

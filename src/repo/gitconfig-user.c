@@ -11,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
 
 /* The place where git looks if nothing is configured. */
 static char *default_user_file(const char *name)

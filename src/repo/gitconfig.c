@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
 
 #define CONFIG_MAX ((size_t)64 << 20)
 

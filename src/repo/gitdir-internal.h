@@ -5,7 +5,7 @@
 #ifndef GA_GITDIR_INTERNAL_H
 #define GA_GITDIR_INTERNAL_H
 
-#include "ga/gitdir.h"
+#include "ga/repo/gitdir.h"
 #include "repo-internal.h"
 
 /* The place of the host's core.attributesFile: a file of its own, since info/attributes would take

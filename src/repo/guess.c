@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/path.h"
-#include "ga/repo.h"
+#include "ga/base/path.h"
+#include "ga/repo/repo.h"
 
 char *ga_repo_guess(void)
 {

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "ga/path.h"
-#include "ga/process.h"
+#include "ga/base/path.h"
+#include "ga/sys/process.h"
 #include "repo-internal.h"
 
 /* Add the "hook.NAME.enabled" of a "hook.NAME.event", which a hook has once for each of its

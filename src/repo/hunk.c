@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/hunk.h"
+#include "ga/repo/hunk.h"
 
 #include <string.h>
 
-#include "ga/diff.h"
+#include "ga/repo/diff.h"
 #include "objects-internal.h"
 
 void ga_hunks_release(struct ga_hunks *h)

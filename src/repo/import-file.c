@@ -13,10 +13,10 @@
 #include <git2/sys/path.h>
 #include <zlib.h>
 
-#include "ga/fd.h"
-#include "ga/import.h"
-#include "ga/path.h"
-#include "ga/sha.h"
+#include "ga/base/path.h"
+#include "ga/base/sha.h"
+#include "ga/repo/import.h"
+#include "ga/sys/fd.h"
 
 #define PATIENCE_MS 60000
 /* In .gitattributes git refuses lines of 2048 bytes, and 100 MiB in all. A file that is far from

@@ -9,8 +9,8 @@
 #include <limits.h>
 #include <string.h>
 
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
 
 #define PARENTS_MAX 64
 #define COMMIT_MAX ((size_t)4 << 20)

@@ -14,9 +14,9 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-#include "ga/clock.h"
-#include "ga/import.h"
-#include "ga/progress.h"
+#include "ga/base/clock.h"
+#include "ga/base/progress.h"
+#include "ga/repo/import.h"
 
 #define CHUNK ((size_t)64 << 10)
 #define TRAILER 20

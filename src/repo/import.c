@@ -10,12 +10,12 @@
 
 #include <git2/sys/repository.h>
 
-#include "ga/clock.h"
-#include "ga/fd.h"
-#include "ga/import.h"
-#include "ga/path.h"
-#include "ga/progress.h"
-#include "ga/quote.h"
+#include "ga/base/clock.h"
+#include "ga/base/path.h"
+#include "ga/base/progress.h"
+#include "ga/base/quote.h"
+#include "ga/repo/import.h"
+#include "ga/sys/fd.h"
 
 #define CHUNK ((size_t)64 << 10)
 /* Greatest size of a tree or commit: a tree of a million entries fits. */

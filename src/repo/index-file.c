@@ -8,11 +8,11 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/repo.h"
-#include "ga/sha.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/sha.h"
+#include "ga/repo/repo.h"
+#include "ga/sys/fd.h"
 
 #define HEADER 12
 #define TRAILER GA_OID_RAWSZ

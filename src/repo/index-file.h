@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ga/buf.h"
-#include "ga/error.h"
-#include "ga/oid.h"
+#include "ga/base/buf.h"
+#include "ga/base/error.h"
+#include "ga/base/oid.h"
 
 struct ga_index {
 	const unsigned char *map;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/lfs.h"
+#include "ga/repo/lfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
 
 #define CHUNK ((size_t)1 << 17)
 

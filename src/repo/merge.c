@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ga/diff.h"
+#include "ga/repo/diff.h"
 
 /* Longer files are not merged by lines. */
 #define MERGE_MAX ((size_t)32 << 20)

@@ -7,8 +7,8 @@
 
 #include "repo-internal.h"
 
-#include "ga/import.h"
-#include "ga/objects.h"
+#include "ga/repo/import.h"
+#include "ga/repo/objects.h"
 
 /* Greatest depth of nested trees. Deeper ones are an error, which keeps recursion within what any
  * stack holds. */
@@ -144,7 +144,8 @@ struct ga_import_limits;
 
 /* Read a whole pack of `size` bytes from the start of `fd` and check the sizes declared in it
  * against the limits, inflating no more than they allow, until `deadline`. Shows progress after
- * `delay_ms` (ga/progress.h). Returns 0, 1 with a reason and the limit that was exceeded, or -1. */
+ * `delay_ms` (ga/base/progress.h). Returns 0, 1 with a reason and the limit that was exceeded, or
+ * -1. */
 int ga_import_scan(int fd, uint64_t size, const struct ga_import_limits *l, int64_t deadline,
 		   int64_t delay_ms, enum ga_import_over *ret_over, char **ret_reason,
 		   struct ga_error *err);

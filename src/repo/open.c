@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/refs.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/refs.h"
+#include "ga/sys/fd.h"
 
 /* How deep alternates may be nested, and how many there may be in all. */
 #define ALTERNATES_DEPTH 8
@@ -48,7 +48,7 @@ int ga_fail_git(struct ga_error *err, const char *fmt, ...)
  * without. A libgit2 that does need a file gets it in the call after this one.
  *
  * The limit is that of the whole process, so this is done once: when a second repository is opened,
- * a thread may be opening files (ga/sync.h). */
+ * a thread may be opening files (ga/sys/sync.h). */
 static void init_without_files(void)
 {
 	struct rlimit old, none;

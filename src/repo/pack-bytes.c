@@ -9,7 +9,7 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-#include "ga/sha.h"
+#include "ga/base/sha.h"
 
 #define FANOUT 256
 

@@ -21,10 +21,10 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-#include "ga/fd.h"
-#include "ga/oidmap.h"
-#include "ga/path.h"
-#include "ga/sha.h"
+#include "ga/base/oidmap.h"
+#include "ga/base/path.h"
+#include "ga/base/sha.h"
+#include "ga/sys/fd.h"
 
 #define STREAM_FROM ((uint64_t)1 << 20)
 #define PENDING_MAX 24

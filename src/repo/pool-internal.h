@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-#include "ga/pool.h"
+#include "ga/repo/pool.h"
 #include "repo-internal.h"
 
 /* What decides the bytes of a checkout besides the commit: `place` (working tree and trust),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/pool.h"
+#include "ga/repo/pool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
 #include "pool-internal.h"
 
 #define SMALL_FILE ((size_t)64 << 20)

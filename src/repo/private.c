@@ -10,9 +10,9 @@
 
 #include <git2/sys/repository.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
 
 static int fail_open(const char *objects, struct ga_error *err)
 {

@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/import.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/trace.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/repo/import.h"
+#include "ga/sys/fd.h"
 
 #define PREFIX "tmp_objdir-git-agent-"
 #define KEEP_TEXT "git-agent\n" /* the content of our .keep files; git and users write other

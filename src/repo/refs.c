@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/refs.h"
-#include "ga/sync.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/refs.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/sync.h"
 
 #define NAME_MAX_LEN 200
 /* 2100-01-01: `git gc` expires entries of reflogs by their time, and these must stay as long as the

@@ -12,9 +12,9 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/refs.h"
+#include "ga/base/path.h"
+#include "ga/repo/refs.h"
+#include "ga/sys/fd.h"
 
 #define MAX_COMMITS 64 /* of a history that are looked at */
 #define CHUNK 65536

@@ -12,10 +12,10 @@
 #endif
 #include <string.h>
 
-#include "ga/error.h"
-#include "ga/oid.h"
-#include "ga/process.h"
-#include "ga/repo.h"
+#include "ga/base/error.h"
+#include "ga/base/oid.h"
+#include "ga/repo/repo.h"
+#include "ga/sys/process.h"
 
 /* git_libgit2_init() with the options we need, and without the milliseconds it takes to set up
  * network functions. Pair it with git_libgit2_shutdown(). */

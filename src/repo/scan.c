@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/snapshot.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/snapshot.h"
+#include "ga/sys/fd.h"
 
 #define CACHE_MAGIC "git-agent scan 2"
 #define CACHE_MAX ((size_t)256 << 20)

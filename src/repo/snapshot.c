@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/snapshot.h"
+#include "ga/repo/snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,9 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/objects.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/repo/objects.h"
+#include "ga/sys/fd.h"
 #include "repo-internal.h"
 
 #define MESSAGE "uncommitted work at the start of a session\n"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ga/path.h"
+#include "ga/base/path.h"
 #include "index-file.h"
 
 #define OUTPUT_MAX ((size_t)4 << 30)

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
 
 struct apply {
 	struct ga_repo *r;

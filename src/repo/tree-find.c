@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "ga/treelevel.h"
+#include "ga/repo/treelevel.h"
 
 #define SLOTS 8
 /* Smaller trees are read from their beginning each time. */

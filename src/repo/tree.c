@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
 
 int ga_tree_next(const char **p, const char *end, struct ga_tree_item *ret)
 {

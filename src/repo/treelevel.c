@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/treelevel.h"
+#include "ga/repo/treelevel.h"
 
 #include <stdlib.h>
 #include <string.h>

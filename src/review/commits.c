@@ -3,9 +3,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "ga/objects.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
 #include "review-internal.h"
 
 /* More commits than a person could look at: a bound on reading them. */

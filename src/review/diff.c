@@ -6,11 +6,11 @@
  */
 #include <string.h>
 
-#include "ga/diff.h"
-#include "ga/objects.h"
-#include "ga/out.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
+#include "ga/base/out.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/repo/diff.h"
+#include "ga/repo/objects.h"
 #include "review-internal.h"
 
 /* So many blanks in a row push what follows them off the screen. */

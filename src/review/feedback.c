@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "ga/diff.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
+#include "ga/repo/diff.h"
 #include "review-internal.h"
 
 void ga_remarks_release(struct ga_remarks *r)

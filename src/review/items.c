@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
-#include "ga/objects.h"
-#include "ga/quote.h"
-#include "ga/strmap.h"
+#include "ga/base/quote.h"
+#include "ga/base/strmap.h"
+#include "ga/repo/objects.h"
 #include "review-internal.h"
 
 void ga_review_items_release(struct ga_review_items *l)

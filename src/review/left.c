@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ga/json.h"
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/risk.h"
+#include "ga/base/json.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/risk/risk.h"
 #include "review-internal.h"
 
 /* As "1.5 MiB". */

@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/strmap.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/strmap.h"
 #include "review-internal.h"
 
 #define SINGLY 3  /* so many of one kind in a directory have a line each */

@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ga/diff.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
+#include "ga/repo/diff.h"
 #include "review-internal.h"
 
 #define COMMITS_SHOWN 20

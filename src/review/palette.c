@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/palette.h"
+#include "ga/review/palette.h"
 
 #include <stdio.h>
 
-#include "ga/quote.h"
+#include "ga/base/quote.h"
 
 #define KEY "agent.colour"
 

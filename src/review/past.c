@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "ga/objects.h"
-#include "ga/report.h"
+#include "ga/repo/objects.h"
+#include "ga/review/report.h"
 
 #define PAST_SCANNED 100000  /* commits */
 #define PAST_LOOKUPS 200000  /* paths looked up in them, in all */

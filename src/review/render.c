@@ -2,8 +2,8 @@
  *
  * The report as the JSON object of docs/json.md.
  */
-#include "ga/diff.h"
-#include "ga/json.h"
+#include "ga/base/json.h"
+#include "ga/repo/diff.h"
 #include "review-internal.h"
 
 const char *review_status(const struct ga_change *c)

@@ -3,15 +3,15 @@
  * The stored form of a report. Only the user's own tools can write the ref it is
  * on, but it is read back as strictly as if anybody could.
  */
-#include "ga/report.h"
+#include "ga/review/report.h"
 
 #include <string.h>
 
-#include "ga/check.h"
-#include "ga/json.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/strmap.h"
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/strmap.h"
+#include "ga/session/check.h"
 #include "review-internal.h"
 
 #define REPORT_VERSION 2 /* 1 has no "more" */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/report.h"
+#include "ga/review/report.h"
 
 #include <string.h>
 
-#include "ga/objects.h"
-#include "ga/refs.h"
-#include "ga/strmap.h"
+#include "ga/base/strmap.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
 #include "review-internal.h"
 
 /* All paths that a capture takes by its default limits, flagged twice each, stay below this. */

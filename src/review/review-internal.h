@@ -7,12 +7,12 @@
 
 #include <stdbool.h>
 
-#include "ga/buf.h"
-#include "ga/diff.h"
-#include "ga/error.h"
-#include "ga/oid.h"
-#include "ga/repo.h"
-#include "ga/report.h"
+#include "ga/base/buf.h"
+#include "ga/base/error.h"
+#include "ga/base/oid.h"
+#include "ga/repo/diff.h"
+#include "ga/repo/repo.h"
+#include "ga/review/report.h"
 
 /* One commit as listings show it; raw bytes, not escaped. */
 struct review_commit {

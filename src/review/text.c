@@ -7,11 +7,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ga/diff.h"
-#include "ga/objects.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
-#include "ga/refs.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/repo/diff.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
 #include "review-internal.h"
 
 #define COMMITS_SHOWN 20

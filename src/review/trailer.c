@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "ga/check.h"
-#include "ga/json.h"
-#include "ga/quote.h"
-#include "ga/report.h"
+#include "ga/base/json.h"
+#include "ga/base/quote.h"
+#include "ga/review/report.h"
+#include "ga/session/check.h"
 
 #define KEY "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "ga/path.h"
-#include "ga/treelevel.h"
+#include "ga/base/path.h"
+#include "ga/repo/treelevel.h"
 #include "internal.h"
 
 enum { HOPS_MAX = 10, TARGET_MAX = 4096, DEPTH_MAX = 4096 };

@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
-#include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
 #include "internal.h"
 
 enum { FACT_RANK = 1000 }; /* higher than that of any pattern */

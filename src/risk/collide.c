@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "ga/quote.h"
-#include "ga/treelevel.h"
+#include "ga/base/quote.h"
+#include "ga/repo/treelevel.h"
 #include "internal.h"
 
 enum { DEPTH_MAX = 1024 };

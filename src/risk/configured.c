@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "ga/quote.h"
-#include "ga/wildmatch.h"
+#include "ga/base/quote.h"
+#include "ga/base/wildmatch.h"
 #include "internal.h"
 
 /* The rules that such patterns fire, the most severe first: only one of them is reported. */

@@ -5,10 +5,10 @@
  */
 #include <string.h>
 
-#include "ga/diff.h"
-#include "ga/lfs.h"
-#include "ga/path.h"
-#include "ga/secret.h"
+#include "ga/base/path.h"
+#include "ga/repo/diff.h"
+#include "ga/repo/lfs.h"
+#include "ga/risk/secret.h"
 #include "known.h"
 #include "text.h"
 

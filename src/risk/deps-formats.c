@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "ga/path.h"
+#include "ga/base/path.h"
 
 #define NPM_MAPS "dependencies devDependencies peerDependencies optionalDependencies"
 #define NPM_IGNORED "dev optional devOptional peer license engines os cpu libc bin hasBin " \

@@ -5,8 +5,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "ga/path.h"
-#include "ga/toml.h"
+#include "ga/base/path.h"
+#include "ga/base/toml.h"
 #include "deps.h"
 
 /* Names and paths are repeated for what is beneath them. */

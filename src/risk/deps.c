@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ga/objects.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/repo/objects.h"
 
 enum { SAME_NAME_MAX = 500 }; /* entries of one name, each of which is compared with each */
 

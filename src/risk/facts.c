@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "ga/path.h"
+#include "ga/base/path.h"
 #include "internal.h"
 
 struct ga_fact_index {

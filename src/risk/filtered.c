@@ -12,11 +12,11 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "ga/fd.h"
-#include "ga/ignore.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/strmap.h"
+#include "ga/base/ignore.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/strmap.h"
+#include "ga/sys/fd.h"
 #include "internal.h"
 
 #define ATTRIBUTES_MAX ((size_t)1 << 20) /* size of a file of attributes; a longer one covers all */

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ga/quote.h"
-#include "ga/secret.h"
+#include "ga/base/quote.h"
+#include "ga/risk/secret.h"
 #include "internal.h"
 
 enum { QUOTED_MAX = 100 }; /* bytes of content in a reason */

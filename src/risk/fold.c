@@ -6,8 +6,8 @@
 #include <string.h>
 #include <utf8proc.h>
 
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
 #include "internal.h"
 
 /* Simple lower case. LATIN SMALL LETTER LONG S is one already, and yet the same as 's'. */

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "ga/lfs.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/repo/lfs.h"
 #include "internal.h"
 
 void ga_host_facts_release(struct ga_host_facts *h)

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ga/buf.h"
-#include "ga/risk.h"
-#include "ga/strmap.h"
+#include "ga/base/buf.h"
+#include "ga/base/strmap.h"
+#include "ga/risk/risk.h"
 
 /* Does strstr() or strcasestr() find any of the words? (flags.c) */
 typedef char *ga_find_fn(const char *text, const char *word);

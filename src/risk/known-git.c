@@ -4,11 +4,11 @@
  */
 #include <string.h>
 
-#include "ga/configfile.h"
-#include "ga/ignore.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/secret.h"
+#include "ga/base/ignore.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/configfile.h"
+#include "ga/risk/secret.h"
 #include "known.h"
 
 enum { IGNORE_LINES = 512, CONFIGS_MAX = 200 };

@@ -3,7 +3,7 @@
  * package.json
  */
 
-#include "ga/quote.h"
+#include "ga/base/quote.h"
 #include "known.h"
 
 static void fire_value(struct ga_look *k, const char *where, const char *key, const json_t *value)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "ga/yaml.h"
+#include "ga/config/yaml.h"
 #include "known.h"
 
 /* ---- expressions ----------------------------------------------------------------- */

@@ -5,8 +5,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
 #include "internal.h"
 
 /* Linux follows no link with a longer target. */

@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "ga/secret.h"
-#include "ga/wildmatch.h"
+#include "ga/base/wildmatch.h"
+#include "ga/risk/secret.h"
 #include "internal.h"
 
 enum { SEEN_HERE = 8192 }; /* patterns that a search remembers without asking for memory */

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
 #include "internal.h"
 
 static void fire_on(struct ga_look *k, const char *rule, const char *name, size_t n)

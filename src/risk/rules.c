@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/quote.h"
+#include "ga/base/quote.h"
 #include "internal.h"
 
 #include <string.h>

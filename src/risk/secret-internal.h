@@ -5,7 +5,7 @@
 #ifndef GA_SECRET_INTERNAL_H
 #define GA_SECRET_INTERNAL_H
 
-#include "ga/secret.h"
+#include "ga/risk/secret.h"
 
 /* Set a mark, and note the value that it is for by a fingerprint, which ignores carriage returns.
  */

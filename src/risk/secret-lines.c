@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "ga/alloc.h"
+#include "ga/base/alloc.h"
 #include "secret-internal.h"
 
 #define NAME_MAX_BYTES 80

@@ -6,9 +6,9 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "ga/alloc.h"
-#include "ga/buf.h"
-#include "ga/quote.h"
+#include "ga/base/alloc.h"
+#include "ga/base/buf.h"
+#include "ga/base/quote.h"
 #include "internal.h"
 #include "secret-internal.h"
 

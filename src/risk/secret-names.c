@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "ga/path.h"
-#include "ga/secret.h"
+#include "ga/base/path.h"
+#include "ga/risk/secret.h"
 #include "internal.h"
 #include "secret-internal.h"
 

@@ -5,8 +5,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "ga/path.h"
-#include "ga/toml.h"
+#include "ga/base/path.h"
+#include "ga/base/toml.h"
 #include "known.h"
 
 /* Modules that come with Python, and that programs import. */

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "ga/quote.h"
+#include "ga/base/quote.h"
 #include "secret-internal.h"
 
 enum { TOKEN_MAX = 64, RUN_LOOKED_AT = 256 };

@@ -4,7 +4,7 @@
  */
 #include <inttypes.h>
 
-#include "ga/objects.h"
+#include "ga/repo/objects.h"
 #include "internal.h"
 
 enum {

@@ -9,11 +9,11 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/mount.h"
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/mount.h"
 #include "run-internal.h"
 
 #define NAME "git-agent-"

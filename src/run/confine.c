@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/confine.h"
+#include "ga/run/confine.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,10 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/process.h"
-#include "ga/quote.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sys/process.h"
 #include "run-internal.h"
 
 #define PERIOD_US 100000 /* period of cpu.max */

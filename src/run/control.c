@@ -9,10 +9,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "ga/clock.h"
-#include "ga/fd.h"
-#include "ga/quote.h"
-#include "ga/scm.h"
+#include "ga/base/clock.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/scm.h"
 #include "live-internal.h"
 
 /* After this time without reading a request or answering it, init must have been interfered

@@ -5,9 +5,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "ga/clock.h"
-#include "ga/fd.h"
-#include "ga/quote.h"
+#include "ga/base/clock.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
 #include "run-internal.h"
 
 #define ERROUT_MAX ((size_t)64 << 10)

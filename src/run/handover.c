@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/parse.h"
+#include "ga/base/parse.h"
 #include "run-internal.h"
 
 /* The values handed over for a sandbox that has begun and whose plan is not complete. */

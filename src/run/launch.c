@@ -10,12 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ga/clock.h"
-#include "ga/fd.h"
-#include "ga/parse.h"
-#include "ga/plan.h"
-#include "ga/quote.h"
-#include "ga/trace.h"
+#include "ga/base/clock.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/sandbox/plan.h"
+#include "ga/sys/fd.h"
 #include "run-internal.h"
 
 #define READY_TIMEOUT_MS 20000

@@ -8,7 +8,7 @@
 #include <poll.h>
 #include <string.h>
 
-#include "ga/clock.h"
+#include "ga/base/clock.h"
 #include "live-internal.h"
 
 #define ANSWER_MS 20000

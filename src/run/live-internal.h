@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The messages on the socket of ga/live.h. Each is one packet: a struct ga_ctl_msg, followed by
+ * The messages on the socket of ga/run/live.h. Each is one packet: a struct ga_ctl_msg, followed by
  * bytes for some. The first is LIVE_HELLO, answered by LIVE_STATUS. After that the client sends one
  * of LIVE_ATTACH, LIVE_WATCH, LIVE_STOP, LIVE_SHELL, LIVE_STAGE and LIVE_SEND.
  */
 #ifndef LIVE_INTERNAL_H
 #define LIVE_INTERNAL_H
 
-#include "ga/live.h"
+#include "ga/run/live.h"
 #include "run-internal.h"
 
 #define LIVE_VERSION 3
@@ -16,7 +16,7 @@
 				       * pipe atomically */
 #define LIVE_FDS 4                    /* descriptors with a message */
 
-/* Numbers that those of ga/control.h do not use. */
+/* Numbers that those of ga/run/control.h do not use. */
 enum live_type {
 	/* from the client */
 	LIVE_HELLO = 64, /* value: version */
@@ -26,7 +26,7 @@ enum live_type {
 	LIVE_GO_ON,      /* after LIVE_STOPPED */
 	LIVE_WATCH,      /* value: not 0: until the end, else only what there is */
 	LIVE_STOP,       /* value: milliseconds until it is killed */
-	LIVE_SHELL,      /* answered by LIVE_ENV; what follows is ga/control.h, see live-shell.c */
+	LIVE_SHELL,      /* answered by LIVE_ENV; then ga/run/control.h, see live-shell.c */
 	LIVE_STAGE,      /* answered by LIVE_STAGE_IS */
 	LIVE_SEND,       /* bytes: a text to be typed; none: the key Enter. Answered by LIVE_DONE */
 	/* to the client */
@@ -65,7 +65,7 @@ int live_dial(const char *dir, pid_t *ret_pid);
 bool live_is_ours(int fd, pid_t *ret_pid);
 
 /* Returns 0; 1 if there is no room now; -1 with errno if the peer is gone, or does not get these
- * descriptors (ETOOMANYREFS, ga/scm.h). */
+ * descriptors (ETOOMANYREFS, ga/sys/scm.h). */
 int live_send(int fd, const struct ga_ctl_msg *m, const void *bytes, size_t n, const int *fds,
 	      size_t n_fds);
 int live_say(int fd, uint32_t type, int32_t value, uint32_t flags);

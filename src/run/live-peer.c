@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The client's side of ga/live.h, for those that do not watch the output.
+ * The client's side of ga/run/live.h, for those that do not watch the output.
  */
 #include <errno.h>
 #include <limits.h>
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/clock.h"
-#include "ga/fd.h"
-#include "ga/quote.h"
+#include "ga/base/clock.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
 #include "live-internal.h"
 
 /* From SIGKILL of the command until it must be gone, with a margin. */

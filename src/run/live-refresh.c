@@ -11,12 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ga/clock.h"
-#include "ga/fd.h"
-#include "ga/mount.h"
-#include "ga/ns.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/clock.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/mount.h"
+#include "ga/sys/ns.h"
 #include "live-internal.h"
 
 #define ANSWER_MS 20000

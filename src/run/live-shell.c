@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * Further commands in the sandbox of a session. A client that sent LIVE_SHELL speaks with init as
- * the supervisor does (ga/control.h), relayed by us: it may ask for a terminal, start one command
- * and send that signals. What the command reads and writes does not pass through here.
+ * the supervisor does (ga/run/control.h), relayed by us: it may ask for a terminal, start one
+ * command and send that signals. What the command reads and writes does not pass through here.
  */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "ga/clock.h"
+#include "ga/base/clock.h"
 #include "live-internal.h"
 
 /* For a command whose client is gone: from SIGHUP to SIGKILL. */

@@ -7,9 +7,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/quote.h"
-#include "ga/scm.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/scm.h"
 #include "live-internal.h"
 
 #define NAME "control"

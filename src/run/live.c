@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The supervisor's side of ga/live.h, served by the session's poll loop. Nothing here waits for a
- * client: what a client does not take now it gets later, or misses.
+ * The supervisor's side of ga/run/live.h, served by the session's poll loop. Nothing here waits for
+ * a client: what a client does not take now it gets later, or misses.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "ga/clock.h"
-#include "ga/fd.h"
+#include "ga/base/clock.h"
+#include "ga/sys/fd.h"
 #include "live-internal.h"
 
 #define HELLO_MS 5000

@@ -2,7 +2,7 @@
  *
  * Reading a recording. An agent chose its content, so nothing in it is trusted.
  */
-#include "ga/record.h"
+#include "ga/run/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
 #include "run-internal.h"
 
 #define LINE_MAX_BYTES ((size_t)1 << 20)

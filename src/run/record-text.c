@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "ga/quote.h"
-#include "ga/record.h"
+#include "ga/base/quote.h"
+#include "ga/run/record.h"
 
 /* A line is output when it has this many bytes, even if it has not ended. */
 #define LINE_HELD ((size_t)64 << 10)

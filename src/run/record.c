@@ -2,7 +2,7 @@
  *
  * Writing a recording.
  */
-#include "ga/record.h"
+#include "ga/run/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,10 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
-#include "ga/termfilter.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/run/termfilter.h"
+#include "ga/sys/fd.h"
 #include "run-internal.h"
 #include "termfilter-internal.h"
 

@@ -2,7 +2,7 @@
  *
  * The relay of a sandbox's network in the loops that wait for a command.
  */
-#include "ga/clock.h"
+#include "ga/base/clock.h"
 #include "run-internal.h"
 
 void ga_run_relay(struct ga_sandbox *sb, struct ga_relay *r)

@@ -9,9 +9,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "ga/clock.h"
-#include "ga/quote.h"
-#include "ga/record.h"
+#include "ga/base/clock.h"
+#include "ga/base/quote.h"
+#include "ga/run/record.h"
 #include "run-internal.h"
 
 #define OUT 1

@@ -12,10 +12,10 @@
 #include <sys/types.h>
 #include <termios.h>
 
-#include "ga/control.h"
-#include "ga/net.h"
-#include "ga/run.h"
-#include "ga/termfilter.h"
+#include "ga/net/net.h"
+#include "ga/run/control.h"
+#include "ga/run/run.h"
+#include "ga/run/termfilter.h"
 
 struct ga_sandbox {
 	int ctl;            /* our end of the control socket; closing it ends the sandbox */
@@ -217,7 +217,7 @@ uint32_t run_shares_flags(const struct ga_sandbox *sb);
 /* Answer a message about one of them, if it is about one. */
 void run_shares_message(const struct ga_sandbox *sb, const struct ga_ctl_msg *m);
 
-/* ---- live.c: what ga/live.h shows of a session while it runs */
+/* ---- live.c: what ga/run/live.h shows of a session while it runs */
 
 struct ga_live;
 struct run_live_session {

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/clock.h"
-#include "ga/fd.h"
-#include "ga/quote.h"
+#include "ga/base/clock.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
 #include "run-internal.h"
 
 #define CHUNK ((size_t)16 << 10)

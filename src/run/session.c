@@ -6,8 +6,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "ga/clock.h"
-#include "ga/fd.h"
+#include "ga/base/clock.h"
+#include "ga/sys/fd.h"
 #include "session-internal.h"
 
 /* From being asked to end until it is killed, and from then until it must be gone. */

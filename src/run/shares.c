@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/mount.h"
-#include "ga/path.h"
-#include "ga/trace.h"
+#include "ga/base/path.h"
+#include "ga/base/trace.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/mount.h"
 #include "run-internal.h"
 
 static void add(struct ga_strv *ret, const char *project, const struct ga_spec *s)

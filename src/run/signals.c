@@ -3,7 +3,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "ga/run.h"
+#include "ga/run/run.h"
 #include "run-internal.h"
 
 static const int taken[] = { SIGCHLD, SIGWINCH, SIGINT, SIGTERM, SIGHUP,

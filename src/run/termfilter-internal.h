@@ -5,7 +5,7 @@
 #ifndef TERMFILTER_INTERNAL_H
 #define TERMFILTER_INTERNAL_H
 
-#include "ga/termfilter.h"
+#include "ga/run/termfilter.h"
 
 #define ESC '\033'
 #define BEL '\007'

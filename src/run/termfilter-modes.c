@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "ga/alloc.h"
+#include "ga/base/alloc.h"
 #include "termfilter-internal.h"
 
 /* Modes that a shell does not expect to find changed. They are undone in this order: those of a

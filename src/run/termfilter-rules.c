@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "ga/alloc.h"
+#include "ga/base/alloc.h"
 #include "termfilter-internal.h"
 
 /* clang-format off */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/termfilter.h"
+#include "ga/run/termfilter.h"
 
 #include <string.h>
 
-#include "ga/alloc.h"
+#include "ga/base/alloc.h"
 #include "termfilter-internal.h"
 
 /* Nothing that begins or ends a sequence, or is no character yet, in any state. */

@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
+#include "ga/sys/fd.h"
 #include "run-internal.h"
 
 /* The one piece of state that a signal handler can reach: a program that dies of a signal must not

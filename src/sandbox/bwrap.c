@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/path.h"
-#include "ga/plan.h"
+#include "ga/base/path.h"
+#include "ga/sandbox/plan.h"
 #include "sandbox-internal.h"
 
 static bool exists(const char *path)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "ga/path.h"
-#include "ga/process.h"
+#include "ga/base/path.h"
+#include "ga/sys/process.h"
 #include "sandbox-internal.h"
 
 /* The variables that a program needs to talk to the person at the terminal; none that tells where a

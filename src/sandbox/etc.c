@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/sys/fd.h"
 #include "sandbox-internal.h"
 
 /* Whole trees of configuration, and the top levels of /opt, which is too large to be walked at

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "ga/sandbox.h"
+#include "ga/sandbox/sandbox.h"
 
 /* Not in the headers of every libc; the numbers are the kernel's. */
 #define SYS_LANDLOCK_CREATE_RULESET 444

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/path.h"
+#include "ga/base/path.h"
 #include "sandbox-internal.h"
 
 #define LINKS_MAX 40 /* as the kernel follows */

@@ -7,9 +7,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
 #include "sandbox-internal.h"
 
 enum machine { PLAIN, CODESPACES, DOCKER, PODMAN, KUBERNETES, OTHER, WSL1, WSL2 };

@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/plan.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sandbox/plan.h"
+#include "ga/sys/fd.h"
 #include "sandbox-internal.h"
 
 void sandbox_words(struct ga_buf *b, ...)

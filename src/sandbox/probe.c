@@ -7,11 +7,11 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/parse.h"
-#include "ga/plan.h"
-#include "ga/process.h"
-#include "ga/quote.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/sandbox/plan.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/process.h"
 #include "sandbox-internal.h"
 
 #define MIN_MAJOR 0

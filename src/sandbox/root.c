@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/path.h"
-#include "ga/plan.h"
+#include "ga/base/path.h"
+#include "ga/sandbox/plan.h"
 #include "sandbox-internal.h"
 
 #define RUN_DIR "/run/git-agent"

@@ -5,8 +5,8 @@
 #ifndef SANDBOX_INTERNAL_H
 #define SANDBOX_INTERNAL_H
 
-#include "ga/buf.h"
-#include "ga/sandbox.h"
+#include "ga/base/buf.h"
+#include "ga/sandbox/sandbox.h"
 
 /* Host directories shown read-only at their own paths, if they exist; NULL-terminated. */
 extern const char *const sandbox_system_dirs[];

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
 #include "sandbox-internal.h"
 
 /* `source` NULL: the text. */

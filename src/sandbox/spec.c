@@ -3,9 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/sha.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/sha.h"
 #include "sandbox-internal.h"
 
 /* Of /nix and /gnu only what programs run from: beside it are the daemons' sockets, and a read-only

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/sys/fd.h"
 #include "toolchains.h"
 
 /* Installed programs and what they run from, in byte order. Not listed: caches that the tool writes

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "ga/strv.h"
+#include "ga/base/strv.h"
 
 /* Which directories of the table exist below `home`; adds them to `ret`, relative to it. */
 void sandbox_toolchains(const char *home, struct ga_strv *ret);

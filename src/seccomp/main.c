@@ -26,7 +26,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "ga/alloc.h"
+#include "ga/base/alloc.h"
 
 /* Unknown to the libseccomp of some distributions; since 424, numbers are the same on every
  * architecture. */
@@ -232,8 +232,8 @@ static const struct filter {
 	const char *name, *header, *function;
 	int (*fill)(scmp_filter_ctx ctx);
 } filters[] = {
-	{ "session", "ga/sandbox.h", "ga_seccomp_program", fill_session },
-	{ "nested", "ga/sandbox.h", "ga_seccomp_nested_program", fill_nested },
+	{ "session", "ga/sandbox/sandbox.h", "ga_seccomp_program", fill_session },
+	{ "nested", "ga/sandbox/sandbox.h", "ga_seccomp_nested_program", fill_nested },
 	{ "renames", "renames.h", "renames_program", fill_renames },
 	{ "deep", "renames.h", "deep_program", fill_deep },
 };

@@ -10,10 +10,10 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "ga/clock.h"
-#include "ga/fd.h"
-#include "ga/objects.h"
-#include "ga/path.h"
+#include "ga/base/clock.h"
+#include "ga/base/path.h"
+#include "ga/repo/objects.h"
+#include "ga/sys/fd.h"
 
 #define DEPTH_MAX 100
 #define BENEATH_MAX 100000 /* entries looked at below one link */

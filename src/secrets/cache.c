@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
+#include "ga/sys/fd.h"
 
 #define MAGIC "git-agent secrets 4"
 #define CACHE_MAX ((size_t)64 << 20)

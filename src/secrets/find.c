@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
+#include "ga/sys/fd.h"
 
 #define FIRST_BYTES 8000 /* as many as git looks at to tell text from what is not */
 #define LINES_MAX ((size_t)16 << 20) /* bytes of a file compared apart from its line ends */

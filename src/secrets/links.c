@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/clock.h"
-#include "ga/fd.h"
-#include "ga/objects.h"
-#include "ga/path.h"
+#include "ga/base/clock.h"
+#include "ga/base/path.h"
+#include "ga/repo/objects.h"
+#include "ga/sys/fd.h"
 
 #define LINKS_MAX 100000
 #define HOPS_MAX 40 /* the kernel's limit: no program gets further */

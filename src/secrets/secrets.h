@@ -8,9 +8,9 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-#include "ga/exposure.h"
-#include "ga/oidmap.h"
-#include "ga/strmap.h"
+#include "ga/base/oidmap.h"
+#include "ga/base/strmap.h"
+#include "ga/secrets/exposure.h"
 
 /* ---- the cache of verdicts (cache.c) -------------------------------------------- */
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "ga/objects.h"
+#include "ga/repo/objects.h"
 
 #define TREE_MAX 5000000
 #define BLOB_MAX ((uint64_t)64 << 20)

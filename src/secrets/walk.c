@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
+#include "ga/sys/fd.h"
 
 #define DEPTH_MAX 100
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/check.h"
+#include "ga/session/check.h"
 
 #include <stdint.h>
 #include <string.h>
 
-#include "ga/alloc.h"
-#include "ga/parse.h"
-#include "ga/strv.h"
+#include "ga/base/alloc.h"
+#include "ga/base/parse.h"
+#include "ga/base/strv.h"
 
 #define COMMAND_MAX ((size_t)16 << 10)
 

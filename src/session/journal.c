@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/journal.h"
+#include "ga/session/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
 
 static json_t *now(void)
 {

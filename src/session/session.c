@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/session.h"
+#include "ga/session/session.h"
 
 #include <string.h>
 
-#include "ga/objects.h"
+#include "ga/repo/objects.h"
 
 static const char *const state_names[] = {
 	[GA_STATE_NEW] = "new",

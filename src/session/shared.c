@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <unistd.h>
 
-#include "ga/session.h"
+#include "ga/session/session.h"
 
 char *ga_session_removed(const struct ga_session *s, size_t i)
 {

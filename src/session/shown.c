@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/session.h"
+#include "ga/base/path.h"
+#include "ga/session/session.h"
+#include "ga/sys/fd.h"
 
 /* What a capture or a fetch changes, and a verdict does not. */
 static char *stand(const struct ga_session *s)

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/session.h"
+#include "ga/base/path.h"
+#include "ga/session/session.h"
+#include "ga/sys/fd.h"
 
 /* Is it a directory that was not given its name yet, or is being removed? */
 static bool is_temporary(const char *name)

@@ -3,10 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/session.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/session/session.h"
+#include "ga/sys/fd.h"
 
 /* Everything below the state directory decides what is mounted and what is
  * committed, so nobody else may be able to change it: each directory down to it

@@ -7,14 +7,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/configfile.h"
-#include "ga/fd.h"
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/refs.h"
-#include "ga/session.h"
-#include "ga/sync.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/configfile.h"
+#include "ga/repo/refs.h"
+#include "ga/session/session.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/sync.h"
 
 /* The state file is in git-config syntax, so that `git config -f` reads it.
  * Values are quoted; '%' and control characters are written %XX on top, since

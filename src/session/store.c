@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/session.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/session/session.h"
+#include "ga/sys/fd.h"
 
 static const char *const layout[] = { "upper", "git" };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/wip.h"
+#include "ga/session/wip.h"
 
 #include <string.h>
 
-#include "ga/objects.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/repo/objects.h"
 
 void ga_wip_release(struct ga_wip *w)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/worktree.h"
+#include "ga/session/worktree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
 
 #define ASK_AGAIN 5     /* times, 10 ms apart */
 #define MAX_LINK 8192 /* bytes of a gitdir file */

@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/ns.h"
-#include "ga/parse.h"
+#include "ga/base/parse.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/ns.h"
 #include "stage.h"
 
 /* The file has words with a NUL each: the inode of that namespace and the process of a sandbox

@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ga/buf.h"
-#include "ga/fd.h"
-#include "ga/mount.h"
+#include "ga/base/buf.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/mount.h"
 #include "stage.h"
 
 /* In one write: the kernel accepts an id map only as a whole. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * git-agent-stage: builds what a session sees in a mount namespace of its own, and runs bwrap in
- * it. ga/plan.h is its manual.
+ * it. ga/sandbox/plan.h is its manual.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ga/error.h"
-#include "ga/fd.h"
-#include "ga/ns.h"
-#include "ga/parse.h"
+#include "ga/base/error.h"
+#include "ga/base/parse.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/ns.h"
 #include "stage.h"
 
 #define MAX_KEEP 64

@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/mount.h"
-#include "ga/ns.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/mount.h"
+#include "ga/sys/ns.h"
 #include "stage.h"
 
 /* How often a file is masked again that others replace. */

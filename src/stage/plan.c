@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/parse.h"
-#include "ga/path.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
 #include "stage.h"
 
 #define CHUNK ((size_t)16 << 10)

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ga/buf.h"
-#include "ga/plan.h"
-#include "ga/strv.h"
+#include "ga/base/buf.h"
+#include "ga/base/strv.h"
+#include "ga/sandbox/plan.h"
 
 /* The failure of the stage: reported to the caller, then the stage ends. */
 struct stage_fault {

@@ -9,14 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/agents.h"
-#include "ga/confine.h"
-#include "ga/fd.h"
-#include "ga/home.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/run.h"
-#include "ga/trace.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/run/confine.h"
+#include "ga/run/run.h"
+#include "ga/start/agents.h"
+#include "ga/start/home.h"
+#include "ga/sys/fd.h"
 #include "home.h"
 #include "layers.h"
 #include "start.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/agents.h"
+#include "ga/start/agents.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,12 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/home.h"
-#include "ga/json.h"
-#include "ga/path.h"
-#include "ga/process.h"
-#include "ga/sandbox.h"
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/sandbox/sandbox.h"
+#include "ga/start/home.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/process.h"
 #include "home.h"
 #include "start.h"
 

@@ -2,13 +2,13 @@
 #include <poll.h>
 #include <string.h>
 
-#include "ga/fd.h"
-#include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/refs.h"
-#include "ga/trash.h"
-#include "ga/wip.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
+#include "ga/session/wip.h"
+#include "ga/start/trash.h"
+#include "ga/sys/fd.h"
 #include "base.h"
 
 #define MAX_SHARED_DIRS 100 /* each is a mount; the smallest are left out */

@@ -5,11 +5,12 @@
 #ifndef BASE_H
 #define BASE_H
 
-#include "ga/exposure.h"
-#include "ga/snapshot.h"
-#include "ga/start.h"
+#include "ga/repo/snapshot.h"
+#include "ga/secrets/exposure.h"
+#include "ga/start/start.h"
 
-/* What a session will stand on. `onto`, `base`, `onto_ref`, `trusted`: as in ga/session.h. */
+/* What a session will stand on. `onto`, `base`, `onto_ref`, `trusted`: as in ga/session/session.h.
+ * */
 struct start_base {
 	struct ga_oid onto, base;
 	char *onto_ref;

@@ -4,10 +4,10 @@
  */
 #include <string.h>
 
-#include "ga/check.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
-#include "ga/service.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/config/service.h"
+#include "ga/session/check.h"
 #include "step.h"
 #include "watch.h"
 

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/capture.h"
-#include "ga/confine.h"
-#include "ga/path.h"
-#include "ga/process.h"
+#include "ga/base/path.h"
+#include "ga/capture/capture.h"
+#include "ga/run/confine.h"
+#include "ga/sys/process.h"
 #include "layers.h"
 #include "parts.h"
 #include "start.h"

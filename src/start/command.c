@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/agents.h"
-#include "ga/nearest.h"
-#include "ga/path.h"
-#include "ga/process.h"
-#include "ga/quote.h"
+#include "ga/base/nearest.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/start/agents.h"
+#include "ga/sys/process.h"
 #include "home.h"
 #include "start.h"
 

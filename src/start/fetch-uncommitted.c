@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/diff.h"
-#include "ga/fd.h"
-#include "ga/fetch.h"
-#include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/wip.h"
+#include "ga/base/path.h"
+#include "ga/repo/diff.h"
+#include "ga/repo/objects.h"
+#include "ga/session/wip.h"
+#include "ga/start/fetch.h"
+#include "ga/sys/fd.h"
 #include "start.h"
 
 #define APPLY_MS 600000

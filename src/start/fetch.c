@@ -3,7 +3,7 @@
  * Making a session from what a remote has. git fetches into an object directory of its own, not the
  * repository's, and to no ref; from there the pack is imported and checked like an agent's.
  */
-#include "ga/fetch.h"
+#include "ga/start/fetch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,18 +11,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/capture.h"
-#include "ga/fd.h"
-#include "ga/import.h"
-#include "ga/journal.h"
-#include "ga/json.h"
-#include "ga/objects.h"
-#include "ga/oidmap.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/rewrite.h"
-#include "ga/trace.h"
-#include "ga/worktree.h"
+#include "ga/base/json.h"
+#include "ga/base/oidmap.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/capture/capture.h"
+#include "ga/capture/rewrite.h"
+#include "ga/repo/import.h"
+#include "ga/repo/objects.h"
+#include "ga/session/journal.h"
+#include "ga/session/worktree.h"
+#include "ga/sys/fd.h"
 #include "start.h"
 
 #define FETCH_MS 3600000

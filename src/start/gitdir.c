@@ -4,12 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/gitdir.h"
-#include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/refs.h"
-#include "ga/sandbox.h"
+#include "ga/base/path.h"
+#include "ga/repo/gitdir.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
+#include "ga/sandbox/sandbox.h"
+#include "ga/sys/fd.h"
 #include "base.h"
 #include "layers.h"
 #include "start.h"

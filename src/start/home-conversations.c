@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Conversations of agents (ga/preset.h): directories of the session, shown in the agents' home in
- * place of what is there. Every session has those of all agents, whichever it was started with, as
- * any of them can be run inside.
+ * Conversations of agents (ga/config/preset.h): directories of the session, shown in the agents'
+ * home in place of what is there. Every session has those of all agents, whichever it was started
+ * with, as any of them can be run inside.
  */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/preset.h"
+#include "ga/base/path.h"
+#include "ga/config/preset.h"
+#include "ga/sys/fd.h"
 #include "layers.h"
 #include "start.h"
 

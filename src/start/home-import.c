@@ -10,13 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/home.h"
-#include "ga/json.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/secret.h"
-#include "ga/toml.h"
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/toml.h"
+#include "ga/risk/secret.h"
+#include "ga/start/home.h"
+#include "ga/sys/fd.h"
 #include "home.h"
 
 #define JSON_MAX ((size_t)16 << 20)

@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/home.h"
-#include "ga/json.h"
-#include "ga/path.h"
-#include "ga/preset.h"
-#include "ga/quote.h"
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/config/preset.h"
+#include "ga/start/home.h"
+#include "ga/sys/fd.h"
 #include "home.h"
 
 #define LOGIN_MAX ((size_t)1 << 20)

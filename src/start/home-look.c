@@ -11,12 +11,12 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/home.h"
-#include "ga/path.h"
-#include "ga/plan.h"
-#include "ga/preset.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/config/preset.h"
+#include "ga/sandbox/plan.h"
+#include "ga/start/home.h"
+#include "ga/sys/fd.h"
 
 #define DEPTH_MAX 256
 #define CHANGES_MAX 100000

@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/plan.h"
+#include "ga/base/path.h"
+#include "ga/sandbox/plan.h"
+#include "ga/sys/fd.h"
 #include "home.h"
 #include "start.h"
 

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/preset.h"
-#include "ga/quote.h"
-#include "ga/sandbox.h"
+#include "ga/base/quote.h"
+#include "ga/config/preset.h"
+#include "ga/sandbox/sandbox.h"
+#include "ga/sys/fd.h"
 #include "home.h"
 
 /* A file that begins like this is ours to write again; any other is not. */

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/gitdir.h"
-#include "ga/sandbox.h"
+#include "ga/repo/gitdir.h"
+#include "ga/sandbox/sandbox.h"
+#include "ga/sys/fd.h"
 #include "home.h"
 
 #define VERSIONS_MAX ((size_t)64 << 10)

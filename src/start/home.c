@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/home.h"
+#include "ga/start/home.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,9 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
 #include "home.h"
 #include "start.h"
 

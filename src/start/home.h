@@ -7,9 +7,9 @@
 
 #include <sys/types.h>
 
-#include "ga/agents.h"
-#include "ga/error.h"
-#include "ga/start.h"
+#include "ga/base/error.h"
+#include "ga/start/agents.h"
+#include "ga/start/start.h"
 
 /* Write the file `rel` beneath the directory `home`, making the directories on the way (0700). No
  * link is followed; one in place of the file itself is replaced. Does not wait for the disk. */

@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/ignore.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/ignore.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
 #include "base.h"
 
 #define NAME ".worktreeinclude"

@@ -7,8 +7,8 @@
 
 #include <sys/stat.h>
 
-#include "ga/refs.h"
-#include "ga/start.h"
+#include "ga/repo/refs.h"
+#include "ga/start/start.h"
 #include "base.h"
 
 /* layers.c: fill shared/ of the session, one upper for each shared directory, and make extras/ if

@@ -5,10 +5,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/journal.h"
-#include "ga/json.h"
-#include "ga/path.h"
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/session/journal.h"
+#include "ga/sys/fd.h"
 #include "start.h"
 
 /* git holds the lock of a ref for some milliseconds. */

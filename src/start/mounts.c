@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ga/devices.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/config/devices.h"
 #include "layers.h"
 
 /* What is not there is left out: one configuration may be used on several machines. */

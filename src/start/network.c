@@ -12,12 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/journal.h"
-#include "ga/json.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/sha.h"
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/sha.h"
+#include "ga/session/journal.h"
+#include "ga/sys/fd.h"
 #include "start.h"
 
 #define NSSWITCH_MAX ((size_t)64 << 10)

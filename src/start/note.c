@@ -4,10 +4,10 @@
  */
 #include <inttypes.h>
 
-#include "ga/journal.h"
-#include "ga/json.h"
-#include "ga/parse.h"
-#include "ga/path.h"
+#include "ga/base/json.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/session/journal.h"
 #include "parts.h"
 #include "start.h"
 #include "watch.h"

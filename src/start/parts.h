@@ -5,8 +5,8 @@
 #ifndef PARTS_H
 #define PARTS_H
 
-#include "ga/capture.h"
-#include "ga/start.h"
+#include "ga/capture/capture.h"
+#include "ga/start/start.h"
 #include "base.h"
 
 struct ga_part {

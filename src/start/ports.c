@@ -7,8 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/sys/fd.h"
 #include "start.h"
 
 #define FIRST 20480

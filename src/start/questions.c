@@ -9,14 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/home.h"
-#include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/process.h"
-#include "ga/quote.h"
-#include "ga/treelevel.h"
-#include "ga/trust.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/config/trust.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/treelevel.h"
+#include "ga/start/home.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/process.h"
 #include "base.h"
 #include "home.h"
 #include "layers.h"

@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/live.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/trace.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/run/live.h"
+#include "ga/sys/fd.h"
 #include "base.h"
 #include "layers.h"
 #include "start.h"

@@ -2,10 +2,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ga/fetch.h"
-#include "ga/objects.h"
-#include "ga/oidmap.h"
-#include "ga/quote.h"
+#include "ga/base/oidmap.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
+#include "ga/start/fetch.h"
 #include "start.h"
 
 #define LIST_MAX ((size_t)64 << 20)

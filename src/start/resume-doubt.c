@@ -7,9 +7,9 @@
  */
 #include <string.h>
 
-#include "ga/fd.h"
-#include "ga/objects.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
+#include "ga/sys/fd.h"
 #include "resume.h"
 
 int start_layers_lost(const struct ga_session *s, const char *path, struct ga_error *err)

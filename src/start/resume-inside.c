@@ -6,11 +6,11 @@
  */
 #include <string.h>
 
-#include "ga/fd.h"
-#include "ga/gitdir.h"
-#include "ga/objects.h"
-#include "ga/quote.h"
-#include "ga/trace.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/repo/gitdir.h"
+#include "ga/repo/objects.h"
+#include "ga/sys/fd.h"
 #include "resume.h"
 #include "start.h"
 

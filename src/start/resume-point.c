@@ -7,11 +7,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "ga/objects.h"
-#include "ga/quote.h"
-#include "ga/refs.h"
-#include "ga/wip.h"
-#include "ga/worktree.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
+#include "ga/session/wip.h"
+#include "ga/session/worktree.h"
 #include "resume.h"
 
 #define MESSAGE "uncommitted work at the start of a session\n"

@@ -9,12 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/refs.h"
-#include "ga/trace.h"
-#include "ga/wip.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/repo/refs.h"
+#include "ga/session/wip.h"
+#include "ga/sys/fd.h"
 #include "base.h"
 #include "layers.h"
 #include "resume.h"

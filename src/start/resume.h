@@ -5,8 +5,8 @@
 #ifndef RESUME_H
 #define RESUME_H
 
-#include "ga/capture.h"
-#include "ga/start.h"
+#include "ga/capture/capture.h"
+#include "ga/start/start.h"
 #include "base.h"
 
 /* resume.c: hint at starting a new session on the branch. Returns -1. */

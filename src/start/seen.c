@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
 #include "layers.h"
 #include "start.h"
 

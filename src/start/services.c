@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ga/quote.h"
-#include "ga/service.h"
+#include "ga/base/quote.h"
+#include "ga/config/service.h"
 #include "start.h"
 #include "step.h"
 #include "watch.h"

@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/wip.h"
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/session/wip.h"
+#include "ga/sys/fd.h"
 #include "home.h"
 #include "layers.h"
 #include "start.h"

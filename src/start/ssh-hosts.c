@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ga/path.h"
-#include "ga/process.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sys/process.h"
 #include "ssh.h"
 #include "start.h"
 

@@ -12,8 +12,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/sys/fd.h"
 #include "ssh.h"
 #include "start.h"
 

@@ -5,7 +5,7 @@
 #ifndef SSH_H
 #define SSH_H
 
-#include "ga/start.h"
+#include "ga/start/start.h"
 
 /* ssh.c: show the system's configuration so that ssh inside takes it, and with it what
  * start_ask_ssh() has. */

@@ -5,8 +5,8 @@
 #ifndef START_H
 #define START_H
 
-#include "ga/refs.h"
-#include "ga/start.h"
+#include "ga/repo/refs.h"
+#include "ga/start/start.h"
 
 struct start_base; /* base.h */
 

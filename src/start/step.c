@@ -5,11 +5,11 @@
  */
 #include <string.h>
 
-#include "ga/clock.h"
-#include "ga/journal.h"
-#include "ga/json.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
+#include "ga/base/clock.h"
+#include "ga/base/json.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/session/journal.h"
 #include "step.h"
 #include "watch.h"
 

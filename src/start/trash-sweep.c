@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/refs.h"
-#include "ga/trace.h"
-#include "ga/trash.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/trace.h"
+#include "ga/repo/refs.h"
+#include "ga/start/trash.h"
+#include "ga/sys/fd.h"
 
 #define GONE ".gone-"
 #define FIRST_TIME 1000000000 /* anything less is the N of NAME-TIME-N, not a time */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/trash.h"
+#include "ga/start/trash.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,15 +9,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/journal.h"
-#include "ga/objects.h"
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/refs.h"
-#include "ga/trace.h"
-#include "ga/worktree.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
+#include "ga/session/journal.h"
+#include "ga/session/worktree.h"
+#include "ga/sys/fd.h"
 #include "start.h"
 
 /* If the branch is gone, or does not have the session's last commit, keep that on a ref in the

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/sys/fd.h"
 #include "start.h"
 
 #define FILE_MAX ((size_t)4 << 20)

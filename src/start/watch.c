@@ -13,12 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ga/clock.h"
-#include "ga/fd.h"
-#include "ga/journal.h"
-#include "ga/ns.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
+#include "ga/base/clock.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/session/journal.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/ns.h"
 #include "start.h"
 #include "watch.h"
 

@@ -5,10 +5,10 @@
 #ifndef WATCH_H
 #define WATCH_H
 
-#include "ga/record.h"
-#include "ga/report.h"
-#include "ga/start.h"
-#include "ga/sync.h"
+#include "ga/review/report.h"
+#include "ga/run/record.h"
+#include "ga/start/start.h"
+#include "ga/sys/sync.h"
 
 /* note.c: note in the journal what a run is given; how it ended; and what was captured. */
 void start_note_begin(const struct ga_start_env *e, const struct ga_start *st);
@@ -34,7 +34,7 @@ struct start_watch {
 	struct ga_strv unsynced;
 	struct ga_sync_beside *beside;
 	uint64_t written;     /* by the command, kept by ga_run_session() */
-	int64_t begun;        /* when the session began, in milliseconds (ga/clock.h) */
+	int64_t begun;        /* when the session began, in milliseconds (ga/base/clock.h) */
 	int64_t measured;     /* when the last measurement of the layers began */
 	int64_t next_measure; /* when the next is due */
 	pid_t measure;        /* the process that measures, or 0 */

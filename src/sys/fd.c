@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/fd.h"
+#include "ga/sys/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 
 #include <linux/fs.h>
 
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
 
 #define PROBE_CHUNK ((size_t)64 << 10)
 #define ALMOST_NOTHING (16u << 10) /* bytes; not enough for a ref and its lock file */

@@ -2,9 +2,9 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "ga/buf.h"
-#include "ga/fd.h"
-#include "ga/mount.h"
+#include "ga/base/buf.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/mount.h"
 
 #define MOUNTINFO "/proc/self/mountinfo"
 #define MOUNTINFO_MAX ((size_t)16 << 20)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/mount.h"
+#include "ga/sys/mount.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "ga/buf.h"
-#include "ga/fd.h"
+#include "ga/base/buf.h"
+#include "ga/sys/fd.h"
 
 /* <sys/mount.h> is not included: C libraries differ in which of the new calls they wrap, and some
  * define the constants of <linux/mount.h> again. */

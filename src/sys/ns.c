@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/ns.h"
+#include "ga/sys/ns.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
+#include "ga/sys/fd.h"
 
 static int write_file(const char *path, const char *text)
 {

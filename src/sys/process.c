@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/process.h"
+#include "ga/sys/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,12 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ga/clock.h"
-#include "ga/fd.h"
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/trace.h"
+#include "ga/base/clock.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/sys/fd.h"
 
 #define DEFAULT_OUT_MAX ((size_t)1 << 30)
 #define ERROUT_MAX ((size_t)64 << 10)

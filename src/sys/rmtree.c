@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
 
 /* A tree that an agent made may be deeper than any stack or descriptor table, so the walk holds
  * only two directories: the current one and the top. A directory is emptied of files, and its

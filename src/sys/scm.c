@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/scm.h"
+#include "ga/sys/scm.h"
 
 #define PATIENCE_MS 5000
 #define STEP_MS 10

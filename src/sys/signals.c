@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/signals.h"
+#include "ga/sys/signals.h"
 
 static const int sent[GA_TERMINAL_SIGNALS] = { SIGINT, SIGQUIT, SIGHUP };
 

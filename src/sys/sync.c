@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/sync.h"
+#include "ga/sys/sync.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,9 +8,9 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/quote.h"
-#include "ga/trace.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/sys/fd.h"
 
 #define THREADS 3
 

@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
-#include "ga/fd.h"
-#include "ga/oid.h"
-#include "ga/work.h"
+#include "ga/base/oid.h"
+#include "ga/sys/fd.h"
+#include "ga/worktree/work.h"
 
 #define USAGE 129 /* git's status for options that it does not know */
 

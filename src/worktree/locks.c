@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/work.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
+#include "ga/worktree/work.h"
 
 /* Is it a process of git's whose working directory is the repository's? Processes of other
  * users cannot be examined; they cannot hold our locks either. */

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "ga/objects.h"
-#include "ga/quote.h"
-#include "ga/work.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
+#include "ga/worktree/work.h"
 
 #define COMMITS_MAX 1000000
 

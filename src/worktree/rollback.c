@@ -6,10 +6,10 @@
  */
 #include <string.h>
 
-#include "ga/fd.h"
-#include "ga/objects.h"
-#include "ga/trace.h"
-#include "ga/work.h"
+#include "ga/base/trace.h"
+#include "ga/repo/objects.h"
+#include "ga/sys/fd.h"
+#include "ga/worktree/work.h"
 
 static int run(struct ga_repo *r, const struct ga_gitconfig *c, const char *const *args,
 	       const struct ga_buf *in, struct ga_buf *out, struct ga_error *err)

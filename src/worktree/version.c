@@ -3,8 +3,8 @@
  * Versions of a file of the working tree: from an object, as an object, and three of them merged.
  */
 
-#include "ga/objects.h"
-#include "ga/work.h"
+#include "ga/repo/objects.h"
+#include "ga/worktree/work.h"
 
 int ga_work_from_entry(struct ga_repo *r, const struct ga_gitconfig *c, const char *path,
 		       const struct ga_entry *e, bool converted, struct ga_work_file *ret,

@@ -21,7 +21,7 @@ static void *keep(void *p)
 #include "../../src/init/command.c"
 #undef calloc
 #include "../../src/run/run-internal.h"
-#include "ga/fd.h"
+#include "ga/sys/fd.h"
 
 enum { FDS_MAX = 6 };
 

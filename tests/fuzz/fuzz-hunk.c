@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "ga/hunk.h"
-#include "ga/objects.h"
+#include "ga/repo/hunk.h"
+#include "ga/repo/objects.h"
 
 static void expect(const struct ga_hunks *h, const bool *undo, const struct ga_buf *old,
 		   const struct ga_buf *new, const struct ga_buf *want)

@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
-#include "ga/ignore.h"
+#include "ga/base/ignore.h"
 #include "fuzz.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

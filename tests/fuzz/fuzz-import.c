@@ -6,8 +6,8 @@
 
 #include "../../src/repo/objects-internal.h"
 #include "fuzz.h"
-#include "ga/path.h"
-#include "ga/treelevel.h"
+#include "ga/base/path.h"
+#include "ga/repo/treelevel.h"
 
 /* Of what is let pass. */
 static void check_tree(const char *p, size_t n)

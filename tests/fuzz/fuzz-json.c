@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "ga/json.h"
-#include "ga/quote.h"
-#include "ga/report.h"
+#include "ga/base/json.h"
+#include "ga/base/quote.h"
+#include "ga/review/report.h"
 
 static void check_bytes(const json_t *o, const char *key, const char *want)
 {

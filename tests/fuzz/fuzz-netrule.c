@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "ga/netplan.h"
+#include "ga/net/netplan.h"
 
 static void check_host(const char *text)
 {

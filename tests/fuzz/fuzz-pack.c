@@ -7,8 +7,8 @@
 
 #include "../../src/repo/objects-internal.h"
 #include "fuzz.h"
-#include "ga/import.h"
-#include "ga/progress.h"
+#include "ga/base/progress.h"
+#include "ga/repo/import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

@@ -6,10 +6,10 @@
 
 #include "../../src/risk/internal.h"
 #include "fuzz.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/refs.h"
-#include "ga/session.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/refs.h"
+#include "ga/session/session.h"
 
 static bool model_relative(const char *path)
 {

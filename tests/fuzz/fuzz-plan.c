@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
 
 /* The stage never frees a word: it executes bwrap, or ends. */
 static char *words[1 << 16];

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "ga/netplan.h"
+#include "ga/net/netplan.h"
 
 static size_t feed(struct ga_net_ask *a, const uint8_t *p, size_t n, size_t step)
 {

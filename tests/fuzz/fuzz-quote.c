@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
 
 /* Valid UTF-8 with no control in it, neither C0 nor C1, but those named. */
 static void check_harmless(const char *s, const char *allowed)

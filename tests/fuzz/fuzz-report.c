@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "ga/path.h"
-#include "ga/report.h"
+#include "ga/base/path.h"
+#include "ga/review/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

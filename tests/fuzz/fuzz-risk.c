@@ -10,10 +10,10 @@
 #include "../../src/reach/gather.h"
 #include "../../src/risk/internal.h"
 #include "fuzz.h"
-#include "ga/fd.h"
-#include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
+#include "ga/sys/fd.h"
 
 static const char *const names[] = {
 	".envrc", ".env", "package.json", ".gitmodules", ".gitattributes", "Makefile", "src/a.js",

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "ga/config.h"
+#include "ga/config/config.h"
 
 static void defaults_into(struct ga_config *c)
 {

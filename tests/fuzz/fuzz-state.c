@@ -10,8 +10,8 @@
 
 #include "../../src/repo/repo-internal.h"
 #include "fuzz.h"
-#include "ga/fd.h"
-#include "ga/session.h"
+#include "ga/session/session.h"
+#include "ga/sys/fd.h"
 
 static int dirfd_of_session(void)
 {

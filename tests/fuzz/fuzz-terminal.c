@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
-#include "ga/termfilter.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/run/termfilter.h"
 
 /* ---- the model: characters first, then sequences, each as a whole */
 

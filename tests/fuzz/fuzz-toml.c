@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "ga/toml.h"
+#include "ga/base/toml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

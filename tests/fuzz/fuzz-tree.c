@@ -7,8 +7,8 @@
 
 #include "../../src/repo/objects-internal.h"
 #include "fuzz.h"
-#include "ga/path.h"
-#include "ga/treelevel.h"
+#include "ga/base/path.h"
+#include "ga/repo/treelevel.h"
 
 enum { CHANGES_MAX = 40 };
 

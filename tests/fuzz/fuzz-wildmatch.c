@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "fuzz.h"
-#include "ga/wildmatch.h"
+#include "ga/base/wildmatch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

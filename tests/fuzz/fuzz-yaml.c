@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "ga/quote.h"
-#include "ga/yaml.h"
+#include "ga/base/quote.h"
+#include "ga/config/yaml.h"
 
 static void put_text(const char *s, struct ga_buf *out)
 {

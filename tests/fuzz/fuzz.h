@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ga/buf.h"
-#include "ga/repo.h"
+#include "ga/base/buf.h"
+#include "ga/repo/repo.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "../../src/repo/repo-internal.h"
-#include "ga/fd.h"
+#include "ga/sys/fd.h"
 
 static struct ga_repo *repo;
 static git_odb_backend *memory;

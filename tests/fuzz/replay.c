@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/strv.h"
+#include "ga/base/path.h"
+#include "ga/base/strv.h"
+#include "ga/sys/fd.h"
 
 #define INPUT_MAX ((size_t)16 << 20)
 

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "ga/objects.h"
-#include "ga/parse.h"
-#include "ga/risk.h"
+#include "ga/base/parse.h"
+#include "ga/repo/objects.h"
+#include "ga/risk/risk.h"
 
 static double now_ms(void)
 {

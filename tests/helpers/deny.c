@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "ga/alloc.h"
+#include "ga/base/alloc.h"
 
 #define MAX 16
 

@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ga/objects.h"
-#include "ga/parse.h"
-#include "ga/process.h"
-#include "ga/quote.h"
-#include "ga/risk.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
+#include "ga/risk/risk.h"
+#include "ga/sys/process.h"
 
 static int flag_commit(struct ga_repo *r, const struct ga_host_facts *facts,
 		       const struct ga_oid *id, const struct ga_commit *c, struct ga_error *err)

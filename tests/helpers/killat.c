@@ -34,7 +34,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ga/alloc.h"
+#include "ga/base/alloc.h"
 
 #define MAX_DIRS 8
 #define MAX_PIDS 4096

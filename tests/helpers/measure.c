@@ -29,11 +29,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/alloc.h"
-#include "ga/fd.h"
-#include "ga/parse.h"
-#include "ga/process.h"
-#include "ga/strv.h"
+#include "ga/base/alloc.h"
+#include "ga/base/parse.h"
+#include "ga/base/strv.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/process.h"
 
 #define MAX_ROUNDS 2000
 

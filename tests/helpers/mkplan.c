@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/strv.h"
+#include "ga/base/strv.h"
+#include "ga/sys/fd.h"
 
 static int die(const char *what)
 {

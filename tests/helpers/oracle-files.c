@@ -12,8 +12,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/sys/fd.h"
 
 static const char *const plain_names[] = {
 	"a", "b", "c.log", "d", "d/a", "d/b", "d/e", "d/e/a", "d/e/c.log", "d.x", "d0", "f", "f/a",

@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ga/alloc.h"
-#include "ga/buf.h"
-#include "ga/path.h"
+#include "ga/base/alloc.h"
+#include "ga/base/buf.h"
+#include "ga/base/path.h"
 
 #define MAX_ARGS 16
 

@@ -18,9 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/alloc.h"
-#include "ga/fd.h"
-#include "ga/quote.h"
+#include "ga/base/alloc.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
 
 void note(struct work *w, const char *what, const char *a, const char *b)
 {

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "ga/strv.h"
+#include "ga/base/strv.h"
 
 struct work {
 	uint64_t state;       /* of the generator */

@@ -33,9 +33,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/buf.h"
-#include "ga/fd.h"
-#include "ga/parse.h"
+#include "ga/base/buf.h"
+#include "ga/base/parse.h"
+#include "ga/sys/fd.h"
 
 #define REMEMBERED ((size_t)1 << 20)
 

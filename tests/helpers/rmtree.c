@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "ga/fd.h"
+#include "ga/sys/fd.h"
 
 int main(int argc, char **argv)
 {

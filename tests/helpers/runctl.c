@@ -24,10 +24,10 @@
 #include <unistd.h>
 
 #include "../../src/run/live-internal.h"
-#include "ga/fd.h"
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/run.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/run/run.h"
+#include "ga/sys/fd.h"
 
 #define INSIDE_HOME "/home/user"
 #define INSIDE_PROJECT "/home/user/project"

@@ -15,10 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/plan.h"
-#include "ga/sandbox.h"
+#include "ga/base/path.h"
+#include "ga/sandbox/plan.h"
+#include "ga/sandbox/sandbox.h"
+#include "ga/sys/fd.h"
 
 extern char **environ;
 

@@ -27,7 +27,7 @@ code=$(awk '
 		}
 		sub(/\/\/.*/, "", out)
 		if (out ~ /[A-Za-z0-9_][ \t]*\(/) print FILENAME ":" FNR ": " out
-	}' src/*/*.[ch] include/ga/*.h)
+	}' $(find src include -name "*.[ch]"))
 
 # never NAMES PLACES REASON: the code of src and include calls none of the functions, except in PLACES
 # (a pattern of paths, or -)
@@ -35,14 +35,14 @@ never() {
 	result "$1: $3" "$(printf '%s\n' "$code" | grep -E "(^|[^A-Za-z0-9_])($1)[[:space:]]*\\(" | grep -v -E "^($2)")"
 }
 
-never 'strcpy|strcat|stpcpy|strncpy|strncat|sprintf|vsprintf|gets' - 'ga/buf.h'
-never 'strtol|strtoul|strtoll|strtoull|strtod|atoi|atol|atoll|sscanf' 'src/init/|src/probe/' 'ga/parse.h'
-never 'system|popen|execlp|execvp|execvpe' 'src/init/' 'ga/process.h'
+never 'strcpy|strcat|stpcpy|strncpy|strncat|sprintf|vsprintf|gets' - 'ga/base/buf.h'
+never 'strtol|strtoul|strtoll|strtoull|strtod|atoi|atol|atoll|sscanf' 'src/init/|src/probe/' 'ga/base/parse.h'
+never 'system|popen|execlp|execvp|execvpe' 'src/init/' 'ga/sys/process.h'
 never 'tmpnam|tempnam|mktemp|tmpfile' - 'ga_write_atomic'
 never 'strtok|localtime|gmtime|ctime|asctime' - 'hidden state'
 never 'alloca' - 'unbounded stack'
 never 'getenv|secure_getenv|setenv|unsetenv|putenv' 'src/cli/|src/init/' 'the environment is read by the command line'
-never 'malloc|calloc|realloc|reallocarray|strdup|strndup' 'src/base/alloc\.c|src/init/' 'ga/alloc.h'
+never 'malloc|calloc|realloc|reallocarray|strdup|strndup' 'src/base/alloc\.c|src/init/' 'ga/base/alloc.h'
 prints='src/cli/|src/seccomp/|src/stage/|src/init/|src/probe/'
 exits='src/sys/process\.c|src/net/|src/run/|src/capture/|src/start/watch\.c'
 never 'exit|_exit|printf|puts|putchar|perror' "$prints|$exits" 'a library neither prints nor exits'

@@ -5,7 +5,7 @@
 cd "${TEST_SRCDIR:?}" || exit 1
 
 count=0 failed=0
-for h in include/ga/*.h src/*/*.h; do
+for h in $(find include src -name "*.h"); do
 	count=$((count + 1))
 	case $h in
 	include/*) name=${h#include/} ;;
@@ -14,7 +14,7 @@ for h in include/ga/*.h src/*/*.h; do
 	# CC and flags may be several words
 	if out=$(printf '#include "%s"\n#include "%s"\ntypedef int nothing;\n' "$name" "$name" |
 		${CC:-cc} ${TEST_CPPFLAGS-} -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wstrict-prototypes \
-			-Werror -Iinclude -I. -I"$(dirname "$h")" -fsyntax-only -x c - 2>&1); then
+			-Werror -Iinclude -Isrc -I. -I"$(dirname "$h")" -fsyntax-only -x c - 2>&1); then
 		echo "ok $count - $h"
 	else
 		failed=1

@@ -7,7 +7,7 @@
 
 #include "test.h"
 
-#include "ga/config.h"
+#include "ga/config/config.h"
 
 static inline void defaults_into(struct ga_config *c)
 {

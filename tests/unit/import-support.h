@@ -7,7 +7,7 @@
 
 #include "objects-support.h"
 
-#include "ga/import.h"
+#include "ga/repo/import.h"
 
 /* Each case has two repositories in "import": "host", with one commit, and "agent", a copy
  * with objects of its own, as the private git dir of a session has them. Both are

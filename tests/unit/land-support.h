@@ -8,11 +8,11 @@
 
 #include "objects-support.h"
 
-#include "ga/land.h"
-#include "ga/refs.h"
-#include "ga/report.h"
-#include "ga/risk.h"
-#include "ga/session.h"
+#include "ga/land/land.h"
+#include "ga/repo/refs.h"
+#include "ga/review/report.h"
+#include "ga/risk/risk.h"
+#include "ga/session/session.h"
 
 #define COMMITTER "A U Thor <author@example.com> 1900000000 +0100"
 

@@ -8,7 +8,7 @@
 
 #include "repo-support.h"
 
-#include "ga/objects.h"
+#include "ga/repo/objects.h"
 
 /* The id a script prints. */
 #define OID(dir, ...) \

@@ -7,7 +7,7 @@
 
 #include "repo-support.h"
 
-#include "ga/pool.h"
+#include "ga/repo/pool.h"
 
 static inline int try_acquire(const char *name, const char *rev, bool trusted, struct ga_base *b, struct ga_error *err)
 {

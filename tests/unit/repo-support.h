@@ -6,9 +6,9 @@
 #ifndef GA_TEST_REPO_SUPPORT_H
 #define GA_TEST_REPO_SUPPORT_H
 
-#include "ga/buf.h"
-#include "ga/process.h"
-#include "ga/repo.h"
+#include "ga/base/buf.h"
+#include "ga/repo/repo.h"
+#include "ga/sys/process.h"
 
 #include "scratch.h"
 

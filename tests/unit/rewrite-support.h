@@ -8,7 +8,7 @@
 
 #include "objects-support.h"
 
-#include "ga/rewrite.h"
+#include "ga/capture/rewrite.h"
 
 #define REWRITE(name) cleanup_(ga_rewrite_release) struct ga_rewrite name = GA_REWRITE_INIT
 
@@ -31,7 +31,7 @@ static inline bool is_evil(struct ga_repo *r, const struct ga_entry *e)
 	return e->mode && !ga_blob_read(r, &e->oid, 100, &b, &err) && !strncmp(b.ptr, "evil", 4);
 }
 
-/* Takes the place of the real one: see ga/risk.h. */
+/* Takes the place of the real one: see ga/risk/risk.h. */
 int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct ga_oid *old_tree,
 		const struct ga_oid *new_tree, const struct ga_changes *changes,
 		struct ga_flags *ret, struct ga_error *err)

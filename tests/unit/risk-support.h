@@ -8,8 +8,8 @@
 #include "repo-support.h"
 
 #include "../../src/risk/internal.h"
-#include "ga/objects.h"
-#include "ga/risk.h"
+#include "ga/repo/objects.h"
+#include "ga/risk/risk.h"
 
 static inline bool has_rule(const struct ga_flags *f, const char *rule)
 {

@@ -11,7 +11,7 @@
 
 #include "test.h"
 
-#include "ga/fd.h"
+#include "ga/sys/fd.h"
 
 static char scratch_dir[4096];
 static int scratch_parent = -1;

@@ -7,9 +7,9 @@
 
 #include "test.h"
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/sandbox.h"
+#include "ga/base/path.h"
+#include "ga/sandbox/sandbox.h"
+#include "ga/sys/fd.h"
 
 /* Every test has a directory of its own with a home in it. */
 static struct {

@@ -4,8 +4,8 @@
 #include <sys/xattr.h>
 
 #include "../../src/run/run-internal.h"
-#include "ga/confine.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/run/confine.h"
 
 /* A group of its own with one setting, in the kernel's own tree: only root has one everywhere, and
  * which controllers there are depends on the machine. */

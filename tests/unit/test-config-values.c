@@ -5,7 +5,7 @@
 #include "config-support.h"
 
 #include "../../src/config/schema.h"
-#include "ga/service.h"
+#include "ga/config/service.h"
 
 TEST(every_limit_has_a_key_of_its_own)
 {

@@ -2,7 +2,7 @@
 #include "config-support.h"
 
 #include "../../src/config/schema.h"
-#include "ga/service.h"
+#include "ga/config/service.h"
 
 TEST(tools_are_absolute_directories_and_the_users_alone)
 {

@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "ga/parse.h"
-#include "ga/sync.h"
+#include "ga/base/parse.h"
+#include "ga/sys/sync.h"
 #include "scratch.h"
 
 static void put(const char *path, const char *text)

@@ -2,10 +2,10 @@
 #include "repo-support.h"
 
 #include "../../src/repo/gitdir-internal.h"
-#include "ga/gitdir.h"
-#include "ga/path.h"
-#include "ga/pool.h"
-#include "ga/refs.h"
+#include "ga/base/path.h"
+#include "ga/repo/gitdir.h"
+#include "ga/repo/pool.h"
+#include "ga/repo/refs.h"
 
 /* What the agent sees of repository <name>: <name>-inside, a working tree from a
  * base tree with a private git dir on the template. Returns the git dir. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "repo-support.h"
 
-#include "ga/path.h"
-#include "ga/strv.h"
-#include "ga/ignore.h"
+#include "ga/base/ignore.h"
+#include "ga/base/path.h"
+#include "ga/base/strv.h"
 
 /* ---- single lists */
 

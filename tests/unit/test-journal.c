@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "scratch.h"
 
-#include "ga/buf.h"
-#include "ga/journal.h"
-#include "ga/json.h"
-#include "ga/path.h"
+#include "ga/base/buf.h"
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/session/journal.h"
 
 static char *dump(json_t *o)
 {

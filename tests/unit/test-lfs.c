@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-#include "ga/lfs.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/repo/lfs.h"
 #include "scratch.h"
 
 #define V "version https://git-lfs.github.com/spec/v1\n"

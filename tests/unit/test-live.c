@@ -5,7 +5,7 @@
 
 #include <poll.h>
 
-#include "ga/buf.h"
+#include "ga/base/buf.h"
 #include "../../src/run/live-internal.h"
 #include "scratch.h"
 

@@ -4,7 +4,7 @@
  */
 #include "test.h"
 
-#include "ga/netplan.h"
+#include "ga/net/netplan.h"
 
 enum { A = 1, NS = 2, PTR = 12, TXT = 16, AAAA = 28, HTTPS = 65, ANY = 255 };
 

@@ -4,7 +4,7 @@
  */
 #include "test.h"
 
-#include "ga/netplan.h"
+#include "ga/net/netplan.h"
 
 #define BYTES(s) (s), sizeof(s) - 1
 

@@ -7,9 +7,9 @@
 #include <sched.h>
 #include <sys/mount.h>
 
-#include "ga/fd.h"
-#include "ga/net.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/net/net.h"
+#include "ga/sys/fd.h"
 #include "../../src/net/relay-internal.h"
 
 TEST(a_published_port_is_parsed_or_refused)

@@ -6,8 +6,8 @@
 
 #include <signal.h>
 
-#include "ga/fd.h"
-#include "ga/net.h"
+#include "ga/net/net.h"
+#include "ga/sys/fd.h"
 #include "../../src/net/relay-internal.h"
 
 static struct ga_net_dns_reply look_up(struct ga_relay *r, const char *name)

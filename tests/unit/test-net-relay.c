@@ -11,9 +11,9 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "ga/fd.h"
-#include "ga/net.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/net/net.h"
+#include "ga/sys/fd.h"
 #include "../../src/net/relay-internal.h"
 
 /* Time stands still unless the test lets it go on. */

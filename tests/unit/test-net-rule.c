@@ -4,7 +4,7 @@
  */
 #include "test.h"
 
-#include "ga/netplan.h"
+#include "ga/net/netplan.h"
 
 TEST(a_rule_has_one_canonical_form_or_is_refused)
 {

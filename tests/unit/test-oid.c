@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include "ga/alloc.h"
-#include "ga/oid.h"
-#include "ga/oidmap.h"
-#include "ga/sha.h"
+#include "ga/base/alloc.h"
+#include "ga/base/oid.h"
+#include "ga/base/oidmap.h"
+#include "ga/base/sha.h"
 
 #define HEX "0123456789abcdefABCDEF0123456789abcdef01"
 #define LOWER "0123456789abcdefabcdef0123456789abcdef01"

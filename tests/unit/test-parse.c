@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "ga/alloc.h"
-#include "ga/parse.h"
+#include "ga/base/alloc.h"
+#include "ga/base/parse.h"
 
 static void refuse_units(const char *const *bad, size_t n, bool (*parse)(const char *, uint64_t, uint64_t *))
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include "ga/alloc.h"
-#include "ga/path.h"
+#include "ga/base/alloc.h"
+#include "ga/base/path.h"
 
 TEST(a_path_is_below_a_whole_directory_name)
 {

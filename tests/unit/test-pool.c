@@ -3,8 +3,8 @@
 
 #include <signal.h>
 
-#include "ga/path.h"
-#include "ga/snapshot.h"
+#include "ga/base/path.h"
+#include "ga/repo/snapshot.h"
 
 TEST(a_base_is_made_found_or_moved)
 {

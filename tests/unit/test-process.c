@@ -4,9 +4,9 @@
 #include <dirent.h>
 #include <signal.h>
 
-#include "ga/buf.h"
-#include "ga/fd.h"
-#include "ga/process.h"
+#include "ga/base/buf.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/process.h"
 
 static int run_sh(const char *script, struct ga_process *p, int *status, struct ga_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include "ga/process.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
+#include "ga/sys/process.h"
 
 struct one {
 	const char *in, *out;

@@ -8,11 +8,11 @@
 #include <jansson.h>
 #include <sys/resource.h>
 
-#include "ga/parse.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/record.h"
-#include "ga/termfilter.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/run/record.h"
+#include "ga/run/termfilter.h"
 
 static const char *const env[] = { "A=B", "TERM=xterm-\"x", NULL };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "objects-support.h"
 
-#include "ga/path.h"
-#include "ga/refs.h"
-#include "ga/session.h"
-#include "ga/sync.h"
-#include "ga/trace.h"
+#include "ga/base/path.h"
+#include "ga/base/trace.h"
+#include "ga/repo/refs.h"
+#include "ga/session/session.h"
+#include "ga/sys/sync.h"
 
 static struct ga_oid one, two;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "repo-support.h"
 
-#include "ga/objects.h"
-#include "ga/path.h"
+#include "ga/base/path.h"
+#include "ga/repo/objects.h"
 
 TEST(a_repository_opens_from_any_directory_in_it)
 {

@@ -5,7 +5,7 @@
 #include "land-support.h"
 
 #include "../../src/review/review-internal.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
 
 /* An id comes out of a report, and that may be of anywhere. */
 TEST(an_id_of_a_flag_is_escaped)

@@ -2,8 +2,8 @@
 #include "land-support.h"
 
 #include "../../src/review/review-internal.h"
-#include "ga/diff.h"
-#include "ga/quote.h"
+#include "ga/base/quote.h"
+#include "ga/repo/diff.h"
 
 static struct ga_entry entry(char fill)
 {

@@ -5,7 +5,7 @@
  */
 #include "risk-support.h"
 
-#include "ga/wildmatch.h"
+#include "ga/base/wildmatch.h"
 #include "risk-fixtures.h"
 
 /* Is a rule said to cover a path, before one flag is chosen from many? */

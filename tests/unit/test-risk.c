@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-#include "ga/diff.h"
+#include "ga/repo/diff.h"
 
 #include "risk-fixtures.h"
 

@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "ga/path.h"
+#include "ga/base/path.h"
 #include "scratch.h"
 
 static void touch(const char *path)

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include "ga/sandbox.h"
+#include "ga/sandbox/sandbox.h"
 
 /* What the call gives in a child under the filter: its errno, 0 if it
  * succeeded, 1000 + the signal if that ended the child. */

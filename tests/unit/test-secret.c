@@ -4,9 +4,9 @@
  */
 #include "test.h"
 
-#include "ga/risk.h"
-#include "ga/secret.h"
-#include "ga/wildmatch.h"
+#include "ga/base/wildmatch.h"
+#include "ga/risk/risk.h"
+#include "ga/risk/secret.h"
 #include "secret-fixtures.h"
 
 static struct ga_secret judge_with(struct ga_secret_names *names, const char *path, const char *content, size_t n)

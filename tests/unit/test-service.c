@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include "ga/check.h"
-#include "ga/config.h"
-#include "ga/service.h"
+#include "ga/config/config.h"
+#include "ga/config/service.h"
+#include "ga/session/check.h"
 
 TEST(commands_are_words_of_a_shell)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include "ga/fd.h"
-#include "ga/path.h"
-#include "ga/session.h"
+#include "ga/base/path.h"
+#include "ga/session/session.h"
+#include "ga/sys/fd.h"
 
 static char *make_state(void)
 {

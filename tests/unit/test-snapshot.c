@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "objects-support.h"
 
-#include "ga/path.h"
-#include "ga/snapshot.h"
+#include "ga/base/path.h"
+#include "ga/repo/snapshot.h"
 
 #define NO_LIMIT UINT64_MAX
 

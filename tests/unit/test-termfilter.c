@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include "ga/buf.h"
-#include "ga/parse.h"
-#include "ga/quote.h"
-#include "ga/termfilter.h"
+#include "ga/base/buf.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/run/termfilter.h"
 
 #define WRONG "\xef\xbf\xbd"
 #define ST "\033\\"

@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "ga/toml.h"
+#include "ga/base/toml.h"
 
 static json_t *parse(const char *text)
 {

@@ -6,7 +6,7 @@
  */
 #include "upper-support.h"
 
-#include "ga/worktree.h"
+#include "ga/session/worktree.h"
 
 /* ---- rows */
 

@@ -4,11 +4,11 @@
  */
 #include "test.h"
 
-#include "ga/buf.h"
-#include "ga/fd.h"
-#include "ga/process.h"
-#include "ga/strv.h"
-#include "ga/wildmatch.h"
+#include "ga/base/buf.h"
+#include "ga/base/strv.h"
+#include "ga/base/wildmatch.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/process.h"
 
 /* Patterns that take exponential time in a naive matcher. */
 TEST(no_pattern_takes_exponential_time)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include "ga/buf.h"
-#include "ga/yaml.h"
+#include "ga/base/buf.h"
+#include "ga/config/yaml.h"
 
 /* "{key@line:column=value@line:column ...}"; a value in quotes or a block has a dot behind it. */
 static void show(const struct ga_yaml *y, struct ga_buf *out)

@@ -22,7 +22,7 @@
 
 #include <cmocka.h>
 
-#include "ga/error.h"
+#include "ga/base/error.h"
 
 #define TESTS_MAX 64
 static struct CMUnitTest all_tests[TESTS_MAX];

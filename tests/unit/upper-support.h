@@ -10,9 +10,9 @@
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
 
-#include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/upper.h"
+#include "ga/base/path.h"
+#include "ga/capture/upper.h"
+#include "ga/repo/objects.h"
 
 /* ---- a repository and a layer over it */
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Text that is written while it is still being produced, so that a reader need not wait for its
+ * end.
+ */
+#ifndef GA_OUT_H
+#define GA_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ga/base/buf.h"
+#include "ga/base/error.h"
+
+struct ga_out {
+	struct ga_buf text; /* not written yet; all of the text if `write` is NULL */
+	/* Returns 0; 1: nobody reads any more, so produce no more; or -1. */
+	int (*write)(void *to, const char *text, size_t n, struct ga_error *err);
+	void *to;
+};
+#define GA_OUT_INIT { GA_BUF_INIT, NULL, NULL }
+void ga_out_release(struct ga_out *o);
+#define cleanup_out cleanup_(ga_out_release)
+
+/* Write the pending text; ga_out_offer() does so only once there is enough to be worth it. Both
+ * return what `write` does, or 0. */
+int ga_out_flush(struct ga_out *o, struct ga_error *err);
+int ga_out_offer(struct ga_out *o, struct ga_error *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * TOML as a tree of JSON values. Numbers and dates are not interpreted: each is a bare value, an
+ * object whose only member, "=", is its text. Hostile input: bounded in bytes and depth.
+ */
+#ifndef GA_TOML_H
+#define GA_TOML_H
+
+#include <jansson.h>
+
+#include "ga/base/buf.h"
+
+#define GA_TOML_MAX ((size_t)4 << 20) /* bytes of a file */
+
+/* Parse it. No key and no table may be there twice. NULL: it is none, or has a key "=". */
+json_t *ga_toml_parse(const struct ga_buf *text);
+
+/* The text of a bare value; NULL: `v` is none. */
+const char *ga_toml_bare(const json_t *v);
+
+/* Append such a tree as a file that reads as the same tree, in one line each what is no table; of
+ * the original, comments and spelling are gone. False: it is too large or too deep. */
+bool ga_toml_write(json_t *table, struct ga_buf *out);
+
+#endif

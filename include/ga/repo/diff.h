@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The lines that differ between two versions of a path, computed in process from the bytes of the
+ * blobs: no attribute, diff driver, textconv, filter or configuration is consulted, so nothing in
+ * the repository can hide a change or run a program. A blob is binary if it has a NUL byte near its
+ * beginning.
+ *
+ * What a review leaves out of a change is decided here, by ga_diff_read(), and nowhere else: no
+ * rendering has a limit of its own, and the rules flag what ga_diff_read() says is not shown.
+ */
+#ifndef GA_DIFF_H
+#define GA_DIFF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ga/base/buf.h"
+#include "ga/base/error.h"
+#include "ga/base/oid.h"
+#include "ga/repo/repo.h"
+
+/* A blob longer than this is not compared line by line, nor looked into by the rules. */
+#define GA_DIFF_BLOB_MAX ((size_t)8 << 20)
+/* Nor are files compared that have more than this many lines, of both sides together, between their
+ * common beginning and end: for permuted lines, time grows as their number times its square
+ * root. */
+#define GA_DIFF_LINES_MAX ((size_t)500000)
+/* Bytes that are shown of a binary file that is flagged; of another, none are. */
+#define GA_DIFF_BINARY_MAX ((size_t)16 << 10)
+/* The bytes that ga_diff_stat() reads at most in all; files after that get no line counts. Each
+ * line that may differ counts as at least GA_DIFF_LINE_COST bytes. */
+#define GA_DIFF_LINE_COST ((size_t)32)
+#define GA_DIFF_TOTAL_MAX ((size_t)512 << 20)
+
+#define GA_DIFF_NOT_COUNTED (-2)
+struct ga_diff_lines {
+	int64_t additions, deletions; /* -1: binary; GA_DIFF_NOT_COUNTED: above a limit */
+};
+
+/* The paths that differ between two trees, with line counts; `lines` runs parallel to
+ * `changes.v`. */
+struct ga_diff_stat {
+	struct ga_changes changes; /* sorted by path */
+	struct ga_diff_lines *lines;
+};
+#define GA_DIFF_STAT_INIT { GA_CHANGES_INIT, NULL }
+void ga_diff_stat_release(struct ga_diff_stat *s);
+#define cleanup_diff_stat cleanup_(ga_diff_stat_release)
+
+/* `old_tree` or `new_tree` may be NULL: the empty tree. */
+int ga_diff_stat(struct ga_repo *r, const struct ga_oid *old_tree, const struct ga_oid *new_tree,
+		 struct ga_diff_stat *ret, struct ga_error *err);
+
+/* Count the lines of one of many changes. `*total` starts at 0 and sums up what was read for all of
+ * them; beyond GA_DIFF_TOTAL_MAX there are no counts. */
+int ga_diff_count(struct ga_repo *r, const struct ga_change *c, size_t *total,
+		  struct ga_diff_lines *ret, struct ga_error *err);
+
+/* How a review shows a change: all of it; by a word, or its beginning if it is flagged, since the
+ * version that it makes, or removes, is binary; not at all, since a version is longer than
+ * GA_DIFF_BLOB_MAX, or more than GA_DIFF_LINES_MAX lines may differ, or one is absent. */
+enum ga_diff_kind {
+	GA_DIFF_SHOWN, GA_DIFF_BINARY, GA_DIFF_TOO_LONG, GA_DIFF_TOO_MANY, GA_DIFF_ABSENT
+};
+bool ga_diff_is_binary(const struct ga_buf *text);
+
+/* Is this version one that the repository, a partial clone, has not fetched? Never in another
+ * repository, where what is missing is damage. */
+bool ga_diff_is_absent(struct ga_repo *r, const struct ga_entry *e);
+/* In a partial clone, fetch the versions in `base_tree` that are absent of all paths in which the
+ * other tree differs, by one git process, as git would by hand. `base_tree` must be one of the
+ * user's own commits: nothing is fetched because a tree of an agent's names it. What cannot be
+ * fetched stays absent. */
+int ga_diff_fetch(struct ga_repo *r, const struct ga_oid *base_tree, const struct ga_oid *tree,
+		  struct ga_error *err);
+
+/* Read both versions of a change and say how it is shown, or -1. The new one is read first, and one
+ * that is too long or absent stays empty. The content of a gitlink is the line "Subproject commit
+ * ID". */
+int ga_diff_read(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
+		 struct ga_buf *ret_old, struct ga_buf *ret_new, struct ga_error *err);
+
+/* Append the hunks of one change to `out`: lines beginning with '@', ' ', '+', '-' or '\', raw
+ * bytes. Returns how it is shown, or -1. Nothing is appended unless that is GA_DIFF_SHOWN, or
+ * GA_DIFF_BINARY and `as_text`. */
+int ga_diff_hunks(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
+		  bool as_text, struct ga_buf *out, struct ga_error *err);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The review of a session as a value, its stored form on refs/agent/<name>/report, and its
+ * renderings.
+ */
+#ifndef GA_REPORT_H
+#define GA_REPORT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "ga/base/buf.h"
+#include "ga/base/error.h"
+#include "ga/base/left.h"
+#include "ga/base/oid.h"
+#include "ga/base/out.h"
+#include "ga/base/strv.h"
+#include "ga/repo/repo.h"
+#include "ga/review/palette.h"
+#include "ga/risk/risk.h"
+#include "ga/session/session.h"
+
+enum ga_verdict { GA_VERDICT_OPEN, GA_VERDICT_ACCEPTED, GA_VERDICT_REJECTED };
+const char *ga_verdict_name(enum ga_verdict v); /* "open", "accepted", "rejected" */
+
+struct ga_report_flag {
+	char *id, *category, *path, *reason;
+	struct ga_strv also;     /* ids of other rules that fired on the path and get no flag of
+				  * their own */
+	enum ga_severity severity;
+	struct ga_entry entry;
+	bool held;
+	bool left;               /* about a leftover, by its name: shown with its severity, counted
+				  * nowhere, and no verdict is taken on it */
+	bool landing;            /* found by a landing, in what it would have made of the user's
+				  * branch, and by nothing that looked at the session itself */
+	enum ga_verdict verdict; /* bound to (path, entry) */
+};
+
+struct ga_report {
+	char *session;
+	struct ga_strv command;
+	struct ga_oid base, tip, held;  /* base: what the branch is based on; the others may be
+					 * zero */
+	struct ga_report_flag *flags;   /* most severe first, then by path */
+	size_t n_flags, cap_flags;
+	struct ga_left_list left;
+	struct ga_strv notes;           /* for people, already quoted */
+	struct ga_strv left_out;        /* paths of the uncommitted part: on no branch */
+	struct ga_oid shown, seen;      /* the commit of what the agent was shown and the tree of
+					 * what it left, which differ in these; zero: none */
+	struct ga_strv checks;          /* ga/session/check.h */
+	struct ga_strv limits;          /* keys of the limits that kept something out */
+	struct ga_strv unkept;          /* those of the notes about commits that may exist in the
+					 * session's private git dir alone, ... */
+	uint64_t unkept_more;           /* ... and how many more commits one of them stands for */
+};
+#define GA_REPORT_INIT { 0 }
+void ga_report_release(struct ga_report *r);
+#define cleanup_report cleanup_(ga_report_release)
+
+/* Begin the report of a session that did nothing; the rest is added to it. This is also the report
+ * of a captured session that has none stored. */
+void ga_report_begin(struct ga_report *r, const struct ga_session *s);
+
+/* Does it say no more than ga_report_begin() does? */
+bool ga_report_says_nothing(const struct ga_report *r);
+
+/* Add flags; `held_paths` (may be NULL) says which are held. A flag that is already there with the
+ * same rule, path and entry keeps its verdict, unless it is more severe than it was then: then it
+ * is open again. Keeps the order. */
+void ga_report_add_flags(struct ga_report *r, const struct ga_flags *f,
+			 const struct ga_strv *held_paths);
+
+/* The same for flags on leftover paths. */
+void ga_report_add_left_flags(struct ga_report *r, const struct ga_flags *f);
+
+/* The same for flags that a landing found in what is to land. */
+void ga_report_add_landing_flags(struct ga_report *r, const struct ga_flags *f);
+
+/* Add the flags of a former report that are about what is on the branch, with their verdicts,
+ * except where the path has a flag of the same rule by now. */
+void ga_report_add_former(struct ga_report *r, const struct ga_report *former);
+
+/* The flag of this rule on exactly this path and entry, or NULL. Fast even with many flags. */
+struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rule, const char *path,
+				      const struct ga_entry *entry);
+
+/* The report's flag for a flag that was added just now. Fast even with many flags. */
+struct ga_report_flag *ga_report_find_added(const struct ga_report *r, const struct ga_flag *f);
+
+/* Append a trailer for a commit made by the tool: "KEY: severity rule path", followed, for a
+ * verdict, by the mode and object id it binds to. */
+void ga_report_trailer(struct ga_buf *message, const char *key, enum ga_severity s,
+		       const char *rule, const char *path, const struct ga_entry *entry_or_null);
+/* Greatest number of trailers of one kind in a commit. */
+#define GA_REPORT_TRAILERS 100
+
+/* The number of flags by severity, by verdict and in all, without those about places. */
+struct ga_report_counts {
+	size_t severity[GA_CRITICAL + 1], verdict[GA_VERDICT_REJECTED + 1];
+	size_t held[GA_CRITICAL + 1]; /* those that are held, by severity */
+	size_t all;
+};
+void ga_report_count(const struct ga_report *r, struct ga_report_counts *ret);
+
+/* Does this flag block landing: is it open, on the branch, and high, critical or held? */
+bool ga_report_flag_blocks(const struct ga_report_flag *f);
+/* The number of flags that block. */
+size_t ga_report_open(const struct ga_report *r);
+
+/* For each flag whose path is not in this state at the tip: the commits of the branch in which the
+ * path differs from both base and tip. One commit introduced it and a later one removed it; landing
+ * the commits one by one brings both, landing their sum neither. */
+#define GA_PAST_COMMITS 3
+struct ga_past_flag {
+	size_t n; /* number of commits */
+	struct ga_oid commits[GA_PAST_COMMITS]; /* the oldest ones */
+	bool unknown; /* there are too many commits to look at them all; n is 0 */
+	bool others;  /* no commit has the flagged entry itself, for instance because that also
+		       * contains lines of the user's */
+};
+struct ga_past {
+	struct ga_past_flag *v; /* by index of the report's flags */
+	size_t n;
+};
+#define GA_PAST_INIT { NULL, 0 }
+void ga_past_release(struct ga_past *p);
+#define cleanup_past cleanup_(ga_past_release)
+/* Accepted flags are left out. `tip` may be zero. */
+int ga_report_past(struct ga_repo *repo, const struct ga_report *r, const struct ga_oid *tip,
+		   struct ga_past *ret, struct ga_error *err);
+/* Does a flag have such commits, or is that unknown? */
+bool ga_past_any(const struct ga_past_flag *p);
+/* For a flag that does: append one line about them, with how to leave them out. */
+void ga_past_text(const struct ga_past_flag *p, struct ga_buf *out);
+
+/* Write the stored form, one JSON object, as a commit (parent: the former report, or none) whose
+ * tree has the single blob "report.json". The ref is not updated: the caller does that together
+ * with the others. `committer` is a raw header value: "Name <mail> seconds zone". */
+int ga_report_write(struct ga_repo *repo, const struct ga_report *r, const char *committer,
+		    const struct ga_oid *parent_or_null, struct ga_oid *ret, struct ga_error *err);
+/* Read the stored report. Returns 1 if the session has none. Every field is validated; a damaged or
+ * foreign report is an error. */
+int ga_report_read(struct ga_repo *repo, const struct ga_session *s, struct ga_report *ret,
+		   struct ga_error *err);
+
+/* The same for one that was on the ref before, by its commit id; here a missing one is an error,
+ * too. */
+int ga_report_read_at(struct ga_repo *repo, const struct ga_session *s,
+		      const struct ga_oid *commit, struct ga_report *ret, struct ga_error *err);
+
+/* Tell the session what the report says of its result: tip, held, notes and left_out. */
+void ga_report_tell(const struct ga_report *r, struct ga_session *s);
+/* The same from the stored report. A session without one, or whose report is damaged, has none of
+ * them; whatever needs the report says so. */
+void ga_report_load(struct ga_repo *repo, struct ga_session *s);
+
+/* The stored form as text, and back; the text is ASCII. The caller frees it. */
+char *ga_report_encode(const struct ga_report *r);
+int ga_report_decode(const char *text, size_t n, struct ga_report *ret, struct ga_error *err);
+
+/* The object printed by `review --format=json` (docs/json.md). New reference, NULL on failure. */
+json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err);
+
+/* The report as Markdown to be pasted into a pull request: nothing of the agent's can make a link,
+ * mention anybody or break a table. Kept to a length that forges accept. */
+int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
+		       struct ga_buf *out, struct ga_error *err);
+
+/* Append to `ret` how the commands of `finish` ended (ga/session/check.h), one line each, safe to
+ * show; and for JSON, as an array of {"command", "end", "status"} (new reference). */
+void ga_report_checks(const struct ga_strv *checks, struct ga_strv *ret);
+json_t *ga_report_checks_json(const struct ga_strv *checks);
+/* The same as trailers of a commit message, at most GA_REPORT_TRAILERS: with those that it ends
+ * in, or in a paragraph of their own. */
+void ga_report_check_trailers(const struct ga_strv *checks, struct ga_buf *message);
+
+/* A list of paths for JSON: an array of {"path"} or {"path_b64"}. New reference. */
+json_t *ga_report_paths_json(const struct ga_strv *paths);
+
+/* How flags are listed for people: those of one rule, severity and state in one directory are one
+ * line, if there are more than three; and so are all of one severity and state about what agents
+ * are told. Those of places have none. */
+struct ga_flag_line {
+	size_t first;        /* index of its first flag */
+	char *path, *reason; /* owned; the path is quoted, or a directory's, with a count */
+};
+struct ga_flag_lines {
+	struct ga_flag_line *v;
+	size_t n, cap;
+};
+void ga_flag_lines(const struct ga_report *r, struct ga_flag_lines *ret);
+void ga_flag_lines_release(struct ga_flag_lines *l);
+#define cleanup_flag_lines cleanup_(ga_flag_lines_release)
+
+/* The report as text: header, commits, flags, held, leftovers, diffstat and, at the end, the
+ * commands to type next (if a landing `waits` to be finished: to go on with it). Everything of the
+ * agent's is escaped. What needs no content to be read comes first and is written before any is
+ * read. Returns 0; 1: nobody reads any more (ga/base/out.h); -1. */
+int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
+		   bool waits, bool colour, struct ga_out *out, struct ga_error *err);
+
+/* Every leftover file, with the flags that its name raises on this host, below the
+ * entries of the report: as text, and as the object printed by `review --leftovers --json`. */
+void ga_left_text(const struct ga_report *r, const struct ga_left_files *files,
+		  const struct ga_host_facts *facts, bool colour, struct ga_buf *out);
+json_t *ga_left_json(const struct ga_report *r, const struct ga_left_files *files,
+		     const struct ga_host_facts *facts);
+
+/* In a partial clone, fetch the versions of the session's base that a review compares with
+ * (ga_diff_fetch()). */
+int ga_review_fetch(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err);
+/* The diff base..tip with flagged files first, then what is held, then what was left out of
+ * the branch, written file by file. Computed in process from blob bytes: no attribute, driver,
+ * filter or configuration is consulted. Bytes of the agent's are escaped; the only colour escapes
+ * are ours. A binary file that is flagged is shown escaped.
+ * What is left out is said, and is what ga_diff_read() says and no more. Returns 0; 1: nobody reads
+ * any more; -1. */
+int ga_review_diff(struct ga_repo *repo, const struct ga_report *r,
+		   const struct ga_palette *palette_or_null, struct ga_out *out,
+		   struct ga_error *err);
+
+/* The commit that a review shows all of: what is held, else the tip; zero: neither. */
+const struct ga_oid *ga_review_commit(const struct ga_report *r);
+/* The same of what changed since the review of the commit `then`, of what differs from the base
+ * now; nothing if `then` is zero, or gone. */
+int ga_review_since(struct ga_repo *repo, const struct ga_report *r, const struct ga_oid *then,
+		    const struct ga_palette *palette_or_null, struct ga_out *out,
+		    struct ga_error *err);
+/* The same for any two trees (NULL: the empty tree), and for one file. */
+int ga_review_tree_diff(struct ga_repo *repo, const struct ga_oid *old_tree,
+			const struct ga_oid *new_tree, const struct ga_palette *palette_or_null,
+			struct ga_out *out, struct ga_error *err);
+int ga_review_file_diff(struct ga_repo *repo, const struct ga_change *c, bool flagged,
+			const struct ga_palette *palette_or_null, struct ga_out *out,
+			struct ga_error *err);
+
+/* Render raw lines of ga_diff_hunks() for a terminal. */
+void ga_review_hunks_text(const struct ga_buf *hunks, const struct ga_palette *palette_or_null,
+			  struct ga_buf *out);
+
+/* ---- deciding ---------------------------------------------------------- */
+
+enum ga_review_where {
+	GA_REVIEW_BRANCH,
+	GA_REVIEW_HELD,
+	GA_REVIEW_LEFT_OUT,
+	GA_REVIEW_ELSEWHERE, /* flagged, but not a change: a leftover, or about the session */
+};
+
+struct ga_review_item {
+	struct ga_change change; /* its path is owned; without a change both sides are zero */
+	enum ga_review_where where;
+	bool flagged;
+};
+struct ga_review_items {
+	struct ga_review_item *v;
+	size_t n, cap;
+};
+void ga_review_items_release(struct ga_review_items *l);
+#define cleanup_items cleanup_(ga_review_items_release)
+
+/* Everything the user can decide about, in the order of the diff: flagged paths first, each
+ * once. */
+int ga_review_items(struct ga_repo *repo, const struct ga_report *r, struct ga_review_items *ret,
+		    struct ga_error *err);
+
+/* What to show about an item before its diff: where it is, and its flags. */
+void ga_review_item_text(const struct ga_report *r, const struct ga_review_item *item, bool colour,
+			 struct ga_buf *out);
+
+/* What the user tells the agent about each path; "" is the session as a whole. */
+struct ga_remarks {
+	struct ga_strv paths, texts;
+};
+#define GA_REMARKS_INIT { GA_STRV_INIT, GA_STRV_INIT }
+void ga_remarks_release(struct ga_remarks *r);
+void ga_remarks_add(struct ga_remarks *r, const char *path, const char *text);
+
+/* The feedback for `resume --feedback`: what ga_decide() returned as rejected, as patches with raw
+ * bytes, and the remarks on each path. Patches beyond GA_FEEDBACK_PATCHES bytes, and those of
+ * binary files, are only named. */
+#define GA_FEEDBACK_PATCHES ((size_t)900 << 10)
+int ga_feedback(struct ga_repo *repo, const char *session, const struct ga_changes *rejected,
+		const struct ga_remarks *remarks, struct ga_buf *out, struct ga_error *err);
+
+#endif

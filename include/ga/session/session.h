@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sessions as values and on disk:
+ *
+ *     <state>/sessions/<name>/{session,lock,shown,journal.jsonl}
+ *                             {upper,work,extras,shared,git,gitwork,stage}/
+ *
+ * <state> is a directory below the setting `state_dir`, named after the repository's id; every
+ * directory is 0700.
+ */
+#ifndef GA_SESSION_H
+#define GA_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "ga/base/error.h"
+#include "ga/base/oid.h"
+#include "ga/base/strv.h"
+#include "ga/repo/refs.h"
+
+enum ga_state {
+	GA_STATE_NEW,         /* being set up; nothing ran yet */
+	GA_STATE_RUNNING,
+	GA_STATE_INTERRUPTED, /* never stored: RUNNING, and its supervisor is gone */
+	GA_STATE_CAPTURED,
+	GA_STATE_LANDED,
+	GA_STATE_DROPPED,
+};
+const char *ga_state_name(enum ga_state s);
+/* Parse the name of a state; false if there is no such state. */
+bool ga_state_parse(const char *name, enum ga_state *ret);
+
+#define GA_SESSION_NAME_MAX 64
+
+/* What a session is: said when it starts. */
+struct ga_session_id {
+	char *project;           /* the working tree it was started in */
+	char *gitdir;            /* the git dir of that working tree */
+	char *branch;            /* "refs/heads/agent/<name>" */
+	char *onto_ref;          /* the branch HEAD was on at the start; NULL if detached */
+	struct ga_oid onto;      /* HEAD at the start (or --base): what the published branch is
+				  * based on */
+	struct ga_oid base;      /* what the session is based on: `onto`, or the snapshot on top of
+				  * it */
+	bool live;               /* the working tree itself is the lower layer ... */
+	uint64_t live_dev, live_ino; /* ... and is this directory; zero: unknown */
+	bool trusted;            /* the base holds no agent content that the user has not merged */
+	char *message;           /* -m, or NULL */
+	struct ga_strv command;
+	uint64_t started;        /* seconds since the epoch */
+	struct ga_strv submodules; /* populated submodules, relative: each has a session of its own
+				    * with the same name, in its own repository ... */
+	struct ga_strv part_ids; /* ... which has this id; parallel to `submodules` */
+	char *within;            /* for the session of a submodule: directory of the superproject's
+				  * session; else NULL */
+	char *remote;            /* of ga_fetch_session(), or NULL. Such a session has no layers */
+};
+
+/* What is to be seen inside, and what the layers over it mean. */
+struct ga_session_view {
+	struct ga_strv shared;   /* shared ignored directories, relative; the layers of number i are
+				  * in shared/<i>. Some may be removed: ga_session_shared() */
+	struct ga_strv skipped;  /* skipped paths, for users */
+	struct ga_strv masked;   /* paths of secrets that are masked ... */
+	struct ga_strv masked_objects; /* ... and files of git's object store with the same
+					* content */
+	struct ga_strv exposed;  /* absolute paths that are shown although they are secrets */
+	struct ga_strv stood;    /* earlier values of `agent_base`, oldest first: parts of the
+				  * agent's history may be based on them */
+	struct ga_strv renamed;  /* what files with uncommitted work were renamed to */
+	struct ga_oid tree;      /* what the layers show, as far as it was captured ... */
+	struct ga_oid full;      /* ... and the same as based on `onto`, held paths included */
+	struct ga_oid agent_base; /* set by resume, else zero: the base of the agent's history from
+				   * now on, `branch_base` or the user's uncommitted work on top */
+	struct ga_oid branch_base; /* the same: the branch then, on which new commits are
+				    * published */
+	struct ga_oid update;    /* a user's commit that a resume was told to merge inside; zero */
+	struct ga_oid updated;   /* the last of these that the published history has; zero */
+	struct ga_oid bring;     /* set while the layers are prepared for a resume, else zero: the
+				  * trees they are being brought to. Meanwhile they show something
+				  * between `tree` and this, none of which is the agent's work */
+	struct ga_oid bring_full;
+	char *boot;              /* id of the boot during which its layers were last written;
+				  * NULL */
+	char *incomplete;        /* why its layers lack a part of its work, for people; NULL: they
+				  * do not */
+};
+
+/* Its last run. */
+struct ga_session_run {
+	uint64_t finished;       /* 0 while running */
+	int exit_status;         /* the agent's; -1 unknown */
+	int pid;                 /* pid 1 of the sandbox, and its pid namespace */
+	uint64_t pidns;
+	struct ga_strv limits;   /* limits on what it may use, in the form of
+				  * ga_confine_describe() */
+	char *network;           /* "host", "allow", "none"; NULL: made by an older version,
+				  * host */
+	struct ga_strv network_options; /* what the command line set about the network: KEY=VALUE */
+	struct ga_strv published; /* while it runs: "127.0.0.1:43211:3000", the host's address
+				   * first */
+	uint64_t ports;          /* GIT_AGENT_PORT_BASE; 0: none */
+	struct ga_strv refused;  /* "COUNT HOST:PORT", or for a look-up "COUNT HOST" */
+	uint64_t unlisted;       /* number of further ones that were refused */
+	struct ga_strv forbidden; /* the same for allowed names that led where none may lead */
+	struct ga_strv checks;   /* how its `finish` commands ended (ga/session/check.h) */
+	struct ga_strv remarks;  /* for people (already quoted) */
+	uint64_t resumed;        /* time of the last resume */
+	struct ga_strv resumed_with; /* the command it was resumed with, if not its own */
+};
+
+/* Its result, set by capture, land and fetch. The first four are what its report says, and stored
+ * nowhere else: a session that was just loaded has none (ga_report_load() in ga/review/report.h).
+ * */
+struct ga_session_result {
+	struct ga_oid tip;       /* tip of the branch; zero: nothing changed */
+	struct ga_oid held;      /* refs/agent/<name>/held; zero: nothing held */
+	struct ga_strv notes;    /* remarks of capture, for people (already quoted) */
+	struct ga_strv left_out; /* paths of the uncommitted part that are still to be brought */
+	struct ga_oid base_report; /* the report on what `branch_base` has; zero: none. An ancestor
+				    * of the one on refs/agent/<name>/report */
+	struct ga_oid landed;    /* the commit that landed it */
+	struct ga_oid remote_tip, remote_held; /* what the remote had */
+	char *arrived, *arrived_in; /* of one that arrived otherwise (ga_arrived()) and is LANDED:
+				     * how, and in which ref */
+	char *stamp;             /* of one that is DROPPED, or was: its name in the trash */
+};
+
+struct ga_session {
+	char *name;
+	enum ga_state state;
+	char *dir;               /* absolute path of the session's directory; not stored */
+	bool damaged;            /* INTERRUPTED, as its capture was damaged; not stored */
+	struct ga_session_id id;
+	struct ga_session_view view;
+	struct ga_session_run run;
+	struct ga_session_result result;
+};
+
+/* The file that says that shared directory number `i` was removed inside. From then on what is at
+ * its path is the project's own, and it is never shown again: the session would find what it had
+ * removed, and what it made there since would be covered. */
+char *ga_session_removed(const struct ga_session *s, size_t i);
+bool ga_session_shares(const struct ga_session *s, size_t i);
+/* The directories that it still shares. */
+void ga_session_shared(const struct ga_session *s, struct ga_strv *ret);
+#define GA_SESSION_INIT { .run = { .exit_status = -1 } }
+void ga_session_release(struct ga_session *s);
+/* The current base of the agent's history, and that of the published one: also of a session that
+ * was never resumed, unlike the fields. */
+const struct ga_oid *ga_session_agent_base(const struct ga_session *s);
+const struct ga_oid *ga_session_branch_base(const struct ga_session *s);
+/* What the published history is compared with, to find the session's own changes: `id.onto`, or the
+ * user's commit that was merged into it since. */
+const struct ga_oid *ga_session_own_base(const struct ga_session *s);
+#define cleanup_session cleanup_(ga_session_release)
+
+/* Is it [a-z0-9] then [a-z0-9._-]*, not ending in ".lock" or ".", without "..", at most
+ * GA_SESSION_NAME_MAX bytes? */
+bool ga_session_name_ok(const char *name);
+/* The same as an error with a hint; also fails if the session exists already, or its branch (the
+ * branches below agent/ are in `taken`). */
+int ga_session_name_check(const char *state_dir, const char *name, const struct ga_strv *taken,
+			  struct ga_error *err);
+
+/* A stem for numbered names, made from a command: its last path component, reduced to what a name
+ * may contain ("claude" for "/usr/bin/claude"); "agent" if nothing is left. The caller frees it. */
+char *ga_session_stem(const char *command);
+
+/* Open the state directory of a repository, made (0700) if missing; it and its parents are checked
+ * for owner and mode. `base` is the configured or default root ("~/.local/state/git-agent"). */
+int ga_store_open(const char *base, const char *repo_id, char **ret_state_dir,
+		  struct ga_error *err);
+
+/* The directory on which every stage mounts its tmpfs, made and checked in the same way; the caller
+ * frees `*ret`. */
+int ga_store_stage(const char *base, char **ret, struct ga_error *err);
+
+/* The number from which names of that stem may be taken: above those of sessions in the trash, as
+ * these may come back. */
+unsigned ga_session_first_number(const char *state_dir, const char *stem);
+
+/* Create <state>/sessions/<name> and its layer directories, exclusively. With `name` NULL it gets
+ * the first of "<stem>-1", "<stem>-2" ..., from ga_session_first_number() on, that is neither a
+ * session nor a branch in `taken`. It comes locked. */
+int ga_session_create(const char *state_dir, const char *name, const char *stem,
+		      const struct ga_strv *taken, struct ga_session *ret, int *ret_lock,
+		      struct ga_error *err);
+
+/* Write the state file; the former one is kept as session.old, which readers get meanwhile. The new
+ * one is on the disk when this returns, unless the session has no result yet. */
+int ga_session_save(const struct ga_session *s, struct ga_error *err);
+/* The same for a session whose result is still being synced by `*first` (ga/sys/sync.h): the state
+ * file does not refer to the result before that is on the disk; if syncing fails, the state stays
+ * what it was. `*first` is ended afterwards. */
+struct ga_sync_beside;
+int ga_session_save_after(const struct ga_session *s, struct ga_sync_beside **first,
+			  struct ga_error *err);
+
+/* In the session's directory: what the user said of what was rejected (ga_feedback()), for the
+ * agent to be given by the next resume. */
+#define GA_REMARKS_FILE "remarks"
+
+/* Read a session. A damaged state file falls back to session.old; if both are unusable, an error
+ * names the file and what to do. Returns 1 if there is no such session; layers that an agent wrote
+ * to without a state file are damage as well. */
+int ga_session_load(const char *state_dir, const char *name, struct ga_session *ret,
+		    struct ga_error *err);
+
+/* The same from a directory that has been moved. */
+int ga_session_load_from(const char *dir, const char *name, struct ga_session *ret,
+			 struct ga_error *err);
+
+/* The names of all sessions, sorted. */
+int ga_session_names(const char *state_dir, struct ga_strv *ret, struct ga_error *err);
+
+/* Remove directories made before that time that never became a session and belong to no living
+ * process. `dry`: remove nothing. Adds to `names`. */
+int ga_session_sweep(const char *state_dir, time_t before, bool dry, struct ga_strv *names,
+		     struct ga_error *err);
+
+/* Remove a session's directory; the caller holds its lock. It is first renamed to a name nobody
+ * else uses: one that is removed entry by entry under its own name could, half way, be taken by
+ * others for a stale one or for a session without a lock. What remains if that fails is swept
+ * later. */
+int ga_session_remove_dir(const char *dir, struct ga_error *err);
+
+/* Take the session's lock (the supervisor holds it while it lives, and so does whoever captures or
+ * lands). Returns 1 if somebody else holds it, 2 if the session is gone (dropped meanwhile). */
+int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct ga_error *err);
+
+/* Note that the session was shown to the user as it is now, with this commit, and tell which one
+ * was shown before (zero: none); and fail with GA_ECONFLICT if it was shown, and captured or
+ * fetched again after that. Verdicts do not count. */
+int ga_session_mark_shown(const struct ga_session *s, const struct ga_oid *commit,
+			  struct ga_oid *ret_former, struct ga_error *err);
+int ga_session_check_shown(const struct ga_session *s, struct ga_error *err);
+
+/* The prefixes of the branches of all sessions, and of their other refs. */
+#define GA_SESSION_BRANCHES "refs/heads/agent/"
+#define GA_SESSION_REFS "refs/agent/"
+/* List the user's branches, remote branches and tags: all except those of sessions, here and on
+ * remotes, and except refs whose object is missing, which git treats as an error. Adds to `ret`. */
+int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error *err);
+
+/* Is it a remote-tracking branch of a session: "refs/remotes/<remote>/agent/<name>"? */
+bool ga_session_is_tracked(const char *ref);
+
+/* The full name of a session's ref; the caller frees it. `what`: "base", "from", "held", "orig",
+ * "report", "earlier/<commit>". */
+char *ga_session_ref(const struct ga_session *s, const char *what);
+
+#endif
