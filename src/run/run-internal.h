@@ -115,6 +115,8 @@ int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_p
 /* The master of a new terminal of the sandbox, or -1. Messages to clients of `live` (NULL: there
  * are none) that come meanwhile are passed on. */
 int run_ask_pty(struct ga_sandbox *sb, struct ga_live *live, struct ga_error *err);
+/* Fail with what bwrap or init said last. */
+int run_ctl_ended(const struct ga_sandbox *sb, struct ga_error *err);
 /* Turn a FAILED message into an error. */
 int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *program,
 		     struct ga_error *err);
@@ -207,6 +209,8 @@ void run_services_move(const struct ga_sandbox *sb, const struct pollfd p[GA_RUN
 /* Process a message about one of the services. */
 void run_services_message(const struct ga_sandbox *sb, const struct ga_ctl_msg *m);
 void run_services_free(struct ga_sandbox *sb);
+bool run_services_over(const struct run_services *all);
+void run_services_signal(const struct ga_sandbox *sb, int n);
 
 /* ---- shares.c: shared directories that a program inside removes */
 
