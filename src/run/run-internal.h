@@ -142,9 +142,6 @@ int run_open_again(int fd);
 void run_terminal_write(int fd, const char *p, size_t n);
 int run_terminal_raw(struct run_terminal *t);
 void run_terminal_restore(struct run_terminal *t);
-/* Open a pty of the sandbox with the settings and size of the caller's terminal. */
-int run_pty_open(struct ga_sandbox *sb, struct ga_live *live, const struct run_terminal *t,
-		 int *ret_master, int *ret_slave, struct ga_error *err);
 void run_pty_resize(const struct run_terminal *t, int master);
 
 /* ---- stream.c: bytes from one descriptor to another */
