@@ -168,8 +168,8 @@ static char *log_of(const struct depot *d, const char *name)
 	return ga_strf("%s/jobs/%s", d->dir, name);
 }
 
-/* The job has ended and never began the session: what it said last. */
-static json_t *absent(const struct depot *d, const char *name)
+/* The job has ended, and its session has not, or never began: what it said last. */
+static json_t *gone(const struct depot *d, const char *name, const char *state)
 {
 	cleanup_free char *log = log_of(d, name), *line = NULL;
 	cleanup_error struct ga_error none = GA_ERROR_INIT;
@@ -179,7 +179,7 @@ static json_t *absent(const struct depot *d, const char *name)
 	line = ga_git_last_line(&said);
 	if (line)
 		line[strnlen(line, LOG_TAIL)] = '\0';
-	return slurm_state("absent", line ? line : "");
+	return slurm_state(state, line ? line : "its job is gone, and left no result");
 }
 
 /* What one is that has no end in the depot: by its state `before` Slurm was asked and `now`, both
@@ -189,11 +189,11 @@ static json_t *judge(const struct depot *d, const char *name, const json_t *befo
 {
 	if (!json_is_object(now))
 		return is(row, "pending") ? json_incref(row)
-		       : row ? slurm_state("pending", "starting") : absent(d, name);
+		       : row ? slurm_state("pending", "starting") : gone(d, name, "absent");
 	/* it has begun in between, or runs */
 	if (!json_is_object(before) || is(row, "running"))
 		return json_incref(now);
-	return slurm_state("lost", "its job is gone, and left no result");
+	return gone(d, name, "lost");
 }
 
 /* What they are, by their names; as in left_by(). */

@@ -245,6 +245,24 @@ test_that SLURM 'what the node refuses is said with the reason' '
 	git agent drop --force a
 '
 
+test_that SLURM 'a result that cannot be given stays on the node, and that is said' '
+	make_repo full &&
+	agree cluster &&
+	settings_of_cluster &&
+	git agent start --on cluster -n f -- sh -c "echo 1 >n; until [ -e \$HOME/give ]; do sleep 0.1; done" &&
+	test_wait_for "git agent diff f | grep -q +1" &&
+	depot=$(depot) &&
+	mv "$depot/objects" ../objects &&
+	>"$far/aihome/give" &&
+	test_wait_for "job_is f gone" &&
+	mv ../objects "$depot/objects" &&
+	test_fails 128 "agent/f is lost on .cluster.: .*what it left stays in" git agent review f &&
+	own=$(sed -n "s/.* stays in .\(.*\). on its node.*/\1/p" ../err) &&
+	git -C "$own/depot" log -p --branches | grep "^+1" &&
+	rm -r "$own" &&
+	git agent drop --force f
+'
+
 test_lazy_prereq NETWORKDISK 'test_have_prereq SLURM && [ "$(id -u)" = 0 ] && cd "$HOME" &&
 	mkdir -p ovl/l ovl/u ovl/w disk &&
 	mount -t overlay -o lowerdir=ovl/l,upperdir=ovl/u,workdir=ovl/w none disk'
