@@ -299,14 +299,13 @@ static void remove_tree(struct depot *d)
 	(void)ga_rmtree_at(AT_FDCWD, d->tree, &ignored);
 }
 
-static void give_back(struct depot *d)
+static int give_back(struct depot *d, struct ga_error *err)
 {
-	cleanup_free char *ref = depot_ref(d, "claim"), *above = ga_path_parent(d->tree);
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *above = ga_path_parent(d->tree);
 
 	remove_tree(d);
 	(void)rmdir(above);
-	(void)GIT(d, &ignored, "update-ref", "-d", ref);
+	return depot_forget(d, err);
 }
 
 static int add_tree(struct depot *d, const char *base, struct ga_error *err)
@@ -357,6 +356,7 @@ int depot_start(struct depot *d, int held, struct ga_error *err)
 
 static int do_start(struct depot *d, struct ga_error *err)
 {
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_close int held = -1;
 	int rc = check_depot(d, err);
 
@@ -366,7 +366,8 @@ static int do_start(struct depot *d, struct ga_error *err)
 		rc = slurm_submit(d, err);
 	else if (!rc && !(rc = hold(d, &held, err)) && !(rc = claim(d, err)) &&
 		 depot_start(d, held, err)) {
-		give_back(d);
+		/* of a start that failed there is no record by which it could be dropped */
+		(void)give_back(d, &ignored);
 		rc = -1;
 	}
 	ga_json_set(d->answer, "claimed", json_boolean(rc > 0));
@@ -467,8 +468,7 @@ static int do_drop(struct depot *d, struct ga_error *err)
 	if (!access(d->tree, F_OK) && depot_has(d, GA_SESSION_REFS, "base") &&
 	    depot_run(&words, DEPOT_RUN(.cwd = d->tree), NULL, err))
 		return -1;
-	give_back(d);
-	return depot_forget(d, err);
+	return give_back(d, err);
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */

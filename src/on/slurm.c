@@ -305,7 +305,8 @@ int slurm_submit(struct depot *d, struct ga_error *err)
 	/* it may have been submitted all the same, and then must not run unseen */
 	if (forbid(d, &none) > 0)
 		return 0;
-	(void)cancel(d, &ignored);
+	if (!cancel(d, &ignored))
+		(void)depot_forget(d, &ignored);
 	return -1;
 }
 

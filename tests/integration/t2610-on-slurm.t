@@ -242,7 +242,10 @@ test_that SLURM 'what the node refuses is said with the reason' '
 	git agent start --on cluster -n a -- true &&
 	test_wait_for "job_is a gone" &&
 	test_fails 128 "never began on .cluster.*cannot make .*nowhere" git agent review a &&
-	git agent drop --force a
+	git agent drop --force a &&
+	settings_of_cluster --partition=nowhere &&
+	test_fails 125 "on .cluster.: sbatch: error" git agent start --on cluster -n p -- true &&
+	test -z "$(git -C "$(depot)" for-each-ref)"
 '
 
 test_that SLURM 'a result that cannot be given stays on the node, and that is said' '
