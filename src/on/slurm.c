@@ -372,8 +372,7 @@ int slurm_do(struct depot *d, const struct ga_strv *words, struct ga_error *err)
 
 	if (rc <= 0)
 		return rc ? -1 : cancel(d, err);
-	state = slurm_get(d, "state");
-	state = state ? state : look_at(d, err);
+	state = look_at(d, err);
 	rc = !state ? -1 : is(state, "running") ? do_inside(d, state, err)
 	     : do_ended(d, state, words, err);
 	json_decref(state);

@@ -331,6 +331,7 @@ test_that SLURM 'a node that is lost loses the session, and that is said' '
 	git agent list | grep "^n  *lost" &&
 	test_fails 128 "agent/n is lost on .cluster.: its job is gone, and left no result" git agent review n &&
 	test_fails 128 "is lost" git agent wait n &&
+	test_fails 128 "session .n. is lost" git agent logs n &&
 	test_fails 128 "is lost" git agent drop n &&
 	rm -f "$cluster/slurmd.pid" &&
 	slurmd_start &&
