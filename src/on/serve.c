@@ -88,9 +88,8 @@ static int hold(struct depot *d, int *ret_fd, struct ga_error *err)
 static int claim(struct depot *d, struct ga_error *err)
 {
 	cleanup_free char *ref = depot_ref(d, "claim"), *base = depot_ref(d, "base");
-	cleanup_error struct ga_error lost = GA_ERROR_INIT, ignored = GA_ERROR_INIT;
+	cleanup_error struct ga_error lost = GA_ERROR_INIT;
 
-	(void)GIT(d, &ignored, "update-ref", LAST_BASE, base);
 	if (!GIT(d, &lost, "update-ref", ref, base, ""))
 		return 0;
 	return depot_has(d, DEPOT_REFS, "claim") ? depot_has(d, GA_SESSION_REFS, "base")
@@ -110,9 +109,10 @@ static int do_start(struct depot *d, struct ga_error *err)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_close int held = -1;
+	cleanup_free char *base = depot_ref(d, "base");
 	int rc = check_depot(d, err);
 
-	if (!rc && !depot_has(d, DEPOT_REFS, "base"))
+	if (!rc && GIT(d, &ignored, "update-ref", LAST_BASE, base))
 		rc = ga_fail(err, GA_EFATAL, "the base of the session is not there");
 	if (!rc && json_is_true(json_object_get(d->input, "slurm")))
 		rc = slurm_submit(d, err);
@@ -200,11 +200,6 @@ static int do_drop(struct depot *d, struct ga_error *err)
 	return give_back(d, err);
 }
 
-static bool is_id(const char *s)
-{
-	return strlen(s) == ID_DIGITS && strspn(s, "0123456789abcdef") == ID_DIGITS;
-}
-
 /* A directory's name that may be shown anywhere. */
 static bool is_plain(const char *s)
 {
@@ -223,7 +218,8 @@ static int open_depot(struct depot *d, const char *home, struct ga_error *err)
 	cleanup_free char *dir = ga_strf("%s%s/git-agent/on/%s", set ? data : home,
 					 set ? "" : "/.local/share", project);
 
-	if (!is_id(project) || !ga_session_name_ok(name) || !is_plain(directory))
+	if (strlen(project) != ID_DIGITS || project[strspn(project, "0123456789abcdef")] ||
+	    !ga_session_name_ok(name) || !is_plain(directory))
 		return ga_fail(err, GA_EUSAGE, "the request is not understood");
 	depot_at(d, dir, name, directory);
 	return 0;

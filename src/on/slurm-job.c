@@ -203,7 +203,7 @@ static const char *reason(const struct job *j)
 		return "";
 	ga_strv_push_many(&words, "squeue", "--noheader", "--format=%r", NULL);
 	ga_strv_pushf(&words, "--jobs=%s", j->id);
-	(void)depot_run(&words, DEPOT_RUN(.timeout_ms = 3000), &out, &ignored);
+	(void)depot_run(&words, DEPOT_RUN(.timeout_ms = 10000), &out, &ignored);
 	return out.len >= 9 && !strncmp(out.ptr, "TimeLimit", 9) ? "time limit" : "cancelled";
 }
 

@@ -30,7 +30,8 @@ test_that SLURM 'a session is a job, and its commits are reviewed and land here'
 	test_fails 129 "was a job on .cluster." git agent resume one &&
 	git agent drop one &&
 	test -z "$(ls "$HOME/scratch")" &&
-	test -z "$(git -C "$(echo "$far"/.local/share/git-agent/on/*/depot/.git)" for-each-ref)"
+	test_prints refs/agent-on/base git -C "$(echo "$far"/.local/share/git-agent/on/*/depot/.git)" for-each-ref \
+		--format="%(refname)"
 '
 
 depot() {
@@ -69,7 +70,7 @@ test_that SLURM 'a job that waits says so, and one that is cancelled then never 
 	test_must_fail scontrol release "$id" &&
 	test_fails 1 "was cancelled before it began" git agent review h &&
 	git agent drop h &&
-	test -z "$(git -C "$(depot)" for-each-ref)" &&
+	test_prints refs/agent-on/base git -C "$(depot)" for-each-ref --format="%(refname)" &&
 	ran 0
 '
 
@@ -245,7 +246,7 @@ test_that SLURM 'what the node refuses is said with the reason' '
 	git agent drop --force a &&
 	settings_of_cluster --partition=nowhere &&
 	test_fails 125 "on .cluster.: sbatch: error" git agent start --on cluster -n p -- true &&
-	test -z "$(git -C "$(depot)" for-each-ref)"
+	test_prints refs/agent-on/base git -C "$(depot)" for-each-ref --format="%(refname)"
 '
 
 test_that SLURM 'a result that cannot be given stays on the node, and that is said' '
