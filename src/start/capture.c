@@ -72,7 +72,7 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 	start_add_environment(c->e, NULL, &c->spec, c->s);
 	/* The agents' home may be closed, or hold a link where the project is to be
 	 * mounted, and git needs nothing of it. */
-	home = start_fresh_dir(c->s, "home", err);
+	home = ga_session_fresh_dir(c->s, "home", err);
 	if (!home)
 		return -1;
 	free(c->spec.home_source);

@@ -504,7 +504,7 @@ static int begin_new(struct fetch *f, const char *name, int *ret_lock, struct ga
 	const struct ga_repo_info *info = ga_repo_info(f->r);
 	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
 
-	if (start_taken_names(f->r, &taken, err) ||
+	if (ga_session_taken_names(f->r, &taken, err) ||
 	    ga_session_create(f->e->state_dir, name, NULL, &taken, f->s, ret_lock, err))
 		return -1;
 	f->s->state = GA_STATE_NEW;

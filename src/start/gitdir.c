@@ -20,7 +20,7 @@ static int live_index(struct ga_start_env *e, const struct ga_session *s, struct
 {
 	const struct ga_repo_info *info = ga_repo_info(e->repo);
 	cleanup_free char *from = ga_path_join(info->gitdir, "index");
-	cleanup_free char *dir = start_dir(s, "git"), *index = ga_path_join(dir, "index");
+	cleanup_free char *dir = ga_session_path(s, "git"), *index = ga_path_join(dir, "index");
 	cleanup_close int src = open(from, O_RDONLY | O_CLOEXEC), at = -1;
 	char hex[GA_OID_HEXSZ + 1];
 	const char *const read_tree[] =
@@ -50,7 +50,7 @@ static int forget_stat(struct ga_start_env *e, const struct ga_session *s,
 		       struct ga_error *err)
 {
 	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
-	cleanup_free char *dir = start_dir(s, "git"), *index = ga_path_join(dir, "index");
+	cleanup_free char *dir = ga_session_path(s, "git"), *index = ga_path_join(dir, "index");
 	cleanup_free char *from = s->id.live ? NULL : ga_path_join(base->git, "index");
 	cleanup_close int src = from ? open(from, O_RDONLY | O_CLOEXEC) : -1;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
@@ -107,7 +107,7 @@ int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
 		      const struct start_base *b, const struct ga_base *base,
 		      const struct ga_refs *visible, struct ga_error *err)
 {
-	cleanup_free char *dir = start_dir(s, "git");
+	cleanup_free char *dir = ga_session_path(s, "git");
 	cleanup_strv struct ga_strv inside = GA_STRV_INIT;
 	struct ga_gitdir_spec spec = { .branch = s->id.branch,
 				       .base = &s->id.base,

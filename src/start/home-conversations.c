@@ -11,6 +11,7 @@
 #include "ga/base/path.h"
 #include "ga/config/preset.h"
 #include "ga/sys/fd.h"
+#include "ga/sys/process.h"
 #include "layers.h"
 #include "start.h"
 
@@ -81,14 +82,14 @@ static void set_places(const struct ga_start_env *e, const struct ga_preset *p, 
 				  (size_t)(equals - p->conversation_env[i]));
 		path = ga_path_join(s->home, equals + 1);
 		if (!is_set(&e->conf.env_set, name))
-			start_set_variable(&s->env, name, path);
+			ga_environ_set(&s->env, name, path);
 	}
 }
 
 int start_keep_conversations(const struct ga_start_env *e, struct ga_start *st,
 			     struct ga_error *err)
 {
-	cleanup_free char *dir = start_dir(&st->session, "conversations");
+	cleanup_free char *dir = ga_session_path(&st->session, "conversations");
 	cleanup_strv struct ga_strv all = GA_STRV_INIT;
 	const struct ga_preset *p;
 

@@ -23,7 +23,7 @@ char *ga_home_dir(const struct ga_start_env *e, enum ga_home_mode mode)
 
 char *ga_home_layer(const struct ga_session *s)
 {
-	cleanup_free char *upper = start_dir(s, "home/upper");
+	cleanup_free char *upper = ga_session_path(s, "home/upper");
 
 	return access(upper, F_OK) ? NULL : ga_steal(&upper);
 }
@@ -194,8 +194,8 @@ int start_layer_home(struct ga_start_env *e, struct ga_start *st, struct ga_erro
 
 	if (e->conf.home_mode != GA_HOME_OVERLAY)
 		return 0;
-	s->home_upper = start_dir(&st->session, "home/upper");
-	s->home_work = start_fresh_dir(&st->session, "home", err);
+	s->home_upper = ga_session_path(&st->session, "home/upper");
+	s->home_work = ga_session_fresh_dir(&st->session, "home", err);
 	return !s->home_work || ga_mkdir_p(s->home_upper, 0700, err) ||
 	       start_run_home(e, st, err) ? -1 : 0;
 }

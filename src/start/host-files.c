@@ -112,7 +112,7 @@ static int add_certificates(const struct ga_start_env *e, const char *name, stru
 	if (!value || !*value || (now && strcmp(now, value) != 0))
 		return 0;
 	if (ga_spec_visible(&st->spec, value)) {
-		start_set_variable(&st->spec.env, name, value);
+		ga_environ_set(&st->spec.env, name, value);
 		return 0;
 	}
 	if (read_certificates(value, &text, &why)) {
@@ -124,7 +124,7 @@ static int add_certificates(const struct ga_start_env *e, const char *name, stru
 		return -1;
 	free(rel);
 	rel = ga_strf(INSIDE "/%s.pem", name);
-	start_set_variable(&st->spec.env, name, rel);
+	ga_environ_set(&st->spec.env, name, rel);
 	return 0;
 }
 
@@ -206,11 +206,11 @@ static int add_terminal(const struct ga_start_env *e, struct ga_start *st, struc
 		return 0;
 	if (find_entry(e, term, &entry)) {
 		rel = entry_in("terminfo", term, false);
-		start_set_variable(&st->spec.env, "TERMINFO", INSIDE "/terminfo");
+		ga_environ_set(&st->spec.env, "TERMINFO", INSIDE "/terminfo");
 		return show_copy(st, rel, &entry, err);
 	}
 	if (is_known(other))
-		start_set_variable(&st->spec.env, "TERM", other);
+		ga_environ_set(&st->spec.env, "TERM", other);
 	return 0;
 }
 

@@ -18,11 +18,6 @@
 #define MAX_COPY_TOTAL (256u << 20)
 #define MAX_COPY_FILES 2000
 
-char *start_dir(const struct ga_session *s, const char *what)
-{
-	return ga_path_join(s->dir, what);
-}
-
 struct layers {
 	struct ga_start_env *e;
 	struct ga_session *s;
@@ -57,7 +52,7 @@ static int free_in_base(struct layers *l, const char *path, struct ga_error *err
 
 static int open_extras(struct layers *l, struct ga_error *err)
 {
-	cleanup_free char *dir = start_dir(l->s, "extras");
+	cleanup_free char *dir = ga_session_path(l->s, "extras");
 
 	if (l->extras >= 0)
 		return 0;
@@ -346,7 +341,7 @@ int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct
 	cleanup_close int project = open(s->id.project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct layers l = { .e = e, .s = s, .b = b, .project = project, .extras = -1,
 			    .mounts = GA_STRV_INIT, .made = GA_STRV_INIT };
-	cleanup_free char *upper = start_dir(s, "upper");
+	cleanup_free char *upper = ga_session_path(s, "upper");
 	struct stat st;
 	int rc;
 

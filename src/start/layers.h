@@ -87,8 +87,6 @@ int start_make_shared(const struct ga_session *s, size_t i, struct ga_shared *re
 /* Add the layers of the session, with fresh work directories. `base` is NULL for a live session. */
 int start_make_trees(const struct ga_session *s, const struct ga_base *base, struct ga_spec *ret,
 		     struct ga_error *err);
-/* Set a variable of an environment, in place of one of the same name. */
-void start_set_variable(struct ga_strv *env, const char *name, const char *value);
 /* host-files.c: show, once the environment is there, what variables of the host lead to, and set
  * these: files of certificates, and the entry of TERM. */
 int start_add_host_files(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err);

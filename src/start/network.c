@@ -228,7 +228,7 @@ static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct 
 
 	if (e->net.mode == GA_NETWORK_HOST && !sockets)
 		return 0;
-	dir = start_fresh_dir(&st->session, "net", err);
+	dir = ga_session_fresh_dir(&st->session, "net", err);
 	at = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (at < 0)
 		return dir ? ga_fail_errno(err, GA_ESTART, errno, "cannot open '%s'", dir) : -1;

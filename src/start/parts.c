@@ -115,7 +115,7 @@ static int open_part(struct opening *op, struct ga_part *p, const struct ga_oid 
 		p->base.max_shared = op->shared;
 	op->shared -= p->base.scan.ignored_dirs.n < p->base.max_shared ?
 			      p->base.scan.ignored_dirs.n : p->base.max_shared;
-	if (check_dirty(op->o, of, p, dirty, err) || start_taken_names(p->env.repo, &taken, err) ||
+	if (check_dirty(op->o, of, p, dirty, err) || ga_session_taken_names(p->env.repo, &taken, err) ||
 	    (name && ga_session_name_check(p->env.state_dir, name, &taken, err)) ||
 	    ga_session_names(p->env.state_dir, &taken, err))
 		return -1;

@@ -53,36 +53,11 @@ void ga_start_release(struct ga_start *s)
 	*s = (struct ga_start)GA_START_INIT;
 }
 
-int start_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err)
-{
-	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
-	struct ga_oid oid;
-	int rc = ga_ref_read(r, "refs/heads/agent", &oid, err);
-
-	if (rc < 0)
-		return -1;
-	if (!rc) {
-		(void)ga_fail(err, GA_EFATAL,
-			      "branch 'agent' leaves no room for branches below 'agent/'");
-		return ga_hint(err, "'git branch -m agent NAME' gives it another name");
-	}
-	if (ga_refs_list(r, GA_SESSION_BRANCHES, &refs, err))
-		return -1;
-	for (size_t i = 0; i < refs.n; i++) {
-		const char *name = refs.v[i].name + strlen(GA_SESSION_BRANCHES);
-		/* where there is a branch agent/x/y there can be no agent/x */
-		cleanup_free char *first = ga_strndup(name, strcspn(name, "/"));
-
-		ga_strv_push(ret, first);
-	}
-	return 0;
-}
-
 int ga_start_taken_names(const struct ga_start_env *e, struct ga_strv *ret, struct ga_error *err)
 {
 	cleanup_ons struct ga_ons elsewhere = GA_ONS_INIT;
 
-	if (start_taken_names(e->repo, ret, err) || ga_on_list(e->state_dir, &elsewhere, err))
+	if (ga_session_taken_names(e->repo, ret, err) || ga_on_list(e->state_dir, &elsewhere, err))
 		return -1;
 	for (size_t i = 0; i < elsewhere.n; i++)
 		ga_strv_push(ret, elsewhere.v[i].name);

@@ -129,7 +129,7 @@ static int look(const struct refresh *r, struct place *a, struct start_seen *see
 static int look_at_all(const struct refresh *r, struct place *a, struct ga_error *err)
 {
 	cleanup_(start_seen_release) struct start_seen seen = { 0 };
-	cleanup_free char *dir = start_dir(a->s, "shared");
+	cleanup_free char *dir = ga_session_path(a->s, "shared");
 	cleanup_close int lock = -1, project = -1;
 	int rc = 0;
 

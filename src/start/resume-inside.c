@@ -461,7 +461,7 @@ int start_move_to_point(struct ga_start_env *e, struct ga_start *st, const struc
 			struct ga_error *err)
 {
 	cleanup_(inside_release) struct inside x = { .e = e, .st = st, .patience = 1 };
-	cleanup_free char *dir = start_dir(&st->session, "git");
+	cleanup_free char *dir = ga_session_path(&st->session, "git");
 
 	make_env(&x);
 	if (ga_gitdir_has_trap(dir))

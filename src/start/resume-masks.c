@@ -57,7 +57,7 @@ static void remove_copies(const struct start_base *b, int extras)
 static int mask_project(struct ga_start_env *e, const struct ga_session *s,
 			const struct start_base *b, int project, struct ga_error *err)
 {
-	cleanup_free char *dir = start_dir(s, "extras");
+	cleanup_free char *dir = ga_session_path(s, "extras");
 	cleanup_close int extras = -1;
 	struct ga_oid tree;
 

@@ -76,7 +76,7 @@ static int check_layers(const struct ga_session *s, struct ga_error *err)
 	static const char *const layers[] = { "upper", "git" };
 
 	for (size_t i = 0; i < GA_NELEMS(layers); i++) {
-		cleanup_free char *dir = start_dir(s, layers[i]), *q = ga_escape(dir);
+		cleanup_free char *dir = ga_session_path(s, layers[i]), *q = ga_escape(dir);
 
 		if (!access(dir, F_OK))
 			continue;
@@ -151,7 +151,7 @@ static int give_feedback(const struct ga_start_opts *o, struct ga_start *st, str
 			return -1;
 	if (ga_write_atomic(dir, "feedback", all.ptr, all.len, 0400, err))
 		return -1;
-	st->spec.feedback = start_dir(&st->session, "feedback");
+	st->spec.feedback = ga_session_path(&st->session, "feedback");
 	return 0;
 }
 
@@ -257,7 +257,7 @@ static int mount_layers(struct ga_start_env *e, struct ga_start *st, struct ga_e
 
 	/* work directories of mounts that are gone: the kernel refuses to mount a volatile overlay
 	 * with them again, as something may be lost, which start_find_doubt() has looked for */
-	start_remove_work(s->dir);
+	ga_session_remove_work(s->dir);
 	if (start_note_live(s, err) || ga_start_config(e, err) ||
 	    (!s->id.live && start_get_base(e, s, &st->base, err)) ||
 	    start_make_trees(s, s->id.live ? NULL : &st->base, &st->spec, err))

@@ -244,7 +244,7 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 bool ga_start_is_idle(const struct ga_session *s)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_free char *upper = start_dir(s, "upper"), *git = start_dir(s, "git");
+	cleanup_free char *upper = ga_session_path(s, "upper"), *git = ga_session_path(s, "git");
 
 	return !s->view.shared.n && !s->id.submodules.n && ga_dir_is_empty(upper) &&
 	       ga_gitdir_untouched(git, s->id.branch, &ignored) == 1;
@@ -386,7 +386,7 @@ static int keep_decided(struct ga_start_env *e, const struct ga_session *s,
 static int repair(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *space = ga_strf(GA_SESSION_REFS "%s", s->name);
-	cleanup_free char *upper = start_dir(s, "upper"), *git = start_dir(s, "git");
+	cleanup_free char *upper = ga_session_path(s, "upper"), *git = ga_session_path(s, "git");
 	cleanup_error struct ga_error unreadable = GA_ERROR_INIT;
 	cleanup_report struct ga_report report = GA_REPORT_INIT;
 	cleanup_free char *name = ga_session_ref(s, "report");
@@ -395,7 +395,7 @@ static int repair(struct ga_start_env *e, struct ga_session *s, struct ga_error 
 	struct ga_oid oid;
 	int rc;
 
-	start_clear_locks(e->repo, s);
+	ga_session_clear_locks(e->repo, s);
 	if (here && ga_refs_repair(e->repo, s->id.branch, space, &s->id.onto, &gone, err))
 		return -1;
 	rc = ga_report_read(e->repo, s, &report, &unreadable);
@@ -421,10 +421,10 @@ static int repair(struct ga_start_env *e, struct ga_session *s, struct ga_error 
 
 int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
 {
-	cleanup_free char *upper = start_dir(s, "upper");
+	cleanup_free char *upper = ga_session_path(s, "upper");
 
 	if (s->state == GA_STATE_NEW && ga_dir_is_empty(upper)) {
-		start_clear_locks(e->repo, s);
+		ga_session_clear_locks(e->repo, s);
 		return ga_start_discard(e, s, err) ? -1 : 1;
 	}
 	/* it ran, but a power cut took the state file that said so */

@@ -38,7 +38,7 @@ bool start_seen_has(const struct start_seen *seen, size_t i, const struct stat *
 /* The file has two numbers for each directory, a NUL after each. */
 int start_seen_read(const struct ga_session *s, struct start_seen *ret, struct ga_error *err)
 {
-	cleanup_free char *path = start_dir(s, NAME), *q = ga_escape(path);
+	cleanup_free char *path = ga_session_path(s, NAME), *q = ga_escape(path);
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	const char *dev, *ino;
 	size_t pos = 0;
@@ -59,7 +59,7 @@ int start_seen_read(const struct ga_session *s, struct start_seen *ret, struct g
 int start_seen_write(const struct start_seen *seen, const struct ga_session *s,
 		     struct ga_error *err)
 {
-	cleanup_free char *path = start_dir(s, NAME), *beside = ga_strf("%s.new", path);
+	cleanup_free char *path = ga_session_path(s, NAME), *beside = ga_strf("%s.new", path);
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
 	for (size_t i = 0; i < seen->n; i++) {

@@ -69,7 +69,7 @@ _Static_assert(GA_SERVICES_MAX <= GA_RUN_SERVICES_MAX, "settings take more than 
 static int start_all(struct start_watch *w, struct ga_start *st, const struct ga_services *list,
 		     struct ga_error *err)
 {
-	cleanup_free char *dir = start_dir(&st->session, "services"), *q = ga_escape(dir);
+	cleanup_free char *dir = ga_session_path(&st->session, "services"), *q = ga_escape(dir);
 
 	if (mkdir(dir, 0700) && errno != EEXIST)
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot create '%s'", q);

@@ -9,34 +9,10 @@
 #include "ga/base/quote.h"
 #include "ga/session/wip.h"
 #include "ga/sys/fd.h"
+#include "ga/sys/process.h"
 #include "home.h"
 #include "layers.h"
 #include "start.h"
-
-/* A volatile overlay marks its work directory so that it cannot be mounted
- * again, and one left by a killed session may hold anything: every mount gets
- * a fresh one. */
-char *start_fresh_dir(const struct ga_session *s, const char *what, struct ga_error *err)
-{
-	cleanup_free char *parent = start_dir(s, "work"), *dir = NULL;
-	uint64_t r;
-
-	if (ga_random(&r, sizeof(r), err))
-		return NULL;
-	dir = ga_strf("%s/%s-%016llx", parent, what, (unsigned long long)r);
-	if (ga_mkdir_p(dir, 0700, err))
-		return NULL;
-	return ga_steal(&dir);
-}
-
-void start_remove_work(const char *session_dir)
-{
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_close int at = open(session_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (at >= 0)
-		(void)ga_rmtree_at(at, "work", &ignored);
-}
 
 /* 1: it is there; 0: it is not; an error if neither is certain. */
 static int look(const char *path, struct stat *ret, struct ga_error *err)
@@ -71,7 +47,7 @@ int start_make_shared(const struct ga_session *s, size_t i, struct ga_shared *re
 				   .upper = ga_strf("%s/shared/%zu/upper", s->dir, i),
 				   .removed = ga_session_removed(s, i),
 				   .mask = masked ? ga_steal(&mask) : NULL,
-				   .work = start_fresh_dir(s, what, err),
+				   .work = ga_session_fresh_dir(s, what, err),
 				   .dev = st.st_dev,
 				   .ino = st.st_ino };
 	return ret->work ? 0 : -1;
@@ -98,28 +74,6 @@ static int add_shared(const struct ga_session *s, struct ga_spec *spec, struct g
 	return start_seen_write(&seen, s, err);
 }
 
-/* Set a variable, replacing one of the same name. */
-static void set(struct ga_strv *env, const char *entry)
-{
-	size_t n = strcspn(entry, "=") + 1, kept = 0;
-
-	for (size_t i = 0; i < env->n; i++) {
-		if (strncmp(env->v[i], entry, n))
-			env->v[kept++] = env->v[i];
-		else
-			free(env->v[i]);
-	}
-	env->n = kept;
-	ga_strv_push(env, entry);
-}
-
-void start_set_variable(struct ga_strv *env, const char *name, const char *value)
-{
-	cleanup_free char *entry = ga_strf("%s=%s", name, value);
-
-	set(env, entry);
-}
-
 void start_add_environment(struct ga_start_env *e, const struct ga_preset *preset,
 			   struct ga_spec *spec, const struct ga_session *s)
 {
@@ -132,9 +86,9 @@ void start_add_environment(struct ga_start_env *e, const struct ga_preset *prese
 	ga_strv_extend(&pass, &e->conf.env_pass);
 	ga_spec_environment(spec, e->path, e->environ, &pass);
 	for (size_t i = 0; preset && preset->set[i]; i++)
-		set(&spec->env, preset->set[i]);
+		ga_environ_put(&spec->env, preset->set[i]);
 	for (size_t i = 0; i < e->conf.env_set.n; i++)
-		set(&spec->env, e->conf.env_set.v[i]);
+		ga_environ_put(&spec->env, e->conf.env_set.v[i]);
 	ga_strv_push(&spec->env, "IS_SANDBOX=1");
 	ga_strv_pushf(&spec->env, "GIT_AGENT_NOTES=%s/" HOME_NOTES, spec->home);
 	ga_strv_pushf(&spec->env, "GIT_AGENT_SESSION=%s", s->name);
@@ -150,22 +104,22 @@ int start_find_tools(const struct ga_start_env *e, const char *command, struct g
 int start_make_trees(const struct ga_session *s, const struct ga_base *base, struct ga_spec *p,
 		     struct ga_error *err)
 {
-	cleanup_free char *extras = start_dir(s, "extras"), *objects = ga_wip_objects(s);
+	cleanup_free char *extras = ga_session_path(s, "extras"), *objects = ga_wip_objects(s);
 
 	if (!access(objects, F_OK) && !ga_strv_has(&p->object_dirs, objects))
 		ga_strv_take(&p->object_dirs, ga_steal(&objects));
 	if (!access(extras, F_OK))
 		ga_strv_take(&p->lowers, ga_steal(&extras));
 	ga_strv_push(&p->lowers, base ? base->tree : s->id.project);
-	p->upper = start_dir(s, "upper");
-	p->work = start_fresh_dir(s, "project", err);
-	p->git_upper = start_dir(s, "git");
+	p->upper = ga_session_path(s, "upper");
+	p->work = ga_session_fresh_dir(s, "project", err);
+	p->git_upper = ga_session_path(s, "git");
 	ga_strv_extend(&p->hidden_objects, &s->view.masked_objects);
 	if (!p->work)
 		return -1;
 	if (base) {
 		p->git_lower = ga_strdup(base->git);
-		p->git_work = start_fresh_dir(s, "git", err);
+		p->git_work = ga_session_fresh_dir(s, "git", err);
 		if (!p->git_work)
 			return -1;
 	}

@@ -118,23 +118,9 @@ int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,
 /* Make its branch and refs, and its worktree entry. */
 int start_make_refs(struct ga_start_env *e, const struct ga_session *s,
 		    const struct ga_refs *visible, struct ga_error *err);
-/* Add the names that no session may have because there are such branches. */
 /* fetch-uncommitted.c: for a fetch with a snapshot, make the uncommitted part of the session. */
 struct ga_fetch_opts;
 int start_fetch_uncommitted(struct ga_start_env *e, const struct ga_fetch_opts *o,
 			    struct ga_session *s, struct ga_report *r, struct ga_error *err);
-int start_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err);
-
-/* locks.c: remove locks that a killed git or supervisor left on the session's refs. The session
- * must be locked, and not run. */
-void start_clear_locks(struct ga_repo *r, const struct ga_session *s);
-
-/* layers.c: a path in the session's directory. Caller frees. */
-char *start_dir(const struct ga_session *s, const char *what);
-/* spec.c: make a new, empty directory below "work" there. Caller frees its path. */
-char *start_fresh_dir(const struct ga_session *s, const char *what, struct ga_error *err);
-/* Remove "work", once nothing is mounted. Overlays keep directories in it that are closed even to
- * their owner, at which 'rm -r' would stop; nothing in it is the agent's work. */
-void start_remove_work(const char *session_dir);
 
 #endif

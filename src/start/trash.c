@@ -145,7 +145,7 @@ int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session
 	}
 	if (ga_fault_stop("drop:moved", err))
 		return -1;
-	start_remove_work(to);
+	ga_session_remove_work(to);
 	*ret_where = ga_steal(&to);
 	return 0;
 }

@@ -8,8 +8,8 @@
 #include "ga/base/json.h"
 #include "ga/base/path.h"
 #include "ga/session/journal.h"
+#include "ga/session/session.h"
 #include "ga/sys/fd.h"
-#include "start.h"
 
 /* git holds the lock of a ref for some milliseconds. */
 #define STALE_MS 1000
@@ -82,7 +82,7 @@ static void clear(int at, const struct lock *k, const struct ga_session *s)
 }
 
 /* Only locks of refs that nobody but the session and its user writes. */
-void start_clear_locks(struct ga_repo *r, const struct ga_session *s)
+void ga_session_clear_locks(struct ga_repo *r, const struct ga_session *s)
 {
 	const struct timespec t = { STALE_MS / 1000, STALE_MS % 1000 * 1000000 };
 	cleanup_close int at = open(ga_repo_info(r)->commondir,
