@@ -38,7 +38,7 @@ static const struct cli_opt opts[] = {
 
 static void print_plan(const struct ga_start *st)
 {
-	cleanup_free char *line = ga_quote_shell_words(&st->argv);
+	cleanup_free char *line = ga_quote_shell_words(&st->command.argv);
 	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
 
 	ga_quote_add_text(&safe, line, strlen(line));

@@ -293,7 +293,7 @@ static int run(struct ga_start_env *e, struct job *j, struct ga_error *err)
 int ga_agents_check(const struct ga_start_env *e, const struct ga_preset *p, const char *wanted,
 		    struct ga_error *err)
 {
-	cleanup_free char *npm = start_find_command(e, "npm", NULL);
+	cleanup_free char *npm = agents_find_command(e, "npm", NULL);
 
 	if (!p->package) {
 		(void)ga_fail(err, GA_EUSAGE, "npm does not distribute '%s'", p->name);
@@ -347,7 +347,7 @@ static int install(struct ga_start_env *e, const struct ga_preset *p, const char
 	j->words[0] = p->name;
 	j->words[1] = p->package;
 	j->words[2] = spec;
-	if (home_open(e, &lock, err))
+	if (ga_home_open(e, &lock, err))
 		return -1;
 	return run(e, j, err) ? ga_error_wrap(err, "cannot install '%s'", p->name) : 0;
 }

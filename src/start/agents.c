@@ -159,6 +159,40 @@ bool agents_own(const struct ga_start_env *e, const char *name)
 	return is_in_home(home, GA_AGENT_BIN, name);
 }
 
+/* Where installers put agents, on PATH or not: below the user's home, or absolute. */
+static const char *const places[] = {
+	".local/bin", ".claude/local", ".opencode/bin", ".npm-global/bin", ".bun/bin", ".volta/bin",
+	".local/share/pnpm", ".local/share/mise/shims", ".asdf/shims", ".linuxbrew/bin",
+	"/home/linuxbrew/.linuxbrew/bin",
+};
+
+/* Is it the program of an agent? */
+static bool is_agents(const struct ga_start_env *e, const char *command)
+{
+	const struct ga_preset *p;
+
+	for (size_t i = 0; (p = ga_preset_at(&e->agents, i)) != NULL; i++)
+		if (!strcmp(ga_preset_program(p), command))
+			return true;
+	return false;
+}
+
+char *agents_find_command(const struct ga_start_env *e, const char *command, char **ret_place)
+{
+	char *found = ga_find_program(e->path, command);
+
+	for (size_t i = 0; !found && is_agents(e, command) && i < GA_NELEMS(places); i++) {
+		cleanup_free char *dir = places[i][0] == '/' ? ga_strdup(places[i])
+							     : ga_path_join(e->home, places[i]);
+
+		/* a directory with a ':' in its name cannot be on PATH */
+		found = strchr(dir, ':') ? NULL : ga_find_program(dir, command);
+		if (found && ret_place)
+			*ret_place = ga_steal(&dir);
+	}
+	return found;
+}
+
 /* ---- what is found ------------------------------------------------------------------------ */
 
 /* The last directory or file on the way to a program whose name is a version, as installers other
@@ -313,7 +347,7 @@ void ga_agents_look(const struct ga_start_env *e, const struct ga_preset *p,
 		ret->path = ga_agents_program(e, p->name, ret->version);
 		return;
 	}
-	ret->path = start_find_command(e, program, NULL);
+	ret->path = agents_find_command(e, program, NULL);
 	if (ret->path) {
 		ret->where = GA_AGENTS_HOST;
 		ret->version = p->package ? package_version(ret->path, p->package) : NULL;
@@ -321,4 +355,24 @@ void ga_agents_look(const struct ga_start_env *e, const struct ga_preset *p,
 		ret->where = GA_AGENTS_OWN;
 		ret->path = ga_strf("%s/" GA_AGENT_BIN "/%s", e->home, program);
 	}
+}
+
+void ga_agents_describe_login(const struct ga_start_env *e, const struct ga_preset *p,
+			      struct ga_strv *banner)
+{
+	cleanup_(ga_agents_found_release) struct ga_agents_found f = { 0 };
+	const char *key;
+
+	if (!p || !p->login)
+		return;
+	agents_look_at_login(e, p, &f);
+	/* if no file tells, an agent that has state here was used before, and logged in then */
+	if (f.login || f.key || (!p->logins[0] && (!p->state[0] || agents_has_state(e, p))))
+		return;
+	key = p->keys[0] && !strstr(p->login, p->keys[0]) ? p->keys[0] : NULL;
+	ga_strv_pushf(banner, "%s is not logged in: %s%s%s", p->name, p->login,
+		      key ? ", or set " : "", key ? key : "");
+	if (f.importable)
+		ga_strv_pushf(banner, "your own login stays outside: 'git agent home import "
+			      "%s' brings it", p->name);
 }

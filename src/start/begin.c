@@ -12,20 +12,6 @@
 
 #define ID_BYTES 16
 
-int start_make_surroundings(struct ga_start_env *e, const char *project, struct ga_spec *ret,
-			    struct ga_error *err)
-{
-	/* all stages mount on this directory, each in a mount namespace of its own */
-	if (ga_store_stage(e->state_root, &ret->stage_dir, err))
-		return -1;
-	ret->project = ga_strdup(project);
-	ret->home = ga_strdup(e->home);
-	ret->home_source = ga_strdup(e->agent_home);
-	ret->network = e->net.mode == GA_NETWORK_HOST;
-	ret->nested = e->conf.nested;
-	return 0;
-}
-
 /* With what the settings show, and the user's paths. */
 static int make_all(struct ga_start_env *e, const char *project, struct ga_spec *ret,
 		    struct ga_error *err)

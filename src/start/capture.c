@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ga/base/path.h"
+#include "ga/base/quote.h"
 #include "ga/capture/capture.h"
 #include "ga/run/confine.h"
 #include "ga/sys/process.h"
@@ -146,15 +147,84 @@ static bool open_own(const struct ga_start_env *e, const struct ga_session *s,
 	return true;
 }
 
+static int capture(struct ga_start_env *e, struct ga_session *s, int lock,
+		   struct ga_sandbox **ended, struct ga_report *ret, struct ga_error *err);
+
+struct captured {
+	const struct ga_start_env *e; /* of the superproject */
+	const struct ga_session *of;
+	struct ga_sandbox **ended;
+	struct ga_links *links;
+};
+
+/* Capture the superproject without a part whose repository is gone. Refused if the superproject
+ * still has the submodule: it may come back, and its work must not be lost. If the user has removed
+ * it from the superproject, it is not waited for. */
+static int capture_without(const struct captured *c, const struct ga_part_at *at,
+			   struct ga_link *l, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv links = GA_STRV_INIT;
+	cleanup_free char *q = ga_escape(at->path), *word = ga_quote_shell(at->path);
+	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
+
+	if (ga_repo_gitlinks(c->e->repo, &links, err))
+		return -1;
+	l->gone = true;
+	l->lost = "it is not there any more, and what was done in it stays in its session: "
+		  "'git agent list' in it, wherever it is now, captures that";
+	if (!ga_strv_has(&links, at->path))
+		return 0;
+	(void)ga_fail(err, GA_EFATAL, "submodule '%s': %s", q, at->why->msg);
+	ga_quote_add_text(&safe, word, strlen(word));
+	return ga_hint(err, "%s%s'git rm --cached %s' gives it up",
+		       at->why->hint ? at->why->hint : "", at->why->hint ? "; " : "", safe.ptr);
+}
+
+static int capture_part(const struct captured *c, const struct ga_part_at *at, struct ga_link *l,
+			struct ga_error *err)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_free char *q = ga_escape(at->path);
+	struct ga_session *s = at->s;
+
+	if (!s->run.finished)
+		s->run.finished = c->of->run.finished;
+	/* if it has landed by itself already, its result is final */
+	if (s->state == GA_STATE_LANDED ? ga_report_read(at->env->repo, s, &r, err) < 0
+					: capture(at->env, s, at->lock, c->ended, &r, err))
+		return ga_error_wrap(err, "submodule '%s'", q);
+	l->tip = s->result.tip;
+	l->told = !ga_report_says_nothing(&r);
+	return 0;
+}
+
+static int capture_or_not(const struct ga_part_at *at, void *payload, struct ga_error *err)
+{
+	struct captured *c = payload;
+	struct ga_links *links = c->links;
+	struct ga_link *l;
+
+	GA_GROW(links->v, links->n, links->cap);
+	l = &links->v[links->n++];
+	*l = (struct ga_link){ .path = ga_strdup(at->path), .dir = ga_strdup(at->dir) };
+	if (!at->env)
+		return capture_without(c, at, l, err);
+	if (at->s)
+		return capture_part(c, at, l, err);
+	l->lost = "its session was dropped";
+	return 0;
+}
+
 static int capture_in(struct ga_start_env *e, struct ga_session *s, int lock,
 		      struct ga_sandbox **ended, struct ga_report *ret, struct ga_error *err)
 {
 	struct capture_sandbox c = { .e = e, .s = s, .ended = ended, .base = GA_BASE_INIT };
 	cleanup_(ga_links_release) struct ga_links links = GA_LINKS_INIT;
+	struct captured of = { e, s, ended, &links };
 	struct ga_capture_env ce;
 	int rc;
 
-	if (start_capture_parts(e, s, ended, &links, err))
+	if (ga_start_each_part(e, s, true, capture_or_not, &of, err))
 		return -1;
 	capture_env(e, &c, &ce);
 	ce.links = &links;
@@ -167,8 +237,8 @@ static int capture_in(struct ga_start_env *e, struct ga_session *s, int lock,
 	return rc;
 }
 
-int start_capture(struct ga_start_env *e, struct ga_session *s, int lock, struct ga_sandbox **ended,
-		  struct ga_report *ret, struct ga_error *err)
+static int capture(struct ga_start_env *e, struct ga_session *s, int lock,
+		   struct ga_sandbox **ended, struct ga_report *ret, struct ga_error *err)
 {
 	struct ga_start_env own;
 	int rc;
@@ -187,7 +257,7 @@ int ga_start_capture(struct ga_start_env *e, struct ga_session *s, int lock,
 {
 	cleanup_free char *first = NULL;
 
-	if (!start_capture(e, s, lock, ended, ret, err))
+	if (!capture(e, s, lock, ended, ret, err))
 		return 0;
 	first = ga_steal(&err->hint);
 	return ga_hint(err, "%s%sthe agent's work is safe in '%s'; 'git agent capture %s' tries "

@@ -13,60 +13,51 @@
 #include "home.h"
 #include "start.h"
 
+void ga_agents_command_release(struct ga_agents_command *c)
+{
+	ga_strv_release(&c->argv);
+	free(c->own);
+}
+
 /* The command with its preset's words between the first and its arguments. An agent that continues
  * its conversation (`again`) gets none of these: it has been told what they say. */
-void start_make_argv(const struct ga_start_env *e, char *const *argv, size_t argc, bool again,
-		     struct ga_start *st)
+void ga_agents_make_command(const struct ga_start_env *e, char *const *argv, size_t argc,
+			    bool again, struct ga_agents_command *c)
 {
 	const struct ga_preset *preset = ga_preset_find(&e->agents, argv[0]);
-	struct ga_strv *ret = &st->argv;
+	struct ga_strv *ret = &c->argv;
 
-	st->preset = preset;
+	c->preset = preset;
 	again = again && preset && preset->resume[0];
 	ga_strv_push(ret, preset ? ga_preset_program(preset) : argv[0]);
 	for (size_t i = 0; again && preset->resume[i]; i++)
 		ga_strv_push(ret, preset->resume[i]);
 	for (size_t i = 0; preset && preset->flags[i]; i++)
 		ga_strv_push(ret, preset->flags[i]);
-	st->own_words = ret->n;
+	c->own_words = ret->n;
 	/* one word with a blank can only be a prompt */
-	st->at_prompt = again || argc == 1 || (argc == 2 && strchr(argv[1], ' '));
+	c->at_prompt = again || argc == 1 || (argc == 2 && strchr(argv[1], ' '));
 	for (size_t i = 1; i < argc && !again; i++)
 		ga_strv_push(ret, argv[i]);
 }
 
-/* Where installers put agents, on PATH or not: below the user's home, or absolute. */
-static const char *const places[] = {
-	".local/bin", ".claude/local", ".opencode/bin", ".npm-global/bin", ".bun/bin", ".volta/bin",
-	".local/share/pnpm", ".local/share/mise/shims", ".asdf/shims", ".linuxbrew/bin",
-	"/home/linuxbrew/.linuxbrew/bin",
-};
-
-/* Is it the program of an agent? */
-static bool is_agents(const struct ga_start_env *e, const char *command)
+int ga_agents_add_task(const char *task, struct ga_agents_command *c, struct ga_error *err)
 {
-	const struct ga_preset *p;
+	const struct ga_preset *p = c->preset;
 
-	for (size_t i = 0; (p = ga_preset_at(&e->agents, i)) != NULL; i++)
-		if (!strcmp(ga_preset_program(p), command))
-			return true;
-	return false;
-}
-
-char *start_find_command(const struct ga_start_env *e, const char *command, char **ret_place)
-{
-	char *found = ga_find_program(e->path, command);
-
-	for (size_t i = 0; !found && is_agents(e, command) && i < GA_NELEMS(places); i++) {
-		cleanup_free char *dir = places[i][0] == '/' ? ga_strdup(places[i])
-							     : ga_path_join(e->home, places[i]);
-
-		/* a directory with a ':' in its name cannot be on PATH */
-		found = strchr(dir, ':') ? NULL : ga_find_program(dir, command);
-		if (found && ret_place)
-			*ret_place = ga_steal(&dir);
+	if (!p || !p->task) {
+		(void)ga_fail(err, GA_EUSAGE, "cannot give '%s' a task: its way to take one is not "
+			      "known", c->argv.v[0]);
+		return ga_hint(err, "put the task after the command, as the program itself takes "
+				    "it");
 	}
-	return found;
+	if (*task == '-')
+		return ga_fail(err, GA_EUSAGE, "the task begins with '-', which '%s' takes for an "
+			       "option", p->name);
+	if (*p->task)
+		ga_strv_push(&c->argv, p->task);
+	ga_strv_push(&c->argv, task);
+	return 0;
 }
 
 /* What 'git agent agents' installed into the agents' home, which comes before all else; or NULL. */
@@ -114,7 +105,7 @@ static int not_found(const struct ga_start_env *e, const char *command, struct g
 	bool package = p && p->package;
 	cleanup_free char *q = ga_escape(command), *login = NULL;
 	const char *near;
-	cleanup_free char *npm = package ? start_find_command(e, "npm", NULL) : NULL;
+	cleanup_free char *npm = package ? agents_find_command(e, "npm", NULL) : NULL;
 
 	(void)ga_fail(err, GA_ESTART, "command '%s' was not found on PATH%s", q,
 		      package ? ", nor in the agents' home" : "");
@@ -130,11 +121,10 @@ static int not_found(const struct ga_start_env *e, const char *command, struct g
 		       : ga_hint(err, "install it, or give its path%s", login);
 }
 
-/* Fail early, and on the host, for a command that is nowhere: a session made for
- * nothing would have to be cleaned up. */
-int start_check_command(struct ga_start_env *e, const char *command, struct ga_start *st,
-			struct ga_error *err)
+int ga_agents_check_command(struct ga_start_env *e, struct ga_agents_command *c,
+			    struct ga_error *err)
 {
+	const char *command = c->argv.v[0];
 	cleanup_free char *file = NULL, *place = NULL;
 
 	if (!*command) {
@@ -143,13 +133,13 @@ int start_check_command(struct ga_start_env *e, const char *command, struct ga_s
 	}
 	if (strchr(command, '/'))
 		return 0; /* a path inside: the sandbox will tell */
-	st->own = find_own(e, command);
-	file = st->own ? NULL : start_find_command(e, command, &place);
+	c->own = find_own(e, command);
+	file = c->own ? NULL : agents_find_command(e, command, &place);
 	if (place) {
 		char *path = ga_strf("%s:%s", e->path, place);
 
 		free(e->path);
 		e->path = path;
 	}
-	return st->own || file || agents_own(e, command) ? 0 : not_found(e, command, err);
+	return c->own || file || agents_own(e, command) ? 0 : not_found(e, command, err);
 }

@@ -10,6 +10,7 @@
 
 #include "ga/base/path.h"
 #include "ga/config/preset.h"
+#include "ga/start/home.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
 #include "layers.h"
@@ -86,10 +87,10 @@ static void set_places(const struct ga_start_env *e, const struct ga_preset *p, 
 	}
 }
 
-int start_keep_conversations(const struct ga_start_env *e, struct ga_start *st,
-			     struct ga_error *err)
+int ga_home_keep_conversations(const struct ga_start_env *e, const struct ga_session *session,
+			       struct ga_spec *s, struct ga_error *err)
 {
-	cleanup_free char *dir = ga_session_path(&st->session, "conversations");
+	cleanup_free char *dir = ga_session_path(session, "conversations");
 	cleanup_strv struct ga_strv all = GA_STRV_INIT;
 	const struct ga_preset *p;
 
@@ -101,10 +102,10 @@ int start_keep_conversations(const struct ga_start_env *e, struct ga_start *st,
 	if (all.n && ga_mkdir_p(dir, 0700, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++)
-		if (!has_store(&st->spec, all.v[i]) && is_free(&st->spec, all.v[i]) &&
-		    add_store(dir, all.v[i], &st->spec, err))
+		if (!has_store(s, all.v[i]) && is_free(s, all.v[i]) &&
+		    add_store(dir, all.v[i], s, err))
 			return -1;
 	for (size_t i = 0; (p = ga_preset_at(&e->agents, i)) != NULL; i++)
-		set_places(e, p, &st->spec);
+		set_places(e, p, s);
 	return 0;
 }

@@ -68,14 +68,16 @@ static int note(const struct ga_start_env *e, const struct ga_spec *s, struct ga
 	       ga_fail_path(err, errno, "write", path) : 0;
 }
 
-int start_run_home(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+int ga_home_run(const struct ga_start_env *e, const struct ga_spec *s, struct ga_sandbox *sb,
+		struct ga_error *err)
 {
-	return note(e, &st->spec, err) || ga_run_home(st->sandbox, &st->spec, err) ? -1 : 0;
+	return note(e, s, err) || ga_run_home(sb, s, err) ? -1 : 0;
 }
 
-int start_run_trees(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+int ga_home_run_trees(const struct ga_start_env *e, const struct ga_spec *s, struct ga_sandbox *sb,
+		      struct ga_error *err)
 {
-	return note(e, &st->spec, err) || ga_run_trees(st->sandbox, &st->spec, err) ? -1 : 0;
+	return note(e, s, err) || ga_run_trees(sb, s, err) ? -1 : 0;
 }
 
 /* ---- removing ------------------------------------------------------------------------- */

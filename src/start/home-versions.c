@@ -86,7 +86,7 @@ int home_bring_caches(const char *dir, struct ga_error *err)
 
 /* The session's private git dir has a configuration of its own; this is for other repositories that
  * agents make or clone. */
-int home_bring_git(const char *dir, const struct ga_gitconfig *c, struct ga_error *err)
+int ga_home_bring_git(const char *dir, const struct ga_gitconfig *c, struct ga_error *err)
 {
 	static const char *const names[] = { ".gitconfig", ".config/git/config" };
 	cleanup_close int to = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);

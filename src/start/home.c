@@ -61,8 +61,6 @@ int home_write(int home, const char *rel, const void *p, size_t n, mode_t mode,
 	return -1;
 }
 
-/* ---- the home of a session ---------------------------------------------------------- */
-
 /* An agent can open its home to other users, or close it to the next session. A directory that
  * the user named may be anything, and is not ours to close. */
 static int close_home(const struct ga_start_env *e, const char *dir, const char *q,
@@ -132,85 +130,12 @@ int home_open_shared(const struct ga_start_env *e, int *ret_lock, struct ga_erro
 	return make_home(e, e->agent_home, err);
 }
 
-int home_open(const struct ga_start_env *e, int *ret_lock, struct ga_error *err)
+int ga_home_open(const struct ga_start_env *e, int *ret_lock, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_home_dir(e, e->conf.home_mode);
 
 	return home_open_shared(e, ret_lock, err) || make_home(e, dir, err) ? -1 : 0;
 }
-
-/* Say how to log in if the agent does not seem to be. */
-static void describe_login(const struct ga_start_env *e, struct ga_start *st)
-{
-	cleanup_(ga_agents_found_release) struct ga_agents_found f = { 0 };
-	const struct ga_preset *p = st->preset;
-	const char *key;
-
-	if (!p || !p->login)
-		return;
-	agents_look_at_login(e, p, &f);
-	/* if no file tells, an agent that has state here was used before, and logged in then */
-	if (f.login || f.key || (!p->logins[0] && (!p->state[0] || agents_has_state(e, p))))
-		return;
-	key = p->keys[0] && !strstr(p->login, p->keys[0]) ? p->keys[0] : NULL;
-	ga_strv_pushf(&st->banner, "%s is not logged in: %s%s%s", p->name, p->login,
-		      key ? ", or set " : "", key ? key : "");
-	if (f.importable)
-		ga_strv_pushf(&st->banner, "your own login stays outside: 'git agent home import "
-			      "%s' brings it", p->name);
-}
-
-int start_open_home(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
-{
-	cleanup_error struct ga_error odd = GA_ERROR_INIT;
-	cleanup_free char *dir = ga_home_dir(e, e->conf.home_mode), *q = ga_escape(e->agent_home);
-	bool first = access(e->agent_home, F_OK) != 0;
-
-	if (home_open(e, &st->home_lock, err))
-		return -1;
-	if (first)
-		ga_strv_pushf(&st->banner, "made '%s', the agents' home: they see it in place of "
-			      "yours, and logins that they make stay in it", q);
-	describe_login(e, st);
-	if (e->conf.home_mode == GA_HOME_PROJECT && home_share_logins(e, dir, &odd))
-		ga_strv_pushf(&st->banner, "logins: %s", odd.msg);
-	ga_error_release(&odd);
-	if (home_write_notes(dir, st->preset, &odd))
-		ga_strv_pushf(&st->banner, "notes for the agent: %s", odd.msg);
-	ga_error_release(&odd);
-	if (home_bring_versions(e->home, dir, &odd))
-		ga_strv_pushf(&st->banner, "versions of tools: %s", odd.msg);
-	ga_error_release(&odd);
-	if (home_bring_caches(dir, &odd))
-		ga_strv_pushf(&st->banner, "settings of caches: %s", odd.msg);
-	free(st->spec.home_source);
-	st->spec.home_source = ga_steal(&dir);
-	return 0;
-}
-
-int start_layer_home(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
-{
-	struct ga_spec *s = &st->spec;
-
-	if (e->conf.home_mode != GA_HOME_OVERLAY)
-		return 0;
-	s->home_upper = ga_session_path(&st->session, "home/upper");
-	s->home_work = ga_session_fresh_dir(&st->session, "home", err);
-	return !s->home_work || ga_mkdir_p(s->home_upper, 0700, err) ||
-	       start_run_home(e, st, err) ? -1 : 0;
-}
-
-void start_close_home(const struct ga_start_env *e, const struct ga_start *st)
-{
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
-	/* if it fails, the next start tries again and reports it */
-	if (e->conf.home_mode == GA_HOME_PROJECT)
-		(void)home_share_logins(e, st->spec.home_source, &ignored);
-	(void)home_sweep(e, st->home_lock);
-}
-
-/* ---- starting over -------------------------------------------------------------------- */
 
 int ga_home_reset(const char *dir, bool remove, char **ret, struct ga_error *err)
 {

@@ -9,16 +9,14 @@
 
 #include "ga/base/error.h"
 #include "ga/start/agents.h"
-#include "ga/start/start.h"
+#include "ga/start/home.h"
 
 /* Write the file `rel` beneath the directory `home`, making the directories on the way (0700). No
  * link is followed; one in place of the file itself is replaced. Does not wait for the disk. */
 int home_write(int home, const char *rel, const void *p, size_t n, mode_t mode,
 	       struct ga_error *err);
 
-/* home.c: take the lock of the homes, shared, and make the one of home_mode if it is missing. */
-int home_open(const struct ga_start_env *e, int *ret_lock, struct ga_error *err);
-/* The same for the one that sessions share, whatever home_mode. */
+/* home.c: ga_home_open() for the home that sessions share, whatever home_mode. */
 int home_open_shared(const struct ga_start_env *e, int *ret_lock, struct ga_error *err);
 
 /* home-mounts.c: remove from all homes what sandboxes made there to mount on, if `lock`, that of
@@ -31,6 +29,9 @@ bool home_sweep(const struct ga_start_env *e, int lock);
 char *agents_notes(const struct ga_start_env *e);
 /* Does the home have a program of that name that agents installed? */
 bool agents_own(const struct ga_start_env *e, const char *name);
+/* Where a command is on the host, or NULL. An agent is also looked for where installers put it; if
+ * it is there, `*ret_place` (`ret_place` may be NULL) is that directory. Caller frees both. */
+char *agents_find_command(const struct ga_start_env *e, const char *command, char **ret_place);
 /* Does the home have any state of that agent? */
 bool agents_has_state(const struct ga_start_env *e, const struct ga_preset *p);
 /* Fill the members of `ret` about logging in. */
@@ -51,9 +52,5 @@ int home_write_notes(const char *dir, const struct ga_preset *p, struct ga_error
 int home_bring_versions(const char *user, const char *dir, struct ga_error *err);
 /* Write the settings that keep caches in the home (ga_cache_file()), where there are none. */
 int home_bring_caches(const char *dir, struct ga_error *err);
-
-/* Write the user's identity and habits from git's configuration `c` into the home `dir`, if that
- * has no configuration of git. */
-int home_bring_git(const char *dir, const struct ga_gitconfig *c, struct ga_error *err);
 
 #endif

@@ -96,7 +96,7 @@ static int make_plan(const struct ga_start_env *e, struct ga_start *st, struct g
 	if (!gethostname(name, sizeof(name) - 1) && *name)
 		o.hostname = name;
 	if (e->net.mode == GA_NETWORK_ALLOW)
-		start_add_allowed(e, st->preset, &allow);
+		start_add_allowed(e, st->command.preset, &allow);
 	return ga_net_plan_make(&allow, &o, &st->plan, err);
 }
 
@@ -161,7 +161,7 @@ static char *say_listed(const struct ga_strv *allow)
 /* Name the hosts that are allowed because the agent needs them, and that nobody listed. */
 static void describe_preset(struct ga_start *st)
 {
-	const struct ga_preset *p = st->preset;
+	const struct ga_preset *p = st->command.preset;
 	cleanup_strv struct ga_strv hosts = GA_STRV_INIT;
 	cleanup_free char *listed = NULL;
 

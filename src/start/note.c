@@ -117,7 +117,7 @@ void start_note_begin(const struct ga_start_env *e, const struct ga_start *st)
 	ga_json_set_oid(j, "onto", &s->id.onto);
 	if (st->resumed)
 		ga_json_set_oid(j, "from", &s->view.branch_base);
-	(void)json_object_set_new(j, "command", ga_json_strv(&st->argv));
+	(void)json_object_set_new(j, "command", ga_json_strv(&st->command.argv));
 	if (st->cwd)
 		ga_json_set_bytes(j, "cwd", st->cwd);
 	ga_session_shared(s, &shared);
@@ -129,7 +129,7 @@ void start_note_begin(const struct ga_start_env *e, const struct ga_start *st)
 	add_mounts(j, e, &st->spec);
 	(void)json_object_set_new(j, "network", json_string(start_network_name(e)));
 	if (e->net.mode == GA_NETWORK_ALLOW) {
-		start_add_allowed(e, st->preset, &allow);
+		start_add_allowed(e, st->command.preset, &allow);
 		(void)json_object_set_new(j, "allow", ga_json_strv(&allow));
 	}
 	(void)json_object_set_new(j, "published", ga_json_strv(&s->run.published));
@@ -149,7 +149,7 @@ struct ga_recorder *start_record(const struct ga_start_env *e, const struct ga_s
 	const struct ga_record_opts o = {
 		.dir = st->session.dir,
 		.title = title,
-		.command = &st->argv,
+		.command = &st->command.argv,
 		.envp = (const char *const *)st->spec.env.v,
 		.max = e->conf.transcript,
 	};

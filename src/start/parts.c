@@ -18,25 +18,6 @@
 #define MAX_DEPTH 8  /* submodules of submodules */
 #define MAX_SHARED_DIRS 1000 /* in all of them together: each is a mount */
 
-/* ---- opening ---------------------------------------------------------------- */
-
-static void part_release(struct ga_part *p)
-{
-	free(p->path);
-	ga_start_release(&p->start);
-	start_base_release(&p->base);
-	start_part_env_release(&p->env);
-}
-
-void start_parts_release(struct ga_start *st)
-{
-	for (size_t i = 0; i < st->n_parts; i++)
-		part_release(&st->parts[i]);
-	free(st->parts);
-	st->parts = NULL;
-	st->n_parts = st->cap_parts = 0;
-}
-
 /* Note that the session does not show a submodule. */
 static void skip(struct start_base *b, const char *path, const char *why)
 {
@@ -145,7 +126,7 @@ static int try_part(struct opening *op, struct ga_start_env *e, const char *path
 		st->parts[st->n_parts++] = p;
 		return 0;
 	}
-	part_release(&p);
+	start_part_release(&p);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -190,50 +171,6 @@ int start_open_parts(struct ga_start_env *e, const struct ga_start_opts *o, stru
 	ga_strv_release(&op.ids);
 	return rc;
 }
-
-/* ---- making ------------------------------------------------------------------ */
-
-static int make_part(const struct ga_start_opts *o, struct ga_part *p, const struct ga_session *of,
-		     struct ga_error *err)
-{
-	static const struct ga_strv none = GA_STRV_INIT;
-	cleanup_refs struct ga_refs visible = GA_REFS_INIT;
-	struct ga_session *s = &p->start.session;
-	struct ga_start_opts own = *o;
-
-	/* its working tree need not be at the commit that the superproject names: never live */
-	own.live = false;
-	if (ga_session_create(p->env.state_dir, of->name, NULL, &none, s, &p->start.lock, err))
-		return -1;
-	s->id.within = ga_strdup(of->dir);
-	p->start.spec.project = ga_strdup(ga_repo_info(p->env.repo)->workdir);
-	if (ga_repo_object_dirs(p->env.repo, &p->start.spec.object_dirs, err) ||
-	    ga_session_host_refs(p->env.repo, &visible, err) ||
-	    start_make_session(&p->env, &own, &p->base, &visible, &p->start, err))
-		return -1;
-	return start_make_refs(&p->env, s, &visible, err);
-}
-
-int start_make_parts(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err)
-{
-	struct ga_spec *spec = &st->spec;
-
-	spec->parts = ga_calloc(st->n_parts + 1, sizeof(*spec->parts));
-	for (size_t i = 0; i < st->n_parts; i++) {
-		struct ga_part *p = &st->parts[i];
-
-		if (make_part(o, p, &st->session, err)) {
-			cleanup_free char *q = ga_escape(p->path);
-
-			return ga_error_wrap(err, "submodule '%s'", q);
-		}
-		spec->parts[spec->n_parts++] = p->start.spec;
-		p->start.spec = (struct ga_spec)GA_SPEC_INIT;
-	}
-	return 0;
-}
-
-/* ---- running ------------------------------------------------------------------ */
 
 int start_save_parts(struct ga_start *st, struct ga_error *err)
 {

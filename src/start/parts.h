@@ -22,25 +22,18 @@ struct ga_part {
 int start_open_parts(struct ga_start_env *e, const struct ga_start_opts *o,
 		     struct start_base *b, struct ga_start *st, struct ga_strv *taken,
 		     struct ga_error *err);
-void start_parts_release(struct ga_start *st);
+/* session.c */
+void start_part_release(struct ga_part *p);
 /* parts-found.c: the environment of the submodule's repository that is checked out at `path` of
  * `project` and, unless `id` is NULL, has that id; without git's configuration. To be released on
  * failure too. */
 int start_part_env(const struct ga_start_env *e, const char *project, const char *path,
 		   const char *id, struct ga_start_env *ret, struct ga_error *err);
 void start_part_env_release(struct ga_start_env *e);
-/* parts.c: once the session has its name, make the parts' sessions, and put them into its spec. */
-int start_make_parts(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err);
-/* Save the parts with the session's state and result. */
+/* parts.c: save the parts with the session's state and result. */
 int start_save_parts(struct ga_start *st, struct ga_error *err);
 /* Add the paths of theirs that have to get to the disk later. */
 void start_part_paths(const struct ga_start *st, struct ga_strv *ret);
 void start_unlock_parts(struct ga_start *st);
-/* parts-found.c: remove the parts of a session that never ran. */
-int start_discard_parts(const struct ga_start_env *e, const struct ga_session *s,
-			struct ga_error *err);
-/* Capture the parts; what became of them goes to `ret`. */
-int start_capture_parts(const struct ga_start_env *e, const struct ga_session *s,
-			struct ga_sandbox **ended, struct ga_links *ret, struct ga_error *err);
 
 #endif

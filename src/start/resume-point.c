@@ -16,6 +16,12 @@
 
 #define MESSAGE "uncommitted work at the start of a session\n"
 
+int start_anew_hint(const struct ga_session *s, struct ga_error *err)
+{
+	return ga_hint(err, "'git agent start --base agent/%s COMMAND' begins a new session on its "
+			    "branch", s->name);
+}
+
 void start_point_release(struct start_point *p)
 {
 	ga_changes_release(&p->bring);

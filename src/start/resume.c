@@ -14,6 +14,7 @@
 #include "ga/base/trace.h"
 #include "ga/repo/refs.h"
 #include "ga/session/wip.h"
+#include "ga/start/home.h"
 #include "ga/sys/fd.h"
 #include "base.h"
 #include "layers.h"
@@ -21,12 +22,6 @@
 #include "start.h"
 
 /* ---- can it go on? ----------------------------------------------------------------- */
-
-int start_anew_hint(const struct ga_session *s, struct ga_error *err)
-{
-	return ga_hint(err, "'git agent start --base agent/%s COMMAND' begins a new session on its "
-			    "branch", s->name);
-}
 
 static int check_state(const struct ga_session *s, struct ga_error *err)
 {
@@ -122,6 +117,7 @@ static int add_remarks(int dir, const struct ga_start_opts *o, struct ga_start *
 {
 	static const char where[] = "Read " GA_FEEDBACK_INSIDE " first: what was rejected of your "
 				    "work, and why.";
+	const struct ga_preset *p = st->command.preset;
 	const char *text;
 
 	if (faccessat(dir, GA_REMARKS_FILE, F_OK, 0))
@@ -129,11 +125,11 @@ static int add_remarks(int dir, const struct ga_start_opts *o, struct ga_start *
 	if (ga_read_file_at(dir, GA_REMARKS_FILE, GA_FEEDBACK_MAX, all, err))
 		return -1;
 	st->told = true;
-	if (!all->len || o->argc || !st->preset || !st->preset->task || !st->preset->resume[0])
+	if (!all->len || o->argc || !p || !p->task || !p->resume[0])
 		return 0;
 	text = all->len <= PROMPT_MAX && *all->ptr != '-' &&
 	       !memchr(all->ptr, '\0', all->len) ? all->ptr : where;
-	return start_add_task(text, st, err);
+	return ga_agents_add_task(text, &st->command, err);
 }
 
 /* Copy the files to one of ours, which is shown inside without being in a layer. */
@@ -163,9 +159,9 @@ static int choose_command(const struct ga_start_env *e, const struct ga_start_op
 	if (!o->argc && !s->id.command.n)
 		return ga_fail(err, GA_EUSAGE, "session '%s' has no command: give one", s->name);
 	if (o->argc)
-		start_make_argv(e, o->argv, o->argc, false, st);
+		ga_agents_make_command(e, o->argv, o->argc, false, &st->command);
 	else
-		start_make_argv(e, s->id.command.v, s->id.command.n, true, st);
+		ga_agents_make_command(e, s->id.command.v, s->id.command.n, true, &st->command);
 	ga_strv_release(&s->run.resumed_with);
 	for (size_t i = 0; i < o->argc; i++)
 		ga_strv_push(&s->run.resumed_with, o->argv[i]);
@@ -262,15 +258,16 @@ static int mount_layers(struct ga_start_env *e, struct ga_start *st, struct ga_e
 	    (!s->id.live && start_get_base(e, s, &st->base, err)) ||
 	    start_make_trees(s, s->id.live ? NULL : &st->base, &st->spec, err))
 		return -1;
-	start_add_environment(e, st->preset, &st->spec, s);
+	start_add_environment(e, st->command.preset, &st->spec, s);
 	if (st->spec.feedback)
 		ga_strv_push(&st->spec.env, "GIT_AGENT_FEEDBACK=" GA_FEEDBACK_INSIDE);
-	if (start_keep_conversations(e, st, err) || start_layer_home(e, st, err) ||
-	    start_make_network(e, st, err) ||
-	    start_show_texts(e, st, err) || start_run_trees(e, st, err) ||
+	if (ga_home_keep_conversations(e, s, &st->spec, err) ||
+	    ga_home_add_layer(e, s, &st->spec, st->sandbox, err) ||
+	    start_make_network(e, st, err) || start_show_texts(e, st, err) ||
+	    ga_home_run_trees(e, &st->spec, st->sandbox, err) ||
 	    ga_run_wait_ready(st->sandbox, err) || start_enter_network(st, err))
 		return -1;
-	st->cwd = ga_start_cwd(s->id.project);
+	st->cwd = ga_agents_cwd(s->id.project);
 	return 0;
 }
 
@@ -283,8 +280,8 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct
 
 	if (ga_wip_use(e->repo, s, err) || start_check_project(e, err) ||
 	    check_place(e, s, err) || check_layers(s, err) ||
-	    choose_command(e, o, st, err) || start_check_command(e, st->argv.v[0], st, err) ||
-	    start_begin(e, st->argv.v[0], st, err) || start_check_room(e, err) ||
+	    choose_command(e, o, st, err) || ga_agents_check_command(e, &st->command, err) ||
+	    start_begin(e, st, err) || start_check_room(e, err) ||
 	    start_plan_limits(e, st, err) || ga_start_config(e, err) ||
 	    start_find_point(e, s, &p, err) || start_find_doubt(e, s, &p, err) ||
 	    start_mask_again(e, o, &p, s, &b, err) || give_feedback(o, st, err))

@@ -9,9 +9,9 @@
 #include "ga/start/start.h"
 #include "base.h"
 
-/* resume.c: hint at starting a new session on the branch. Returns -1. */
+/* resume-point.c: hint at starting a new session on the branch. Returns -1. */
 int start_anew_hint(const struct ga_session *s, struct ga_error *err);
-/* resume-point.c: where a session goes on. */
+/* Where a session goes on. */
 struct start_point {
 	struct ga_oid branch_base; /* its branch; without one, the commit that it would stand on */
 	struct ga_oid agent_base; /* the commit that its private HEAD is put on */

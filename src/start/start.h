@@ -42,9 +42,12 @@ int start_show_user(struct ga_start *st, struct ga_error *err);
  * `any` points. */
 unsigned start_take_ports(const struct ga_start_env *e, uint64_t former, unsigned any, int *ret_fd);
 
-/* prepare.c: add a first task to the arguments of the agent that is run, as it takes one. */
-int start_add_task(const char *task, struct ga_start *st, struct ga_error *err);
-/* Plan how the limits of a session are enforced, and whether sandboxes can be nested. */
+/* recover.c: save when and how the agent ended, and what was lost: a capture that is killed and done
+ * again, or done by another process, goes by the file. A failure is ignored: if the disk is full,
+ * capture fails itself. */
+void start_save_if_possible(const struct ga_session *s);
+
+/* limits.c: plan how the limits of a session are enforced, and whether sandboxes can be nested. */
 int start_plan_limits(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
 /* Show what is made for the session: those limits, where programs look for a control group's, the
  * user, ssh's configuration, certificates, and the description of the terminal. */
@@ -62,22 +65,6 @@ int start_remote_known(struct ga_start_env *e, const struct ga_fetch_opts *o, st
 
 /* capture.c: the environment of git in a sandbox, but for what one command needs. */
 extern const char *const start_git_env[];
-/* ga_start_capture() without its hint; for a part, the superproject's session has that. */
-int start_capture(struct ga_start_env *e, struct ga_session *s, int lock,
-		  struct ga_sandbox **ended, struct ga_report *ret, struct ga_error *err);
-
-/* command.c: where a command is on the host, or NULL. An agent is also looked for where installers
- * put it; if it is there, `*ret_place` (`ret_place` may be NULL) is that directory. Caller frees
- * both. */
-char *start_find_command(const struct ga_start_env *e, const char *command, char **ret_place);
-/* Fail early, on the host, for a command that is nowhere. If an agent is found outside of PATH, its
- * directory is added to e->path; if the user installed it in the agents' home, it is st->own. */
-int start_check_command(struct ga_start_env *e, const char *command, struct ga_start *st,
-			struct ga_error *err);
-/* Fill st->preset and st->argv: the command with the words of its preset; with `again` those that
- * resume an agent. */
-void start_make_argv(const struct ga_start_env *e, char *const *argv, size_t argc, bool again,
-		     struct ga_start *st);
 
 /* questions.c: once the environment is known: answer what the agent asks before it begins, as far
  * as what it will see allows: `b`, and `tree` (NULL: that of b->base). What is not answered goes
@@ -89,29 +76,19 @@ int start_answer(struct ga_start_env *e, const struct start_base *b, const struc
 int start_check_room(const struct ga_start_env *e, struct ga_error *err);
 /* `dir` or the agents' home, if less is free there than `disk_free`; else NULL. */
 const char *start_full_place(const struct ga_start_env *e, const char *dir);
-/* Begin the sandbox, unless it was begun already and is the right one, up to the home with what
- * `command` needs there. */
-int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st,
-		struct ga_error *err);
-/* home.c: lock and make the home of the session, and write into it what the agent is told. */
-int start_open_home(struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
-/* With home_mode `overlay`, once the session's directory is there: add its layer over the home. */
-int start_layer_home(struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
-/* home-conversations.c: add to the spec the directories of the session that agents keep their
- * conversations in; its environment must be known. */
-int start_keep_conversations(const struct ga_start_env *e, struct ga_start *st,
-			     struct ga_error *err);
-/* home-mounts.c: ga_run_home() and ga_run_trees(), once what they make in the home is noted. */
-int start_run_home(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
-int start_run_trees(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
-/* Once nothing runs: with home_mode `project` share its logins, and leave no mount points if it was
- * the last session. The lock of the homes protects nothing any more. */
-void start_close_home(const struct ga_start_env *e, const struct ga_start *st);
+/* Begin the sandbox, unless it was begun already and is the right one, up to the home with what the
+ * command needs there. */
+int start_begin(struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
 /* prepare.c: take the commands to run beside the agent into `st`, and how output is shown. */
 void start_take_commands(const struct ga_start_env *e, const struct ga_start_opts *o,
 			 struct ga_start *st);
 
-/* Make the session's directory and its layers. */
+/* session.c: fill in what is known of a new session, which has no directory yet. */
+void start_fill_session(struct ga_start_env *e, const struct ga_start_opts *o,
+			const struct start_base *b, struct ga_start *st);
+/* Capture will need an identity for its commits: fail now rather than after hours of work. */
+int start_check_identity(struct ga_start_env *e, struct ga_error *err);
+/* Make its directory, its layers and its parts. */
 int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,
 		       const struct start_base *b, const struct ga_refs *visible,
 		       struct ga_start *st, struct ga_error *err);

@@ -13,7 +13,7 @@
 #include "ga/repo/refs.h"
 #include "ga/review/report.h"
 #include "ga/session/session.h"
-#include "ga/start/start.h"
+#include "ga/start/env.h"
 
 /* A session as a remote has it. */
 struct ga_remote_session {

@@ -10,7 +10,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "ga/start/start.h"
+#include "ga/run/run.h"
+#include "ga/session/session.h"
+#include "ga/start/env.h"
 
 /* The directory that sessions of `mode` have as their home or, with GA_HOME_OVERLAY, below the
  * overlay; it need not exist. `e` needs a state directory only for GA_HOME_PROJECT. The caller
@@ -43,6 +45,36 @@ int ga_home_layer_changes(const char *upper, const char *lower, struct ga_strv *
 int ga_home_changes(const char *dir, uint64_t since, struct ga_strv *ret, struct ga_error *err);
 /* The session's layer over its home, or NULL if it has none. The caller frees it. */
 char *ga_home_layer(const struct ga_session *s);
+
+/* Take the lock of the homes, shared, and make the one of home_mode if it is missing. */
+int ga_home_open(const struct ga_start_env *e, int *ret_lock, struct ga_error *err);
+
+/* The home of a session: open it, and say in `banner` if it was made. */
+int ga_home_open_session(const struct ga_start_env *e, int *ret_lock, struct ga_strv *banner,
+			 struct ga_error *err);
+/* Write into it what the agent (NULL: none) is told and finds, and show it. What failed is said in
+ * `banner`. */
+void ga_home_fill(const struct ga_start_env *e, const struct ga_preset *p, struct ga_spec *spec,
+		  struct ga_strv *banner);
+/* Write the user's identity and habits from git's configuration `c` into the home `dir`, if that
+ * has no configuration of git. */
+int ga_home_bring_git(const char *dir, const struct ga_gitconfig *c, struct ga_error *err);
+/* With home_mode `overlay`, once the session's directory is there: add its layer over the home, and
+ * mount that. */
+int ga_home_add_layer(const struct ga_start_env *e, const struct ga_session *s,
+		      struct ga_spec *spec, struct ga_sandbox *sb, struct ga_error *err);
+/* Add the directories of the session that agents keep their conversations in; the environment must
+ * be known. */
+int ga_home_keep_conversations(const struct ga_start_env *e, const struct ga_session *session,
+			       struct ga_spec *s, struct ga_error *err);
+/* ga_run_home() and ga_run_trees(), once what they make in the home is noted. */
+int ga_home_run(const struct ga_start_env *e, const struct ga_spec *s, struct ga_sandbox *sb,
+		struct ga_error *err);
+int ga_home_run_trees(const struct ga_start_env *e, const struct ga_spec *s, struct ga_sandbox *sb,
+		      struct ga_error *err);
+/* Once nothing runs: with home_mode `project` share the logins of `dir`, and leave no mount points
+ * if it was the last session. The lock protects nothing any more. */
+void ga_home_close(const struct ga_start_env *e, const char *dir, int lock);
 
 /* Take the lock on the homes exclusively. Each session, of whatever repository, holds it shared
  * from before it looks at its home until nothing of it runs. Returns 1 if any session holds it. */

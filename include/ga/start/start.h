@@ -8,56 +8,13 @@
 
 #include <stdbool.h>
 
-#include "ga/base/error.h"
-#include "ga/base/strv.h"
-#include "ga/config/config.h"
-#include "ga/config/preset.h"
 #include "ga/net/net.h"
 #include "ga/repo/pool.h"
-#include "ga/repo/repo.h"
 #include "ga/review/report.h"
-#include "ga/run/confine.h"
 #include "ga/run/run.h"
 #include "ga/sandbox/sandbox.h"
 #include "ga/session/session.h"
-
-/* What a session can reach, as configured. The lists are borrowed. */
-struct ga_start_network {
-	enum ga_network mode;
-	const struct ga_strv *allow, *sockets, *publish; /* as in struct ga_config; NULL: none */
-	const char *allow_at; /* where `allow` is set, if `mode` makes it useless and nobody said
-			       * so; or NULL */
-	const struct ga_strv *options; /* what the command line set of it, as KEY=VALUE; NULL */
-	bool by_repository; /* the repository's file made `mode` stricter than the user's
-			     * settings */
-};
-
-/* What the flows need to know of the host; filled by the command line. */
-struct ga_start_env {
-	struct ga_repo *repo;
-	struct ga_gitconfig config;
-	struct ga_gitconfig_load *loading; /* see ga_start_config(); NULL once `config` is read */
-	char *state_root;           /* state directory of all repositories */
-	char *state_dir;            /* that of this repository, below it */
-	char *home;                 /* the real $HOME, resolved */
-	char *path;                 /* $PATH */
-	char *agent_home;           /* shown in place of `home`: ~/aihome, or as configured */
-	struct ga_presets agents;   /* the user's own agents */
-	struct ga_config conf;      /* the settings of the session at hand, or else the user's */
-	struct ga_risk_paths risk;  /* the setting `risk` for this session ... */
-	struct ga_risk_paths risk_own; /* ... and for its submodules: of the user's file alone */
-	struct ga_use_limits use;   /* what a session may use */
-	struct ga_start_network net; /* of the session at hand */
-	char *stage, *init;         /* absolute paths of the two helpers */
-	char *bwrap;                /* found on demand; NULL before */
-	const char *const *environ; /* the host's environment */
-	bool progress;              /* show the progress of long steps on standard error ... */
-	int64_t progress_delay_ms;  /* ... for those of ours, once they have taken this long */
-};
-
-/* Wait for the host's git configuration, which git reads while a start does other things. Does
- * nothing if it has been read. */
-int ga_start_config(struct ga_start_env *e, struct ga_error *err);
+#include "ga/start/agents.h"
 
 /* A session that does not use the caller's terminal, or can leave it. */
 struct ga_detach {
@@ -111,16 +68,9 @@ struct ga_start {
 	struct ga_net_plan plan; /* what it can reach, for GA_NETWORK_ALLOW */
 	struct ga_relay *relay; /* NULL: it needs none */
 	int ports;              /* descriptor that reserves its range of ports; -1 */
-	const struct ga_preset *preset; /* the command's preset, or NULL; belongs to ga_start_env or
-					 * is built in */
-	size_t own_words;       /* number of words of `argv` before the user's own */
-	bool at_prompt;         /* as far as its words tell, it begins by waiting for the user, or
-				 * with a prompt and then waiting */
+	struct ga_agents_command command;
 	bool told;              /* it is given what GA_REMARKS_FILE says */
-	struct ga_strv argv;    /* command with the preset's flags */
 	char *update;           /* what to merge first (view.update), for people; NULL */
-	char *own;              /* the program inside to run instead of argv's first word
-				 * (ga/start/agents.h); NULL: look that up in PATH */
 	char *cwd;              /* directory to start in: the user's current one if it exists
 				 * inside */
 	char *transcript;       /* file name of its recording, in the session's directory; NULL */
@@ -184,10 +134,6 @@ int ga_start_choose(struct ga_start_env *e, const struct ga_start_opts *o, const
 /* Add the names that a new session cannot have: those that branches below agent/ or sessions on
  * other machines have. */
 int ga_start_taken_names(const struct ga_start_env *e, struct ga_strv *ret, struct ga_error *err);
-
-/* The user's current directory if it is in the project, else the project's root. The caller frees
- * it. */
-char *ga_start_cwd(const char *project);
 
 /* Run the agent to its end. The state is RUNNING from before anything inside could write, until
  * capture. If the sandbox could not be started, the session is discarded, unless it was resumed:
