@@ -19,7 +19,6 @@
 #include "ga/sys/fd.h"
 #include "home.h"
 #include "layers.h"
-#include "start.h"
 
 /* The "project" of the sandbox: the one place on a disk inside besides the agents' home, and gone
  * with the sandbox. */

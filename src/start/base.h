@@ -53,8 +53,6 @@ int start_look_again(struct ga_start_env *e, const struct ga_start_opts *o,
 		     struct ga_error *err);
 /* secrets.c: once b->base is known, fill b->objects and b->stored. */
 int start_hide_objects(struct ga_start_env *e, struct start_base *b, struct ga_error *err);
-/* Add lines to the banner, about parts too. */
-void start_describe_secrets(const struct start_base *b, struct ga_start *st);
 /* Make whiteouts in the layer `mask` for what is hidden in the shared directory `dir`. The layer is
  * made if there is any. */
 int start_mask_shared(const struct start_base *b, int project, const char *dir, const char *mask,

@@ -2,7 +2,6 @@
  *
  * The user's commands before the agent (`setup`) and after it (`finish`).
  */
-#include <string.h>
 
 #include "ga/base/parse.h"
 #include "ga/base/quote.h"

@@ -5,13 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/capture/capture.h"
 #include "ga/run/confine.h"
 #include "ga/sys/process.h"
 #include "layers.h"
-#include "parts.h"
 #include "start.h"
 #include "watch.h"
 

@@ -3,15 +3,11 @@
  * What is run: which program a command word means, and its arguments.
  */
 #include <string.h>
-#include <unistd.h>
 
 #include "ga/base/nearest.h"
-#include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/start/agents.h"
-#include "ga/sys/process.h"
 #include "home.h"
-#include "start.h"
 
 void ga_agents_command_release(struct ga_agents_command *c)
 {

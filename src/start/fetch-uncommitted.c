@@ -4,7 +4,6 @@
  * sent there, applied to that snapshot in an index. It becomes the uncommitted part of the fetched
  * session, as if it had run here.
  */
-#include <string.h>
 #include <unistd.h>
 
 #include "ga/base/path.h"

@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/base/json.h"
 #include "ga/base/oidmap.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "ga/base/path.h"
 #include "ga/repo/gitdir.h"
@@ -12,7 +10,6 @@
 #include "ga/sys/fd.h"
 #include "base.h"
 #include "layers.h"
-#include "start.h"
 
 /* With the working tree itself as the lower layer there is no base tree whose
  * index could be shared: take the user's and bring it to the base commit. */

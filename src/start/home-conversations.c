@@ -13,8 +13,6 @@
 #include "ga/start/home.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
-#include "layers.h"
-#include "start.h"
 
 static bool overlaps(const char *a, const char *b)
 {

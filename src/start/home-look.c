@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/config/preset.h"
 #include "ga/sandbox/plan.h"
 #include "ga/start/home.h"

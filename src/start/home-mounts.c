@@ -17,7 +17,6 @@
 #include "ga/sandbox/plan.h"
 #include "ga/sys/fd.h"
 #include "home.h"
-#include "start.h"
 
 #define NOTE_MAX ((size_t)4 << 20)
 /* Between a home and the place in it: neither contains it. */

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/base/quote.h"
 #include "ga/config/preset.h"
 #include "ga/sandbox/sandbox.h"
 #include "ga/sys/fd.h"

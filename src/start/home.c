@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -12,7 +13,6 @@
 #include "ga/base/quote.h"
 #include "ga/sys/fd.h"
 #include "home.h"
-#include "start.h"
 
 char *ga_home_dir(const struct ga_start_env *e, enum ga_home_mode mode)
 {

@@ -16,7 +16,6 @@
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
 #include "layers.h"
-#include "start.h"
 
 #define INSIDE "/run/git-agent-host" /* where copies are shown */
 #define CERTIFICATES_MAX ((size_t)4 << 20)
@@ -31,12 +30,12 @@ static const char *const certificates[] = {
 };
 
 /* Show `text` inside, as `rel` below INSIDE. */
-static int show_copy(struct ga_start *st, const char *rel, const struct ga_buf *text,
+static int show_copy(struct ga_spec *s, const char *rel, const struct ga_buf *text,
 		     struct ga_error *err)
 {
 	cleanup_free char *at = ga_path_join(INSIDE, rel);
 
-	return ga_spec_show_text(&st->spec, at, text->ptr, text->len, err);
+	return ga_spec_show_text(s, at, text->ptr, text->len, err);
 }
 
 static int read_file(const char *path, size_t max, struct ga_buf *ret, struct ga_error *err)
@@ -99,11 +98,11 @@ static int read_certificates(const char *path, struct ga_buf *ret, struct ga_err
 	return ret->len ? 0 : ga_fail(err, GA_ESTART, "it has no certificate");
 }
 
-static int add_certificates(const struct ga_start_env *e, const char *name, struct ga_start *st,
-			    struct ga_error *err)
+static int add_certificates(const struct ga_start_env *e, const char *name, struct ga_spec *s,
+			    struct ga_strv *notes, struct ga_error *err)
 {
 	const char *value = ga_environ_get(e->environ, name);
-	const char *now = ga_environ_get((const char *const *)st->spec.env.v, name);
+	const char *now = ga_environ_get((const char *const *)s->env.v, name);
 	cleanup_error struct ga_error why = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	cleanup_free char *rel = ga_strf("%s.pem", name), *q = NULL;
@@ -111,20 +110,20 @@ static int add_certificates(const struct ga_start_env *e, const char *name, stru
 	/* what env.set says counts */
 	if (!value || !*value || (now && strcmp(now, value) != 0))
 		return 0;
-	if (ga_spec_visible(&st->spec, value)) {
-		ga_environ_set(&st->spec.env, name, value);
+	if (ga_spec_visible(s, value)) {
+		ga_environ_set(&s->env, name, value);
 		return 0;
 	}
 	if (read_certificates(value, &text, &why)) {
 		q = ga_quote(value);
-		ga_strv_pushf(&st->notes, "%s: %s is not shown: %s", name, q, why.msg);
+		ga_strv_pushf(notes, "%s: %s is not shown: %s", name, q, why.msg);
 		return 0;
 	}
-	if (show_copy(st, rel, &text, err))
+	if (show_copy(s, rel, &text, err))
 		return -1;
 	free(rel);
 	rel = ga_strf(INSIDE "/%s.pem", name);
-	ga_environ_set(&st->spec.env, name, rel);
+	ga_environ_set(&s->env, name, rel);
 	return 0;
 }
 
@@ -193,10 +192,10 @@ static bool find_entry(const struct ga_start_env *e, const char *term, struct ga
 	return false;
 }
 
-static int add_terminal(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+static int add_terminal(const struct ga_start_env *e, struct ga_spec *s, struct ga_error *err)
 {
 	const char *term = ga_environ_get(e->environ, "TERM");
-	const char *now = ga_environ_get((const char *const *)st->spec.env.v, "TERM");
+	const char *now = ga_environ_get((const char *const *)s->env.v, "TERM");
 	const char *other = is_known("xterm-256color") ? "xterm-256color" : "xterm";
 	cleanup_buf struct ga_buf entry = GA_BUF_INIT;
 	cleanup_free char *rel = NULL;
@@ -206,18 +205,19 @@ static int add_terminal(const struct ga_start_env *e, struct ga_start *st, struc
 		return 0;
 	if (find_entry(e, term, &entry)) {
 		rel = entry_in("terminfo", term, false);
-		ga_environ_set(&st->spec.env, "TERMINFO", INSIDE "/terminfo");
-		return show_copy(st, rel, &entry, err);
+		ga_environ_set(&s->env, "TERMINFO", INSIDE "/terminfo");
+		return show_copy(s, rel, &entry, err);
 	}
 	if (is_known(other))
-		ga_environ_set(&st->spec.env, "TERM", other);
+		ga_environ_set(&s->env, "TERM", other);
 	return 0;
 }
 
-int start_add_host_files(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+int start_add_host_files(const struct ga_start_env *e, struct ga_spec *s, struct ga_strv *notes,
+			 struct ga_error *err)
 {
 	for (size_t i = 0; i < GA_NELEMS(certificates); i++)
-		if (add_certificates(e, certificates[i], st, err))
+		if (add_certificates(e, certificates[i], s, notes, err))
 			return -1;
-	return add_terminal(e, st, err);
+	return add_terminal(e, s, err);
 }

@@ -12,7 +12,6 @@
 #include "ga/sys/fd.h"
 #include "base.h"
 #include "layers.h"
-#include "start.h"
 
 #define MAX_COPY_BYTES (16u << 20)       /* of one ignored file */
 #define MAX_COPY_TOTAL (256u << 20)
@@ -71,17 +70,6 @@ static int cannot_create(const char *path, struct ga_error *err)
 	return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s' in the layers", q);
 }
 
-int start_dress(int from, const char *source, int to, const char *at)
-{
-	cleanup_close int fd = ga_openat_beneath(from, source, O_PATH | O_DIRECTORY, 0);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st))
-		return 0;
-	return fchmodat(to, at, st.st_mode & 0777, 0) ||
-	       utimensat(to, at, (struct timespec[2]){ st.st_atim, st.st_mtim }, 0) ? -1 : 0;
-}
-
 static int make_parents(struct layers *l, const char *path, struct ga_error *err)
 {
 	return open_extras(l, err) || ga_make_parents(l->extras, path, &l->made, err) ? -1 : 0;
@@ -130,23 +118,6 @@ static void heaviest_first(int project, struct ga_strv *dirs)
 	qsort(all, dirs->n, sizeof(*all), heavier);
 	for (size_t i = 0; i < dirs->n; i++)
 		dirs->v[i] = all[i].path;
-}
-
-/* Lay a whiteout over the `.git` of a shared directory: an agent does not need that repository's
- * configuration and hooks, and must not have its credentials. */
-int start_mask_git(const struct ga_session *s, size_t i, int fd, struct ga_error *err)
-{
-	cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", s->dir, i);
-	cleanup_free char *white = ga_path_join(mask, ".git");
-
-	if (faccessat(fd, ".git", F_OK, AT_SYMLINK_NOFOLLOW))
-		return 0;
-	if (ga_mkdir_p(mask, 0755, err))
-		return -1;
-	/* character device 0/0: the one device node anybody may make */
-	if (mknod(white, S_IFCHR, 0) && errno != EEXIST)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot hide a nested .git");
-	return 0;
 }
 
 /* An overlay cannot be mounted over a directory that has mounts in it: skip such a directory. */

@@ -75,7 +75,10 @@ int start_add_mounts(const struct ga_start_env *e, const char *project, struct g
 int start_has_mounts(const struct ga_start_env *e, const struct ga_spec *s, bool *ret,
 		     struct ga_error *err);
 /* Add lines about them to the banner. */
-void start_describe_mounts(const struct ga_start_env *e, struct ga_start *st);
+void start_describe_mounts(const struct ga_start_env *e, const struct ga_spec *s,
+			   struct ga_strv *banner);
+/* Add "what: a, b and 3 more" to it, unless there are none. */
+void start_describe_paths(const char *what, const struct ga_strv *paths, struct ga_strv *banner);
 /* spec.c: add the repository's object directories, and the toolchains of the home, that `command`
  * lies in among them. */
 int start_find_tools(const struct ga_start_env *e, const char *command, struct ga_spec *ret,
@@ -89,7 +92,8 @@ int start_make_trees(const struct ga_session *s, const struct ga_base *base, str
 		     struct ga_error *err);
 /* host-files.c: show, once the environment is there, what variables of the host lead to, and set
  * these: files of certificates, and the entry of TERM. */
-int start_add_host_files(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
+int start_add_host_files(const struct ga_start_env *e, struct ga_spec *s, struct ga_strv *notes,
+			 struct ga_error *err);
 /* `preset` may be NULL. */
 void start_add_environment(struct ga_start_env *e, const struct ga_preset *preset,
 			   struct ga_spec *spec, const struct ga_session *s);

@@ -51,8 +51,9 @@ static int show_limits(struct ga_start *st, struct ga_error *err)
 
 int start_show_texts(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
-	return show_limits(st, err) || start_show_user(st, err) || start_show_ssh(e, st, err) ||
-	       start_add_host_files(e, st, err) ? -1 : 0;
+	return show_limits(st, err) || start_show_user(&st->spec, err) ||
+	       start_show_ssh(e, &st->spec, &st->notes, err) ||
+	       start_add_host_files(e, &st->spec, &st->notes, err) ? -1 : 0;
 }
 
 /* The default limit of tasks, which nobody asked for, is not worth a line. */

@@ -123,8 +123,16 @@ int start_has_mounts(const struct ga_start_env *e, const struct ga_spec *s, bool
 	return 0;
 }
 
+void start_describe_paths(const char *what, const struct ga_strv *paths, struct ga_strv *banner)
+{
+	cleanup_free char *named = ga_quote_list(paths, 6);
+
+	if (paths->n)
+		ga_strv_pushf(banner, "%s: %s", what, named);
+}
+
 static void describe(const struct ga_strv *paths, const struct ga_strv *shown, const char *what,
-		     struct ga_start *st)
+		     const struct ga_spec *s, struct ga_strv *banner)
 {
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
 
@@ -133,16 +141,17 @@ static void describe(const struct ga_strv *paths, const struct ga_strv *shown, c
 
 		if (ga_strv_has(shown, paths->v[i]))
 			ga_buf_addf(&line, "%s%s", line.len ? ", " : "", q);
-		else if (!ga_strv_has(&st->spec.rw, paths->v[i]))
-			ga_strv_pushf(&st->banner, "left out: %s: it is not there", q);
+		else if (!ga_strv_has(&s->rw, paths->v[i]))
+			ga_strv_pushf(banner, "left out: %s: it is not there", q);
 	}
 	if (line.len)
-		ga_strv_pushf(&st->banner, "%s: %s", what, line.ptr);
+		ga_strv_pushf(banner, "%s: %s", what, line.ptr);
 }
 
-static void describe_devices(const struct ga_start_env *e, struct ga_start *st)
+static void describe_devices(const struct ga_start_env *e, const struct ga_spec *s,
+			     struct ga_strv *banner)
 {
-	cleanup_free char *shown = ga_quote_list(&st->spec.devices, st->spec.devices.n);
+	cleanup_free char *shown = ga_quote_list(&s->devices, s->devices.n);
 
 	for (size_t i = 0; i < e->conf.devices.n; i++) {
 		cleanup_strv struct ga_strv found = GA_STRV_INIT;
@@ -150,18 +159,18 @@ static void describe_devices(const struct ga_start_env *e, struct ga_start *st)
 
 		ga_devices_find(e->conf.devices.v[i], &found);
 		if (!found.n)
-			ga_strv_pushf(&st->banner, "left out: devices: %s: there is no character "
+			ga_strv_pushf(banner, "left out: devices: %s: there is no character "
 						   "device", q);
 	}
-	if (st->spec.devices.n)
-		ga_strv_pushf(&st->banner, "devices: %s", shown);
+	if (s->devices.n)
+		ga_strv_pushf(banner, "devices: %s", shown);
 }
 
 /* Name what of PATH is missing inside, and the setting that shows it. */
-static void describe_path(struct ga_start *st)
+static void describe_path(const struct ga_spec *s, struct ga_strv *banner)
 {
 	cleanup_strv struct ga_strv missing = GA_STRV_INIT, tools = GA_STRV_INIT;
-	const struct ga_strv *d = &st->spec.dropped;
+	const struct ga_strv *d = &s->dropped;
 	cleanup_free char *named = NULL, *list = NULL;
 
 	for (size_t i = 0; i + 2 < d->n; i += 3) {
@@ -173,15 +182,16 @@ static void describe_path(struct ga_start *st)
 		return;
 	named = ga_quote_list(&missing, GA_LISTED);
 	list = ga_quote_list(&tools, tools.n);
-	ga_strv_pushf(&st->banner, "of PATH, not shown: %s%s%s%s ('git agent doctor' says why)",
+	ga_strv_pushf(banner, "of PATH, not shown: %s%s%s%s ('git agent doctor' says why)",
 		      named, tools.n ? "; 'tools: [" : "", list, tools.n ? "]' shows it" : "");
 }
 
-void start_describe_mounts(const struct ga_start_env *e, struct ga_start *st)
+void start_describe_mounts(const struct ga_start_env *e, const struct ga_spec *s,
+			   struct ga_strv *banner)
 {
-	describe(&e->conf.mounts_ro, &st->spec.ro, "shown read-only", st);
-	describe(&e->conf.mounts_rw, &st->spec.rw,
-		 "WRITABLE, and not a part of what you review", st);
-	describe_devices(e, st);
-	describe_path(st);
+	describe(&e->conf.mounts_ro, &s->ro, "shown read-only", s, banner);
+	describe(&e->conf.mounts_rw, &s->rw,
+		 "WRITABLE, and not a part of what you review", s, banner);
+	describe_devices(e, s, banner);
+	describe_path(s, banner);
 }

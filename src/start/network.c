@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "ga/base/json.h"
-#include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/base/sha.h"
 #include "ga/session/journal.h"

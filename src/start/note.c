@@ -2,13 +2,11 @@
  *
  * What the journal of a session says of its runs, and the recording of each.
  */
-#include <inttypes.h>
 
 #include "ga/base/json.h"
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/session/journal.h"
-#include "parts.h"
 #include "start.h"
 #include "watch.h"
 

@@ -3,7 +3,6 @@
  * Finding the parts of a session on disk. Their state files say which session they belong to; their
  * repositories may have been moved or removed on the host since.
  */
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -11,7 +10,6 @@
 #include "ga/base/quote.h"
 #include "ga/sys/fd.h"
 #include "parts.h"
-#include "start.h"
 
 /* ---- the environment of a part ---------------------------------------------- */
 

@@ -3,8 +3,6 @@
  * Submodules. For an agent each is a repository beside the others. For us each has a session like
  * any other, except that it is not started or ended by itself: it is a part of the superproject's.
  */
-#include <string.h>
-#include <unistd.h>
 
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
@@ -12,7 +10,6 @@
 #include "ga/sys/fd.h"
 #include "base.h"
 #include "parts.h"
-#include "start.h"
 
 #define MAX_PARTS 64 /* of a session: each is two mounts and more, and some processes */
 #define MAX_DEPTH 8  /* submodules of submodules */

@@ -2,25 +2,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/base/trace.h"
 #include "ga/on/on.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
 #include "ga/run/live.h"
 #include "ga/session/wip.h"
-#include "ga/session/worktree.h"
+#include "ga/start/home.h"
 #include "ga/sys/fd.h"
 #include "base.h"
-#include "home.h"
 #include "layers.h"
 #include "parts.h"
-#include "ssh.h"
 #include "start.h"
 #include "step.h"
 
@@ -50,54 +46,6 @@ void start_take_commands(const struct ga_start_env *e, const struct ga_start_opt
 	st->quiet = o->quiet;
 }
 
-void start_describe_paths(const char *what, const struct ga_strv *paths, struct ga_strv *banner)
-{
-	cleanup_free char *named = ga_quote_list(paths, 6);
-
-	if (paths->n)
-		ga_strv_pushf(banner, "%s: %s", what, named);
-}
-
-static void describe(const struct ga_start_env *e, const struct ga_start_opts *o,
-		     const struct start_base *b, struct ga_start *st)
-{
-	const struct ga_session *s = &st->session;
-	const char *branch = o->base_rev ? NULL : ga_ref_branch(b->onto_ref);
-	char hex[GA_OID_HEXSZ + 1];
-
-	(void)ga_oid_hex(&b->onto, hex);
-	hex[10] = '\0';
-	if (!b->carried)
-		ga_strv_pushf(&st->banner, "base %s%s%s", hex, branch ? " of " : "",
-			      branch ? branch : "");
-	else
-		ga_strv_pushf(&st->banner,
-			      "base %s and %zu uncommitted path%s, kept off the branch", hex,
-			      b->carried, b->carried == 1 ? "" : "s");
-	if (o->live)
-		ga_strv_push(&st->banner,
-			     "the working tree itself lies beneath: changes you make show inside");
-	start_describe_paths("shared", &s->view.shared, &st->banner);
-	start_describe_paths("submodules", &s->id.submodules, &st->banner);
-	start_describe_mounts(e, st);
-	start_describe_secrets(b, st);
-	start_describe_limits(st);
-	for (size_t i = 0; i < s->view.skipped.n; i++) {
-		if (i == 5) {
-			ga_strv_pushf(&st->banner, "left out: %zu more ('git agent show %s')",
-				      s->view.skipped.n - 5, s->name);
-			break;
-		}
-		ga_strv_pushf(&st->banner, "left out: %s", s->view.skipped.v[i]);
-	}
-	ga_strv_extend(&st->banner, &st->notes);
-}
-
-int ga_start_config(struct ga_start_env *e, struct ga_error *err)
-{
-	return e->loading ? ga_gitconfig_end(ga_steal(&e->loading), &e->config, err) : 0;
-}
-
 /* Refs and worktree entry are made while the sandbox comes up, which takes as long
  * and needs nothing of them. */
 static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
@@ -121,7 +69,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 		return -1;
 	st->cwd = ga_agents_cwd(s->id.project);
 	st->carried = b->carried;
-	describe(e, o, b, st);
+	start_describe(e, o, b, st);
 	if (ga_fault("start:prepared"))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare session '%s'", s->name);
 	return 0;
@@ -282,7 +230,7 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
 	ga_strv_extend(&ret->session.view.shared, &b.scan.ignored_dirs);
 	ret->carried = b.carried;
 	start_describe_network(e, ret);
-	describe(e, o, &b, ret);
+	start_describe(e, o, &b, ret);
 	start_take_commands(e, o, ret);
 	start_describe_commands(ret);
 	return 0;

@@ -15,8 +15,6 @@
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
 #include "base.h"
-#include "home.h"
-#include "layers.h"
 #include "start.h"
 
 #define NOTED_MAX ((size_t)16 << 20)

@@ -2,7 +2,6 @@
  *
  * A session whose supervisor is gone: it is removed if it never ran, and repaired if not.
  */
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

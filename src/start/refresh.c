@@ -16,7 +16,6 @@
 #include "ga/sys/fd.h"
 #include "base.h"
 #include "layers.h"
-#include "start.h"
 
 struct refresh {
 	struct ga_start_env *e;           /* of the superproject */

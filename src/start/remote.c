@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <string.h>
 
 #include "ga/base/oidmap.h"

@@ -13,7 +13,6 @@
 #include "ga/sys/fd.h"
 #include "base.h"
 #include "resume.h"
-#include "start.h"
 
 static void only_new(struct ga_strv *paths, const struct ga_session *s)
 {

@@ -4,7 +4,6 @@
  * last. What the user did to the branch since then is brought to them, path by path: commits on
  * top, rejected paths, or another history altogether.
  */
-#include <string.h>
 #include <time.h>
 
 #include "ga/base/quote.h"

@@ -241,7 +241,7 @@ static void describe(const struct ga_start_env *e, const struct start_base *b,
 			      p->bring.n == 1 ? "" : "s");
 	if (st->update)
 		ga_strv_pushf(&st->banner, "merges %s into it first", st->update);
-	start_describe_mounts(e, st);
+	start_describe_mounts(e, &st->spec, &st->banner);
 	start_describe_secrets(b, st);
 	start_describe_limits(st);
 	ga_strv_extend(&st->banner, &st->notes);

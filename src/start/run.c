@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -11,7 +10,6 @@
 #include "ga/base/trace.h"
 #include "ga/capture/capture.h"
 #include "ga/repo/gitdir.h"
-#include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
 #include "ga/run/live.h"
 #include "ga/session/journal.h"

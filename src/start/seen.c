@@ -10,7 +10,6 @@
 #include "ga/base/quote.h"
 #include "ga/sys/fd.h"
 #include "layers.h"
-#include "start.h"
 
 #define NAME "shared/seen"
 #define BYTES_MAX ((size_t)1 << 20)

@@ -9,7 +9,6 @@
 
 #include "ga/base/quote.h"
 #include "ga/config/service.h"
-#include "start.h"
 #include "step.h"
 #include "watch.h"
 

@@ -2,12 +2,9 @@
  *
  * Making a session with all that is mounted from its directory, and with its parts.
  */
-#include <string.h>
 #include <time.h>
 
-#include "ga/base/path.h"
 #include "ga/base/quote.h"
-#include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
 #include "ga/run/live.h"
 #include "ga/session/worktree.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,7 +11,6 @@
 #include "ga/sys/process.h"
 #include "home.h"
 #include "layers.h"
-#include "start.h"
 
 /* 1: it is there; 0: it is not; an error if neither is certain. */
 static int look(const char *path, struct stat *ret, struct ga_error *err)

@@ -7,11 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/sys/process.h"
+#include "layers.h"
 #include "ssh.h"
-#include "start.h"
 
 #define HOSTS_MAX 16
 #define OUTPUT_MAX ((size_t)256 << 10)
@@ -215,10 +213,10 @@ static int ask(const char *home, const struct place *at, struct ga_buf *config,
 /* ---- */
 
 /* Is SSH_AUTH_SOCK inside a socket that the settings name? */
-static bool has_agent(const struct ga_start_env *e, const struct ga_start *st)
+static bool has_agent(const struct ga_start_env *e, const struct ga_spec *spec)
 {
-	const char *want = ga_environ_get((const char *const *)st->spec.env.v, "SSH_AUTH_SOCK");
-	cleanup_free char *place = want ? ga_spec_place(&st->spec, want) : NULL;
+	const char *want = ga_environ_get((const char *const *)spec->env.v, "SSH_AUTH_SOCK");
+	cleanup_free char *place = want ? ga_spec_place(spec, want) : NULL;
 	bool found = false;
 
 	if (e->net.mode == GA_NETWORK_NONE || !want)
@@ -229,7 +227,7 @@ static bool has_agent(const struct ga_start_env *e, const struct ga_start *st)
 
 		if (!ga_net_socket_parse(e->net.sockets->v[i], e->home, &s))
 			continue;
-		inside = ga_spec_place(&st->spec, s.inside);
+		inside = ga_spec_place(spec, s.inside);
 		found = !strcmp(inside, place);
 	}
 	return found;
@@ -242,12 +240,12 @@ static bool is_address(const char *key)
 	return !strncmp(key, "remote.", 7) && (!strcmp(last, ".url") || !strcmp(last, ".pushurl"));
 }
 
-void start_ask_ssh(const struct ga_start_env *e, struct ga_start *st, struct ga_buf *config,
-		   struct ga_buf *known)
+void start_ask_ssh(const struct ga_start_env *e, const struct ga_spec *s, struct ga_strv *notes,
+		   struct ga_buf *config, struct ga_buf *known)
 {
 	cleanup_strv struct ga_strv seen = GA_STRV_INIT, hosts = GA_STRV_INIT;
 
-	if (!has_agent(e, st))
+	if (!has_agent(e, s))
 		return;
 	for (size_t i = 0; i < e->config.n && seen.n < HOSTS_MAX; i++) {
 		const struct ga_gitconfig_item *it = &e->config.v[i];
@@ -264,9 +262,9 @@ void start_ask_ssh(const struct ga_start_env *e, struct ga_start *st, struct ga_
 		if (!ask(e->home, &at, config, known, &odd))
 			ga_strv_push(&hosts, at.host);
 		else
-			ga_strv_pushf(&st->notes, "ssh: nothing of '%s' is known inside: %s",
+			ga_strv_pushf(notes, "ssh: nothing of '%s' is known inside: %s",
 				      at.host, odd.msg);
 	}
 	ga_strv_sort_unique(&hosts);
-	start_describe_paths("ssh inside knows", &hosts, &st->notes);
+	start_describe_paths("ssh inside knows", &hosts, notes);
 }

@@ -4,7 +4,6 @@
  * user owns it, and root is not mapped inside: so the user has copies there, in the places of these
  * files. The file that ssh begins with may be anybody's.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <stdlib.h>
@@ -15,7 +14,6 @@
 #include "ga/base/path.h"
 #include "ga/sys/fd.h"
 #include "ssh.h"
-#include "start.h"
 
 #define SSH_DIR "/etc/ssh"
 #define DEPTH_MAX 16 /* as in ssh itself */
@@ -23,7 +21,7 @@
 #define BYTES_MAX ((size_t)1 << 20)
 
 struct copies {
-	struct ga_start *st;
+	struct ga_spec *spec;
 	struct ga_strv seen; /* the real paths of what was read */
 	size_t bytes;        /* of what was read */
 	bool beyond;         /* a limit was reached */
@@ -73,7 +71,7 @@ static int copy_included(struct copies *c, const char *path, unsigned depth, str
 	if (!real || c->beyond || !take(c, real, &text))
 		return 0;
 	/* a place that has nothing of the system's stays as it is */
-	(void)ga_spec_replace_text(&c->st->spec, real, text.len ? text.ptr : "", &ignored);
+	(void)ga_spec_replace_text(c->spec, real, text.len ? text.ptr : "", &ignored);
 	return text.len && include(c, text.ptr, depth, err) ? -1 : 0;
 }
 
@@ -130,27 +128,28 @@ static int show_hosts(struct copies *c, const char *config, struct ga_buf *hosts
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
 	ga_buf_addf(hosts, "Host *\n%s", text);
-	(void)ga_spec_replace_text(&c->st->spec, config, hosts->ptr, &ignored);
-	return ga_spec_show_text(&c->st->spec, START_SSH_KNOWN, known, strlen(known), err);
+	(void)ga_spec_replace_text(c->spec, config, hosts->ptr, &ignored);
+	return ga_spec_show_text(c->spec, START_SSH_KNOWN, known, strlen(known), err);
 }
 
-int start_show_ssh(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+int start_show_ssh(const struct ga_start_env *e, struct ga_spec *s, struct ga_strv *notes,
+		   struct ga_error *err)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT, hosts = GA_BUF_INIT, known = GA_BUF_INIT;
-	cleanup_(release) struct copies c = { .st = st };
+	cleanup_(release) struct copies c = { .spec = s };
 	cleanup_free char *config = realpath(SSH_DIR "/ssh_config", NULL);
 
 	if (!config)
 		config = realpath("/usr" SSH_DIR "/ssh_config", NULL);
 	if (!config || !take(&c, config, &text))
 		return 0;
-	start_ask_ssh(e, st, &hosts, &known);
+	start_ask_ssh(e, s, notes, &hosts, &known);
 	if (include(&c, text.len ? text.ptr : "", 0, err) ||
 	    (hosts.len && show_hosts(&c, config, &hosts, text.len ? text.ptr : "",
 				     known.len ? known.ptr : "", err)))
 		return -1;
 	if (c.beyond)
-		ga_strv_push(&st->notes, "ssh: the system's configuration includes more than can "
+		ga_strv_push(notes, "ssh: the system's configuration includes more than can "
 					 "be copied, which ssh inside may refuse");
 	return 0;
 }

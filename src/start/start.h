@@ -34,7 +34,7 @@ void start_end_network(struct ga_start *st, size_t *noted);
 
 /* user.c: show the user and his group in /etc/passwd and /etc/group, if only another service of the
  * host knows them. */
-int start_show_user(struct ga_start *st, struct ga_error *err);
+int start_show_user(struct ga_spec *s, struct ga_error *err);
 
 /* ports.c: take a range of ports that no other session of the user has, as long as `*ret_fd` is
  * open; with the host's network also none that is in use. Returns its first port; 0: there is no
@@ -54,8 +54,10 @@ int start_plan_limits(const struct ga_start_env *e, struct ga_start *st, struct 
 int start_show_texts(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
 /* Add lines about that to the banner. */
 void start_describe_limits(struct ga_start *st);
-/* Add "what: a, b and 3 more" to the banner, unless there are none. */
-void start_describe_paths(const char *what, const struct ga_strv *paths, struct ga_strv *banner);
+/* banner.c: all of it for a new session; and what is said of secrets, of parts too. */
+void start_describe(const struct ga_start_env *e, const struct ga_start_opts *o,
+		    const struct start_base *b, struct ga_start *st);
+void start_describe_secrets(const struct start_base *b, struct ga_start *st);
 
 /* remote.c: the refs, or ids without a name, that a remote is known to have
  * (ga_fetch_session()), and its remote-tracking branches of sessions. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "ga/review/report.h"
 #include "ga/start/trash.h"
 
 #include <errno.h>
@@ -18,7 +19,6 @@
 #include "ga/session/journal.h"
 #include "ga/session/worktree.h"
 #include "ga/sys/fd.h"
-#include "start.h"
 
 /* If the branch is gone, or does not have the session's last commit, keep that on a ref in the
  * trash, named like those of earlier runs. */

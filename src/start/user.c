@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/base/path.h"
 #include "ga/sys/fd.h"
 #include "start.h"
 
@@ -53,43 +52,43 @@ static const char *path_or(const char *s, const char *other)
 	return fits(s) && *s == '/' ? s : other;
 }
 
-static char *user_line(const struct ga_start *st)
+static char *user_line(const struct ga_spec *s)
 {
 	const struct passwd *pw = getpwuid(getuid());
 
 	return pw && is_name(pw->pw_name)
 		       ? ga_strf("%s:x:%u:%u:%s:%s:%s\n", pw->pw_name, getuid(),
 				 getgid(), fits(pw->pw_gecos) ? pw->pw_gecos : "",
-				 path_or(pw->pw_dir, st->spec.home),
+				 path_or(pw->pw_dir, s->home),
 				 path_or(pw->pw_shell, "/bin/sh"))
 		       : NULL;
 }
 
-static char *group_line(const struct ga_start *st)
+static char *group_line(const struct ga_spec *s)
 {
 	const struct group *gr = getgrgid(getgid());
 
-	(void)st;
+	(void)s;
 	return gr && is_name(gr->gr_name)
 		       ? ga_strf("%s:x:%u:\n", gr->gr_name, getgid()) : NULL;
 }
 
-static int show(struct ga_start *st, const char *at, unsigned id,
-		char *(*line_of)(const struct ga_start *st), struct ga_error *err)
+static int show(struct ga_spec *s, const char *at, unsigned id,
+		char *(*line_of)(const struct ga_spec *s), struct ga_error *err)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *real = realpath(at, NULL), *line = NULL;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
 	if (!real || ga_read_file_at(AT_FDCWD, real, FILE_MAX, &b, &ignored) ||
-	    has_id(b.len ? b.ptr : "", id) || !(line = line_of(st)))
+	    has_id(b.len ? b.ptr : "", id) || !(line = line_of(s)))
 		return 0;
 	ga_buf_addf(&b, "%s%s", b.len && b.ptr[b.len - 1] != '\n' ? "\n" : "", line);
-	return ga_spec_replace_text(&st->spec, at, b.ptr, err);
+	return ga_spec_replace_text(s, at, b.ptr, err);
 }
 
-int start_show_user(struct ga_start *st, struct ga_error *err)
+int start_show_user(struct ga_spec *s, struct ga_error *err)
 {
-	return show(st, "/etc/passwd", getuid(), user_line, err) ||
-	       show(st, "/etc/group", getgid(), group_line, err) ? -1 : 0;
+	return show(s, "/etc/passwd", getuid(), user_line, err) ||
+	       show(s, "/etc/group", getgid(), group_line, err) ? -1 : 0;
 }
