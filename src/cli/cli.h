@@ -107,7 +107,7 @@ struct cli_group {
 
 /* Open the repository, and its state directory if that is needed: for a command whose table does
  * not say so because it has something to begin before. Git may still be reading its configuration
- * when this returns; ga_start_config() waits for that. */
+ * when this returns; ga_env_config() waits for that. */
 int cli_open(struct cli *c, unsigned needs, struct ga_error *err);
 
 extern const struct cli_command cli_start, cli_resume, cli_attach, cli_shell, cli_logs, cli_wait,

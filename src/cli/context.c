@@ -105,7 +105,7 @@ int cli_context_init(struct cli *c, unsigned needs, struct ga_error *err)
 	}
 	if (cli_open(c, needs, err))
 		return -1;
-	return needs & CLI_NEED_STATE ? ga_start_config(&c->env, err) : 0;
+	return needs & CLI_NEED_STATE ? ga_env_config(&c->env, err) : 0;
 }
 
 static int open_state(struct cli *c, struct ga_error *err)

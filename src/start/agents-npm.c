@@ -16,9 +16,9 @@
 #include "ga/run/run.h"
 #include "ga/start/agents.h"
 #include "ga/start/home.h"
+#include "ga/start/spec.h"
 #include "ga/sys/fd.h"
-#include "home.h"
-#include "layers.h"
+#include "agents-internal.h"
 
 /* The "project" of the sandbox: the one place on a disk inside besides the agents' home, and gone
  * with the sandbox. */
@@ -159,7 +159,7 @@ static int make_spec(struct ga_start_env *e, const struct ga_strv *dirs, bool ne
 {
 	cleanup_strv struct ga_strv pass = GA_STRV_INIT;
 
-	if (start_make_surroundings(e, PLACE, s, err) || start_add_tools(e, s, err) ||
+	if (ga_view_make_surroundings(e, PLACE, s, err) || ga_view_add_tools(e, s, err) ||
 	    ga_spec_find_tools(e->home, e->path, "npm", &s->tools, err))
 		return -1;
 	free(s->home_source);

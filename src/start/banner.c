@@ -5,10 +5,10 @@
 
 #include "ga/base/path.h"
 #include "ga/repo/refs.h"
-#include "base.h"
-#include "layers.h"
+#include "ga/start/base.h"
+#include "ga/start/spec.h"
 #include "parts.h"
-#include "start.h"
+#include "start-internal.h"
 
 struct told {
 	struct ga_strv masked, stored;
@@ -16,7 +16,7 @@ struct told {
 	bool incomplete;
 };
 
-static void tell(const struct start_base *b, const struct ga_start *st, const char *at,
+static void tell(const struct ga_view_base *b, const struct ga_start *st, const char *at,
 		 struct told *t)
 {
 	t->incomplete |= b->secrets.incomplete;
@@ -41,14 +41,15 @@ static void tell(const struct start_base *b, const struct ga_start *st, const ch
 	}
 }
 
-void start_describe_secrets(const struct start_base *b, struct ga_start *st)
+void ga_start_describe_secrets(const struct ga_view_base *b, struct ga_start *st)
 {
 	struct told t = { .masked = GA_STRV_INIT, .stored = GA_STRV_INIT };
 
 	tell(b, st, "", &t);
-	start_describe_paths("secrets kept out (--expose PATH shows one)", &t.masked, &st->banner);
-	start_describe_paths("kept out, but git has stored it (commit, stash or index), where it "
-			     "can be read", &t.stored, &st->banner);
+	ga_view_describe_paths("secrets kept out (--expose PATH shows one)", &t.masked,
+			       &st->banner);
+	ga_view_describe_paths("kept out, but git has stored it (commit, stash or index), where it "
+			       "can be read", &t.stored, &st->banner);
 	if (t.n_seen)
 		ga_strv_pushf(&st->banner, "%zu file%s with secrets can be read inside, %zu of "
 			      "them committed: 'git agent secrets'", t.n_seen,
@@ -60,10 +61,10 @@ void start_describe_secrets(const struct start_base *b, struct ga_start *st)
 }
 
 void start_describe(const struct ga_start_env *e, const struct ga_start_opts *o,
-		    const struct start_base *b, struct ga_start *st)
+		    const struct ga_view_base *b, struct ga_start *st)
 {
 	const struct ga_session *s = &st->session;
-	const char *branch = o->base_rev ? NULL : ga_ref_branch(b->onto_ref);
+	const char *branch = o->view.base_rev ? NULL : ga_ref_branch(b->onto_ref);
 	char hex[GA_OID_HEXSZ + 1];
 
 	(void)ga_oid_hex(&b->onto, hex);
@@ -75,14 +76,14 @@ void start_describe(const struct ga_start_env *e, const struct ga_start_opts *o,
 		ga_strv_pushf(&st->banner,
 			      "base %s and %zu uncommitted path%s, kept off the branch", hex,
 			      b->carried, b->carried == 1 ? "" : "s");
-	if (o->live)
+	if (o->view.live)
 		ga_strv_push(&st->banner,
 			     "the working tree itself lies beneath: changes you make show inside");
-	start_describe_paths("shared", &s->view.shared, &st->banner);
-	start_describe_paths("submodules", &s->id.submodules, &st->banner);
-	start_describe_mounts(e, &st->spec, &st->banner);
-	start_describe_secrets(b, st);
-	start_describe_limits(st);
+	ga_view_describe_paths("shared", &s->view.shared, &st->banner);
+	ga_view_describe_paths("submodules", &s->id.submodules, &st->banner);
+	ga_view_describe_mounts(e, &st->spec, &st->banner);
+	ga_start_describe_secrets(b, st);
+	ga_start_describe_limits(st);
 	for (size_t i = 0; i < s->view.skipped.n; i++) {
 		if (i == 5) {
 			ga_strv_pushf(&st->banner, "left out: %zu more ('git agent show %s')",

@@ -7,9 +7,8 @@
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
 #include "ga/session/wip.h"
-#include "ga/start/trash.h"
 #include "ga/sys/fd.h"
-#include "base.h"
+#include "view-internal.h"
 
 #define MAX_SHARED_DIRS 100 /* each is a mount; the smallest are left out */
 
@@ -20,7 +19,7 @@
 #define OPERATION_MS 1000
 #define AGAIN_MS 20
 
-void start_base_release(struct start_base *b)
+void ga_view_base_release(struct ga_view_base *b)
 {
 	free(b->onto_ref);
 	ga_scan_release(&b->scan);
@@ -31,7 +30,7 @@ void start_base_release(struct start_base *b)
 	ga_strv_release(&b->stored);
 }
 
-int start_check_project(const struct ga_start_env *e, struct ga_error *err)
+int ga_view_check_project(const struct ga_start_env *e, struct ga_error *err)
 {
 	const struct ga_repo_info *info = ga_repo_info(e->repo);
 	cleanup_free char *q = ga_escape(info->workdir), *home = ga_escape(e->agent_home);
@@ -86,16 +85,16 @@ static int is_trusted(struct ga_repo *r, const struct ga_oid *commit, const stru
 }
 
 /* For a base without uncommitted work: of what is not in the commit, only ignored files show. */
-static int without_work(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
-			struct start_base *b, struct ga_error *err)
+static int without_work(struct ga_start_env *e, const struct ga_view_opts *o, bool dry,
+			struct ga_view_base *b, struct ga_error *err)
 {
 	return ga_scan_ignored(e->repo, e->state_dir, &b->scan, err) ||
-	       start_narrow_ignored(e, o, &b->scan, err) ||
-	       start_find_secrets(e, o, dry, false, b, err) ? -1 : 0;
+	       view_narrow_ignored(e, o, &b->scan, err) ||
+	       ga_view_find_secrets(e, o, dry, false, b, err) ? -1 : 0;
 }
 
-static int choose_rev(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
-		      struct start_base *b, const struct ga_oid *head, struct ga_error *err)
+static int choose_rev(struct ga_start_env *e, const struct ga_view_opts *o, bool dry,
+		      struct ga_view_base *b, const struct ga_oid *head, struct ga_error *err)
 {
 	int trusted;
 
@@ -109,13 +108,13 @@ static int choose_rev(struct ga_start_env *e, const struct ga_start_opts *o, boo
 	return without_work(e, o, dry, b, err);
 }
 
-static int choose_dirty(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
-			struct start_base *b, struct ga_error *err)
+static int choose_dirty(struct ga_start_env *e, const struct ga_view_opts *o, bool dry,
+			struct ga_view_base *b, struct ga_error *err)
 {
 	if (ga_scan_worktree(e->repo, MAX_UNTRACKED, &b->scan, err))
 		return -1;
 	if ((!dry && ga_scan_cache_store(e->repo, e->state_dir, &b->scan, err)) ||
-	    start_narrow_ignored(e, o, &b->scan, err))
+	    view_narrow_ignored(e, o, &b->scan, err))
 		return -1;
 	b->carried = b->scan.changed.n + b->scan.untracked.n;
 	if (b->carried && o->dirty == GA_DIRTY_REFUSE) {
@@ -124,20 +123,20 @@ static int choose_dirty(struct ga_start_env *e, const struct ga_start_opts *o, b
 		return ga_hint(err, "commit or stash them, or start with --dirty carry or "
 				    "--dirty ignore");
 	}
-	if (start_find_secrets(e, o, dry, true, b, err))
+	if (ga_view_find_secrets(e, o, dry, true, b, err))
 		return -1;
-	b->carried -= start_count_hidden(b, &b->scan.changed) +
-		      start_count_hidden(b, &b->scan.untracked);
+	b->carried -= view_count_hidden(b, &b->scan.changed) +
+		      view_count_hidden(b, &b->scan.untracked);
 	return 0;
 }
 
 /* In the session's own objects: nobody else may see that work. */
-int start_take_snapshot(struct ga_start_env *e, const char *objects, struct start_base *b,
-			struct ga_error *err)
+int ga_view_take_snapshot(struct ga_start_env *e, const char *objects, struct ga_view_base *b,
+			  struct ga_error *err)
 {
 	if (!b->carried)
 		return 0;
-	return ga_start_config(e, err) || ga_repo_use_private(e->repo, objects, err) ||
+	return ga_env_config(e, err) || ga_repo_use_private(e->repo, objects, err) ||
 	       ga_snapshot_commit(e->repo, &e->config, &b->scan, &b->onto, &b->hidden, &b->base,
 				  err) ? -1 : 0;
 }
@@ -187,8 +186,8 @@ static int make_first(struct ga_start_env *e, bool dry, struct ga_oid *ret, stru
 	return ga_commit_write(e->repo, &c, ret, err);
 }
 
-int start_choose_base(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
-		      struct start_base *ret, struct ga_error *err)
+int ga_view_choose_base(struct ga_start_env *e, const struct ga_view_opts *o, bool dry,
+			struct ga_view_base *ret, struct ga_error *err)
 {
 	struct ga_oid head;
 	int rc;
@@ -209,14 +208,14 @@ int start_choose_base(struct ga_start_env *e, const struct ga_start_opts *o, boo
 		rc = without_work(e, o, dry, ret, err);
 	else
 		rc = choose_dirty(e, o, dry, ret, err);
-	return rc || start_hide_objects(e, ret, err) ? -1 : 0;
+	return rc || view_hide_objects(e, ret, err) ? -1 : 0;
 }
 
-int start_look_again(struct ga_start_env *e, const struct ga_start_opts *o,
-		     const struct ga_session *s, const struct ga_oid *tip, struct start_base *b,
-		     struct ga_error *err)
+int ga_view_look_again(struct ga_start_env *e, const struct ga_view_opts *o,
+		       const struct ga_session *s, const struct ga_oid *tip, struct ga_view_base *b,
+		       struct ga_error *err)
 {
-	struct ga_start_opts own = *o;
+	struct ga_view_opts own = *o;
 
 	own.live = s->id.live;
 	own.expose = &s->view.exposed;
@@ -225,13 +224,13 @@ int start_look_again(struct ga_start_env *e, const struct ga_start_opts *o,
 	if (s->id.live ? ga_scan_worktree(e->repo, MAX_UNTRACKED, &b->scan, err)
 		    : ga_scan_ignored(e->repo, e->state_dir, &b->scan, err))
 		return -1;
-	return start_find_secrets(e, &own, false, s->id.live, b, err) ||
-	       start_hide_objects(e, b, err) ? -1 : 0;
+	return ga_view_find_secrets(e, &own, false, s->id.live, b, err) ||
+	       view_hide_objects(e, b, err) ? -1 : 0;
 }
 
-int start_choose_part_base(struct ga_start_env *e, const struct ga_start_opts *o,
-			   const struct ga_oid *commit, struct start_base *ret, size_t *ret_dirty,
-			   const char **ret_why, struct ga_error *err)
+int ga_view_choose_part_base(struct ga_start_env *e, const struct ga_view_opts *o,
+			     const struct ga_oid *commit, struct ga_view_base *ret,
+			     size_t *ret_dirty, const char **ret_why, struct ga_error *err)
 {
 	const char *op = ga_repo_operation(e->repo);
 	bool busy = op && strcmp(op, "bisect") != 0 && o->dirty != GA_DIRTY_REFUSE;
@@ -260,25 +259,25 @@ int start_choose_part_base(struct ga_start_env *e, const struct ga_start_opts *o
 		return -1;
 	ret->trusted = rc;
 	if (!look)
-		return without_work(e, o, false, ret, err) || start_hide_objects(e, ret, err) ? -1
+		return without_work(e, o, false, ret, err) || view_hide_objects(e, ret, err) ? -1
 											      : 0;
 	if (ga_scan_worktree(e->repo, MAX_UNTRACKED, &ret->scan, err))
 		return -1;
 	*ret_dirty = ret->scan.changed.n + ret->scan.untracked.n;
-	if (start_narrow_ignored(e, o, &ret->scan, err))
+	if (view_narrow_ignored(e, o, &ret->scan, err))
 		return -1;
-	return start_find_secrets(e, o, false, false, ret, err) || start_hide_objects(e, ret, err)
+	return ga_view_find_secrets(e, o, false, false, ret, err) || view_hide_objects(e, ret, err)
 		       ? -1 : 0;
 }
 
-int ga_start_choose(struct ga_start_env *e, const struct ga_start_opts *o, const char *objects,
-		    struct ga_oid *ret_onto, struct ga_oid *ret_base, struct ga_strv *notes,
-		    struct ga_error *err)
+int ga_view_choose(struct ga_start_env *e, const struct ga_view_opts *o, const char *objects,
+		   struct ga_oid *ret_onto, struct ga_oid *ret_base, struct ga_strv *notes,
+		   struct ga_error *err)
 {
-	cleanup_(start_base_release) struct start_base b = { .onto_ref = NULL };
+	cleanup_(ga_view_base_release) struct ga_view_base b = { .onto_ref = NULL };
 	cleanup_free char *ignored = NULL, *hidden = NULL;
 
-	if (start_choose_base(e, o, false, &b, err) || start_take_snapshot(e, objects, &b, err))
+	if (ga_view_choose_base(e, o, false, &b, err) || ga_view_take_snapshot(e, objects, &b, err))
 		return -1;
 	*ret_onto = b.onto;
 	*ret_base = b.base;

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include "ga/base/path.h"
+#include "ga/start/spec.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
-#include "layers.h"
-#include "start.h"
+#include "start-internal.h"
 
 #define ID_BYTES 16
 
@@ -15,7 +15,8 @@
 static int make_all(struct ga_start_env *e, const char *project, struct ga_spec *ret,
 		    struct ga_error *err)
 {
-	if (start_make_surroundings(e, project, ret, err) || start_add_mounts(e, project, ret, err))
+	if (ga_view_make_surroundings(e, project, ret, err) ||
+	    ga_view_add_mounts(e, project, ret, err))
 		return -1;
 	ga_spec_find_links(ret, ga_environ_get(e->environ, "HOME"),
 			   ga_environ_get(e->environ, "PWD"));

@@ -8,9 +8,10 @@
 #include "ga/base/quote.h"
 #include "ga/capture/capture.h"
 #include "ga/run/confine.h"
+#include "ga/start/layers.h"
+#include "ga/start/spec.h"
+#include "ga/start/steps.h"
 #include "ga/sys/process.h"
-#include "layers.h"
-#include "start.h"
 #include "watch.h"
 
 /* The sandbox git runs in during capture: the session's layers again, without
@@ -27,7 +28,7 @@ static int open_base(void *payload, const char **ret, struct ga_error *err)
 {
 	struct capture_sandbox *c = payload;
 
-	if (!c->base.tree && start_get_base(c->e, c->s, &c->base, err))
+	if (!c->base.tree && ga_view_get_base(c->e, c->s, &c->base, err))
 		return -1;
 	*ret = c->base.tree;
 	return 0;
@@ -64,11 +65,11 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 	if (!c->s->id.live && open_base(c, &lower, err))
 		return -1;
 	/* at the path where the agent had it, since its git dirs may name that path */
-	if (start_make_surroundings(c->e, c->s->id.project, &c->spec, err) ||
-	    start_find_tools(c->e, "git", &c->spec, err) ||
-	    start_make_trees(c->s, c->s->id.live ? NULL : &c->base, &c->spec, err))
+	if (ga_view_make_surroundings(c->e, c->s->id.project, &c->spec, err) ||
+	    ga_view_find_tools(c->e, "git", &c->spec, err) ||
+	    ga_view_make_trees(c->s, c->s->id.live ? NULL : &c->base, &c->spec, err))
 		return -1;
-	start_add_environment(c->e, NULL, &c->spec, c->s);
+	ga_view_add_environment(c->e, NULL, &c->spec, c->s);
 	/* The agents' home may be closed, or hold a link where the project is to be
 	 * mounted, and git needs nothing of it. */
 	home = ga_session_fresh_dir(c->s, "home", err);
@@ -92,7 +93,7 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 /* Git inside needs no more than this; its configuration is the agent's. A missing
  * object must not make it run the command of a remote the agent made up: what such a
  * command leaves running could write into the answers of the git after it. */
-const char *const start_git_env[] = { ("PATH=" GA_SYSTEM_PATH), "HOME=/tmp", "LC_ALL=C",
+const char *const ga_start_git_env[] = { ("PATH=" GA_SYSTEM_PATH), "HOME=/tmp", "LC_ALL=C",
 				       "GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0",
 				       "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1",
 				       "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", NULL };
@@ -108,7 +109,7 @@ static void capture_env(struct ga_start_env *e, struct capture_sandbox *payload,
 					.open_base = open_base,
 					.open_sandbox = open_sandbox,
 					.payload = payload,
-					.sandbox_env = start_git_env,
+					.sandbox_env = ga_start_git_env,
 					.lock = -1,
 					.progress = e->progress,
 					.progress_delay_ms = e->progress_delay_ms };

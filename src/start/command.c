@@ -7,7 +7,7 @@
 #include "ga/base/nearest.h"
 #include "ga/base/quote.h"
 #include "ga/start/agents.h"
-#include "home.h"
+#include "agents-internal.h"
 
 void ga_agents_command_release(struct ga_agents_command *c)
 {

@@ -12,7 +12,7 @@
 #include "ga/session/wip.h"
 #include "ga/start/fetch.h"
 #include "ga/sys/fd.h"
-#include "start.h"
+#include "transfer-internal.h"
 
 #define APPLY_MS 600000
 
@@ -82,8 +82,8 @@ static int flag(struct ga_start_env *e, const struct ga_fetch_opts *o, struct ga
 	return 0;
 }
 
-int start_fetch_uncommitted(struct ga_start_env *e, const struct ga_fetch_opts *o,
-			    struct ga_session *s, struct ga_report *r, struct ga_error *err)
+int fetch_uncommitted(struct ga_start_env *e, const struct ga_fetch_opts *o,
+		      struct ga_session *s, struct ga_report *r, struct ga_error *err)
 {
 	cleanup_free char *objects = ga_wip_objects(s), *index = ga_path_join(s->dir, "index");
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;

@@ -22,7 +22,7 @@
 #include "ga/session/journal.h"
 #include "ga/session/worktree.h"
 #include "ga/sys/fd.h"
-#include "start.h"
+#include "transfer-internal.h"
 
 #define FETCH_MS 3600000
 #define TIPS_MAX 10000 /* known commits that git names as arguments; more would only save bytes */
@@ -578,7 +578,7 @@ static int bring(struct fetch *f, struct ga_report *report, struct ga_error *err
 
 	f->tip = f->from->tip;
 	f->held = f->from->held;
-	if (start_remote_known(f->e, f->o, &f->known, &f->sessions, err))
+	if (remote_known(f->e, f->o, &f->known, &f->sessions, err))
 		return -1;
 	if (!f->known.n)
 		return fail_onto(f, err);
@@ -588,7 +588,7 @@ static int bring(struct fetch *f, struct ga_report *report, struct ga_error *err
 	    (none ? check_descends(f, err) : bring_commits(f, committer, err)))
 		return -1;
 	fill(f, report);
-	if (f->o->snapshot && start_fetch_uncommitted(f->e, f->o, f->s, report, err))
+	if (f->o->snapshot && fetch_uncommitted(f->e, f->o, f->s, report, err))
 		return -1;
 	ga_report_tell(report, f->s);
 	return publish(f, report, committer, err);

@@ -7,9 +7,8 @@
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
 #include "ga/sandbox/sandbox.h"
+#include "ga/start/layers.h"
 #include "ga/sys/fd.h"
-#include "base.h"
-#include "layers.h"
 
 /* With the working tree itself as the lower layer there is no base tree whose
  * index could be shared: take the user's and bring it to the base commit. */
@@ -89,8 +88,8 @@ static int object_paths(const struct ga_start_env *e, struct ga_strv *ret, struc
 	return 0;
 }
 
-int start_get_base(struct ga_start_env *e, const struct ga_session *s, struct ga_base *ret,
-		   struct ga_error *err)
+int ga_view_get_base(struct ga_start_env *e, const struct ga_session *s, struct ga_base *ret,
+		     struct ga_error *err)
 {
 	cleanup_strv struct ga_strv inside = GA_STRV_INIT;
 	const struct ga_base_opts o = { .config = &e->config, .object_paths = &inside,
@@ -100,9 +99,9 @@ int start_get_base(struct ga_start_env *e, const struct ga_session *s, struct ga
 	       ga_base_acquire(e->repo, e->state_dir, &s->id.base, &o, ret, err) ? -1 : 0;
 }
 
-int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
-		      const struct start_base *b, const struct ga_base *base,
-		      const struct ga_refs *visible, struct ga_error *err)
+int ga_view_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
+			const struct ga_view_base *b, const struct ga_base *base,
+			const struct ga_refs *visible, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_session_path(s, "git");
 	cleanup_strv struct ga_strv inside = GA_STRV_INIT;

@@ -8,7 +8,7 @@
 
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"
-#include "base.h"
+#include "view-internal.h"
 
 #define BLOB_MAX ((size_t)64 << 20) /* size of files that are looked up in the object store */
 #define OBJECTS_MAX 8            /* objects that are looked up in history ... */
@@ -88,7 +88,7 @@ static void add_files(const char *workdir, const struct ga_strv *hidden, struct 
 
 /* Add the object of one record of `ls-files -s`, "MODE ID STAGE\tPATH", if the base has not the
  * same. */
-static int add_staged_one(struct ga_start_env *e, const struct start_base *b, const char *rec,
+static int add_staged_one(struct ga_start_env *e, const struct ga_view_base *b, const char *rec,
 			  struct blobs *ret, struct ga_error *err)
 {
 	const char *tab = strchr(rec, '\t');
@@ -108,7 +108,7 @@ static int add_staged_one(struct ga_start_env *e, const struct start_base *b, co
 
 /* Add what is staged of hidden files that are tracked. All of the index is listed, since the names
  * might be too many for a command line. */
-static int add_staged(struct ga_start_env *e, const struct start_base *b, struct blobs *ret,
+static int add_staged(struct ga_start_env *e, const struct ga_view_base *b, struct blobs *ret,
 		      struct ga_error *err)
 {
 	static const char *const args[] = { "ls-files", "-sz", NULL };
@@ -119,7 +119,7 @@ static int add_staged(struct ga_start_env *e, const struct start_base *b, struct
 				 .out = &out);
 
 	for (size_t i = 0; i < b->scan.changed.n; i++)
-		n += start_is_hidden(b, b->scan.changed.v[i]);
+		n += view_is_hidden(b, b->scan.changed.v[i]);
 	if (!n)
 		return 0;
 	if (ga_git_ok(e->repo, &g, err))
@@ -162,7 +162,7 @@ static bool is_packed(struct ga_start_env *e, const struct ga_oid *oid, struct b
 /* Hide the object from the session if it can be hidden, else note the path in b->stored. If there
  * are many, those beyond OBJECTS_MAX are only noted. */
 static void hide_object(struct ga_start_env *e, const struct blob *blob, struct blobs *bs,
-			const struct ga_strv *dirs, struct start_base *b)
+			const struct ga_strv *dirs, struct ga_view_base *b)
 {
 	cleanup_error struct ga_error none = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf unused = GA_BUF_INIT;
@@ -184,7 +184,7 @@ static void hide_object(struct ga_start_env *e, const struct blob *blob, struct 
 		ga_strv_push(&b->stored, blob->path);
 }
 
-int start_hide_objects(struct ga_start_env *e, struct start_base *b, struct ga_error *err)
+int view_hide_objects(struct ga_start_env *e, struct ga_view_base *b, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
 	struct blobs bs = { .packed = GA_BUF_INIT };

@@ -17,7 +17,7 @@
 #include "ga/risk/secret.h"
 #include "ga/start/home.h"
 #include "ga/sys/fd.h"
-#include "home.h"
+#include "home-internal.h"
 
 #define JSON_MAX ((size_t)16 << 20)
 #define FILE_MAX ((size_t)256 << 10)

@@ -13,7 +13,7 @@
 #include "ga/config/preset.h"
 #include "ga/start/home.h"
 #include "ga/sys/fd.h"
-#include "home.h"
+#include "home-internal.h"
 
 #define LOGIN_MAX ((size_t)1 << 20)
 

@@ -16,7 +16,7 @@
 #include "ga/base/path.h"
 #include "ga/sandbox/plan.h"
 #include "ga/sys/fd.h"
-#include "home.h"
+#include "home-internal.h"
 
 #define NOTE_MAX ((size_t)4 << 20)
 /* Between a home and the place in it: neither contains it. */

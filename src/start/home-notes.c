@@ -10,8 +10,9 @@
 
 #include "ga/config/preset.h"
 #include "ga/sandbox/sandbox.h"
+#include "ga/start/spec.h"
 #include "ga/sys/fd.h"
-#include "home.h"
+#include "home-internal.h"
 
 /* A file that begins like this is ours to write again; any other is not. */
 #define MARKER "<!-- git-agent wrote this file and keeps it up to date."
@@ -64,6 +65,6 @@ int home_write_notes(const char *dir, const struct ga_preset *p, struct ga_error
 
 	if (home < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the agents' home");
-	return write_one(home, HOME_NOTES, true, err) ||
+	return write_one(home, GA_VIEW_NOTES, true, err) ||
 	       (p && p->notes && write_one(home, p->notes, false, err)) ? -1 : 0;
 }

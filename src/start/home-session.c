@@ -6,7 +6,7 @@
 
 #include "ga/base/quote.h"
 #include "ga/sys/fd.h"
-#include "home.h"
+#include "home-internal.h"
 
 int ga_home_open_session(const struct ga_start_env *e, int *ret_lock, struct ga_strv *banner,
 			 struct ga_error *err)

@@ -12,7 +12,7 @@
 #include "ga/repo/gitdir.h"
 #include "ga/sandbox/sandbox.h"
 #include "ga/sys/fd.h"
-#include "home.h"
+#include "home-internal.h"
 
 #define VERSIONS_MAX ((size_t)64 << 10)
 

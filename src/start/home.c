@@ -12,7 +12,7 @@
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/sys/fd.h"
-#include "home.h"
+#include "home-internal.h"
 
 char *ga_home_dir(const struct ga_start_env *e, enum ga_home_mode mode)
 {

@@ -13,9 +13,9 @@
 
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
+#include "ga/start/spec.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
-#include "layers.h"
 
 #define INSIDE "/run/git-agent-host" /* where copies are shown */
 #define CERTIFICATES_MAX ((size_t)4 << 20)
@@ -213,8 +213,8 @@ static int add_terminal(const struct ga_start_env *e, struct ga_spec *s, struct 
 	return 0;
 }
 
-int start_add_host_files(const struct ga_start_env *e, struct ga_spec *s, struct ga_strv *notes,
-			 struct ga_error *err)
+int ga_view_add_host_files(const struct ga_start_env *e, struct ga_spec *s, struct ga_strv *notes,
+			   struct ga_error *err)
 {
 	for (size_t i = 0; i < GA_NELEMS(certificates); i++)
 		if (add_certificates(e, certificates[i], s, notes, err))

@@ -16,7 +16,7 @@
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/sys/fd.h"
-#include "base.h"
+#include "view-internal.h"
 
 #define NAME ".worktreeinclude"
 #define BYTES_MAX ((size_t)64 << 10)
@@ -113,7 +113,7 @@ static int read_list(struct ga_start_env *e, struct narrow *n, struct ga_error *
 }
 
 /* The lower layer of a live session is the working tree: nothing can be left out of it. */
-static int check_live(const struct ga_start_opts *o, bool listed, struct ga_scan *scan,
+static int check_live(const struct ga_view_opts *o, bool listed, struct ga_scan *scan,
 		      struct ga_error *err)
 {
 	if (!o->hide_ignored) {
@@ -125,8 +125,8 @@ static int check_live(const struct ga_start_opts *o, bool listed, struct ga_scan
 	return ga_hint(err, "start without --live, or with --ignored share");
 }
 
-int start_narrow_ignored(struct ga_start_env *e, const struct ga_start_opts *o,
-			 struct ga_scan *scan, struct ga_error *err)
+int view_narrow_ignored(struct ga_start_env *e, const struct ga_view_opts *o,
+			struct ga_scan *scan, struct ga_error *err)
 {
 	cleanup_(narrow_release) struct narrow n = { .scan = scan, .text = GA_BUF_INIT };
 	int none = o->hide_ignored ? 1 : read_list(e, &n, err);

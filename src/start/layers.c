@@ -9,9 +9,9 @@
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
+#include "ga/session/wip.h"
 #include "ga/sys/fd.h"
-#include "base.h"
-#include "layers.h"
+#include "view-internal.h"
 
 #define MAX_COPY_BYTES (16u << 20)       /* of one ignored file */
 #define MAX_COPY_TOTAL (256u << 20)
@@ -20,7 +20,7 @@
 struct layers {
 	struct ga_start_env *e;
 	struct ga_session *s;
-	const struct start_base *b;
+	const struct ga_view_base *b;
 	struct ga_oid tree;    /* of the base */
 	struct ga_strv mounts; /* mount points below the project */
 	int project, extras;   /* directories; `extras` -1 until it is needed */
@@ -80,7 +80,7 @@ static int make_parents(struct layers *l, const char *path, struct ga_error *err
 static int dress(struct layers *l, struct ga_error *err)
 {
 	for (size_t i = l->made.n; i; i--)
-		if (start_dress(l->project, l->made.v[i - 1], l->extras, l->made.v[i - 1]))
+		if (view_dress(l->project, l->made.v[i - 1], l->extras, l->made.v[i - 1]))
 			return cannot_create(l->made.v[i - 1], err);
 	return 0;
 }
@@ -124,7 +124,7 @@ static void heaviest_first(int project, struct ga_strv *dirs)
 static bool mounted_in(struct layers *l, const char *path)
 {
 	cleanup_free char *dir = ga_path_join(l->s->id.project, path), *q = NULL, *why = NULL;
-	const char *mount = start_mount_in(&l->mounts, dir);
+	const char *mount = view_mount_in(&l->mounts, dir);
 
 	if (!mount)
 		return false;
@@ -137,7 +137,7 @@ static bool mounted_in(struct layers *l, const char *path)
 /* The same for the project itself, which a live session is mounted over; this is an error. */
 static int check_project(struct layers *l, struct ga_error *err)
 {
-	const char *mount = l->s->id.live ? start_mount_in(&l->mounts, l->s->id.project) : NULL;
+	const char *mount = l->s->id.live ? view_mount_in(&l->mounts, l->s->id.project) : NULL;
 	cleanup_free char *q = mount ? ga_escape(mount) : NULL;
 
 	if (!mount)
@@ -194,8 +194,8 @@ static int share_dir(struct layers *l, const char *path, struct ga_error *err)
 		return -1;
 	if (make_mount_point(l, path))
 		return cannot_create(path, err);
-	if (ga_mkdir_p(upper, 0700, err) || start_mask_git(l->s, l->s->view.shared.n, fd, err) ||
-	    start_mask_shared(l->b, l->project, path, mask, err))
+	if (ga_mkdir_p(upper, 0700, err) || ga_view_mask_git(l->s, l->s->view.shared.n, fd, err) ||
+	    ga_view_mask_shared(l->b, l->project, path, mask, err))
 		return -1;
 	/* the mount shows the upper's root: it looks like the user's directory */
 	(void)chmod(upper, st.st_mode & 0777);
@@ -255,12 +255,12 @@ static int copy_file(struct layers *l, const char *path, struct ga_error *err)
 	return 0;
 }
 
-static int fill_layers(struct layers *l, const struct start_base *b, struct ga_error *err)
+static int fill_layers(struct layers *l, const struct ga_view_base *b, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
 
 	if (l->s->id.live || b->scan.ignored_dirs.n)
-		start_find_mounts(l->s->id.project, &l->mounts);
+		view_find_mounts(l->s->id.project, &l->mounts);
 	if (check_project(l, err) || ga_commit_tree(l->e->repo, &l->s->id.base, &l->tree, err))
 		return -1;
 	/* the mount point of the git dir: a base tree has it, but the user's .git may be a file */
@@ -282,17 +282,17 @@ static int fill_layers(struct layers *l, const struct start_base *b, struct ga_e
 	}
 	/* with the working tree itself as the lower layer they are there already */
 	for (size_t i = 0; !l->s->id.live && i < b->scan.ignored_files.n; i++)
-		if (!start_is_hidden(b, b->scan.ignored_files.v[i]) &&
+		if (!view_is_hidden(b, b->scan.ignored_files.v[i]) &&
 		    copy_file(l, b->scan.ignored_files.v[i], err))
 			return -1;
 	if ((b->clear.n || (l->s->id.live && b->hidden.n)) &&
 	    (open_extras(l, err) ||
-	     start_mask_project(l->e, l->s, b, &l->tree, l->project, l->extras, err)))
+	     ga_view_mask_project(l->e, l->s, b, &l->tree, l->project, l->extras, err)))
 		return -1;
 	return dress(l, err);
 }
 
-int start_note_live(struct ga_session *s, struct ga_error *err)
+int ga_view_note_live(struct ga_session *s, struct ga_error *err)
 {
 	struct stat st;
 
@@ -306,8 +306,8 @@ int start_note_live(struct ga_session *s, struct ga_error *err)
 	return 0;
 }
 
-int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct start_base *b,
-		      struct ga_strv *notes, struct ga_error *err)
+int ga_view_make_layers(struct ga_start_env *e, struct ga_session *s, const struct ga_view_base *b,
+			struct ga_strv *notes, struct ga_error *err)
 {
 	cleanup_close int project = open(s->id.project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct layers l = { .e = e, .s = s, .b = b, .project = project, .extras = -1,
@@ -321,7 +321,7 @@ int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct
 				     "cannot open the project of session '%s'", s->name);
 	rc = fill_layers(&l, b, err);
 	if (!rc && s->view.shared.n)
-		start_look_at_owners(e->state_dir, project, &s->view.shared, notes);
+		view_look_at_owners(e->state_dir, project, &s->view.shared, notes);
 	ga_strv_release(&l.mounts);
 	ga_strv_release(&l.made);
 	ga_cleanup_closep(&l.extras);
@@ -331,4 +331,89 @@ int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct
 	(void)chmod(upper, st.st_mode & 0777);
 	(void)utimensat(AT_FDCWD, upper, (struct timespec[2]){ st.st_atim, st.st_mtim }, 0);
 	return 0;
+}
+
+/* 1: it is there; 0: it is not; an error if neither is certain. */
+static int look(const char *path, struct stat *ret, struct ga_error *err)
+{
+	cleanup_free char *q = NULL;
+	int e;
+
+	if (!stat(path, ret))
+		return 1;
+	e = errno;
+	if (e == ENOENT || e == ENOTDIR)
+		return 0;
+	q = ga_escape(path);
+	return ga_fail_errno(err, GA_ESTART, e, "cannot look at '%s'", q);
+}
+
+int ga_view_make_shared(const struct ga_session *s, size_t i, struct ga_shared *ret,
+			struct ga_error *err)
+{
+	cleanup_free char *what = ga_strf("shared%zu", i);
+	cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", s->dir, i);
+	cleanup_free char *lower = ga_path_join(s->id.project, s->view.shared.v[i]);
+	struct stat st, ignored;
+	int there = look(lower, &st, err), masked = there > 0 ? look(mask, &ignored, err) : 0;
+
+	if (there < 0 || masked < 0)
+		return -1;
+	if (!there || !ga_session_shares(s, i))
+		return 1;
+	*ret = (struct ga_shared){ .rel = ga_strdup(s->view.shared.v[i]),
+				   .lower = ga_steal(&lower),
+				   .upper = ga_strf("%s/shared/%zu/upper", s->dir, i),
+				   .removed = ga_session_removed(s, i),
+				   .mask = masked ? ga_steal(&mask) : NULL,
+				   .work = ga_session_fresh_dir(s, what, err),
+				   .dev = st.st_dev,
+				   .ino = st.st_ino };
+	return ret->work ? 0 : -1;
+}
+
+static int add_shared(const struct ga_session *s, struct ga_spec *spec, struct ga_error *err)
+{
+	cleanup_(ga_view_seen_release) struct ga_view_seen seen = { 0 };
+
+	if (!s->view.shared.n)
+		return 0;
+	spec->shared = ga_calloc(s->view.shared.n, sizeof(*spec->shared));
+	for (size_t i = 0; i < s->view.shared.n; i++) {
+		struct ga_shared *sh = &spec->shared[spec->n_shared];
+		int rc = ga_view_make_shared(s, i, sh, err);
+
+		if (rc > 0) /* nothing to lay over */
+			continue;
+		spec->n_shared++;
+		if (rc)
+			return -1;
+		ga_view_seen_set(&seen, i, sh);
+	}
+	return ga_view_seen_write(&seen, s, err);
+}
+
+int ga_view_make_trees(const struct ga_session *s, const struct ga_base *base, struct ga_spec *p,
+		       struct ga_error *err)
+{
+	cleanup_free char *extras = ga_session_path(s, "extras"), *objects = ga_wip_objects(s);
+
+	if (!access(objects, F_OK) && !ga_strv_has(&p->object_dirs, objects))
+		ga_strv_take(&p->object_dirs, ga_steal(&objects));
+	if (!access(extras, F_OK))
+		ga_strv_take(&p->lowers, ga_steal(&extras));
+	ga_strv_push(&p->lowers, base ? base->tree : s->id.project);
+	p->upper = ga_session_path(s, "upper");
+	p->work = ga_session_fresh_dir(s, "project", err);
+	p->git_upper = ga_session_path(s, "git");
+	ga_strv_extend(&p->hidden_objects, &s->view.masked_objects);
+	if (!p->work)
+		return -1;
+	if (base) {
+		p->git_lower = ga_strdup(base->git);
+		p->git_work = ga_session_fresh_dir(s, "git", err);
+		if (!p->git_work)
+			return -1;
+	}
+	return add_shared(s, p, err);
 }

@@ -8,12 +8,11 @@
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
+#include "ga/start/spec.h"
 #include "ga/sys/fd.h"
-#include "layers.h"
-#include "ssh.h"
-#include "start.h"
+#include "start-internal.h"
 
-int start_plan_limits(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+int ga_start_plan_limits(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
 	/* in a dry run there is no sandbox, and nothing else has set it */
 	st->spec.nested = e->conf.nested;
@@ -49,15 +48,15 @@ static int show_limits(struct ga_start *st, struct ga_error *err)
 	       -1 : 0;
 }
 
-int start_show_texts(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+int ga_start_show_texts(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
-	return show_limits(st, err) || start_show_user(&st->spec, err) ||
-	       start_show_ssh(e, &st->spec, &st->notes, err) ||
-	       start_add_host_files(e, &st->spec, &st->notes, err) ? -1 : 0;
+	return show_limits(st, err) || ga_view_show_user(&st->spec, err) ||
+	       ga_view_show_ssh(e, &st->spec, &st->notes, err) ||
+	       ga_view_add_host_files(e, &st->spec, &st->notes, err) ? -1 : 0;
 }
 
 /* The default limit of tasks, which nobody asked for, is not worth a line. */
-void start_describe_limits(struct ga_start *st)
+void ga_start_describe_limits(struct ga_start *st)
 {
 	cleanup_strv struct ga_strv limits = GA_STRV_INIT;
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
@@ -79,7 +78,7 @@ const char *start_full_place(const struct ga_start_env *e, const char *dir)
 }
 
 /* Fails if the disk is so full that the session would be ended at once. */
-int start_check_room(const struct ga_start_env *e, struct ga_error *err)
+int ga_start_check_room(const struct ga_start_env *e, struct ga_error *err)
 {
 	const char *dir = start_full_place(e, e->state_dir);
 	cleanup_free char *least = NULL, *q = NULL;

@@ -11,10 +11,9 @@
 #include "ga/base/path.h"
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"
-#include "base.h"
-#include "layers.h"
+#include "view-internal.h"
 
-int start_dress(int from, const char *source, int to, const char *at)
+int view_dress(int from, const char *source, int to, const char *at)
 {
 	cleanup_close int fd = ga_openat_beneath(from, source, O_PATH | O_DIRECTORY, 0);
 	struct stat st;
@@ -27,7 +26,7 @@ int start_dress(int from, const char *source, int to, const char *at)
 
 /* Lay a whiteout over the `.git` of a shared directory: an agent does not need that repository's
  * configuration and hooks, and must not have its credentials. */
-int start_mask_git(const struct ga_session *s, size_t i, int fd, struct ga_error *err)
+int ga_view_mask_git(const struct ga_session *s, size_t i, int fd, struct ga_error *err)
 {
 	cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", s->dir, i);
 	cleanup_free char *white = ga_path_join(mask, ".git");
@@ -47,7 +46,7 @@ static int fail(const char *path, struct ga_error *err)
 	return ga_fail_path(err, errno, "hide", path);
 }
 
-/* start_dress() for the directories on the way to `path`. */
+/* view_dress() for the directories on the way to `path`. */
 static int dress_parents(int from, const char *prefix, int to, const char *path,
 			 struct ga_error *err)
 {
@@ -58,7 +57,7 @@ static int dress_parents(int from, const char *prefix, int to, const char *path,
 
 		*p = '\0';
 		source = ga_path_join(prefix, at);
-		if (start_dress(from, source, to, at))
+		if (view_dress(from, source, to, at))
 			return fail(path, err);
 	}
 	return 0;
@@ -78,15 +77,15 @@ static int white_out(int to, const char *path, struct ga_error *err)
 	return fail(path, err);
 }
 
-int start_mask_shared(const struct start_base *b, int project, const char *dir, const char *mask,
-		      struct ga_error *err)
+int ga_view_mask_shared(const struct ga_view_base *b, int project, const char *dir,
+			const char *mask, struct ga_error *err)
 {
 	cleanup_close int to = -1;
 
 	for (size_t i = 0; i < b->hidden.n; i++) {
 		const char *rel = ga_path_below(b->hidden.v[i], dir);
 
-		/* start_mask_git() hides its .git as a whole */
+		/* ga_view_mask_git() hides its .git as a whole */
 		if (!rel || !*rel || ga_path_inside(rel, ".git"))
 			continue;
 		if (to < 0 && !ga_mkdir_p(mask, 0755, err))
@@ -122,9 +121,9 @@ static int put_base(struct ga_start_env *e, const struct ga_session *s, int to, 
 			    err) ? -1 : 0;
 }
 
-int start_mask_project(struct ga_start_env *e, const struct ga_session *s,
-		       const struct start_base *b, const struct ga_oid *tree, int project,
-		       int extras, struct ga_error *err)
+int ga_view_mask_project(struct ga_start_env *e, const struct ga_session *s,
+			 const struct ga_view_base *b, const struct ga_oid *tree, int project,
+			 int extras, struct ga_error *err)
 {
 	const struct ga_strv *hidden = s->id.live ? &b->hidden : &b->clear;
 

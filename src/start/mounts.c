@@ -9,10 +9,10 @@
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/config/devices.h"
-#include "layers.h"
+#include "ga/start/spec.h"
 
-int start_make_surroundings(struct ga_start_env *e, const char *project, struct ga_spec *ret,
-			    struct ga_error *err)
+int ga_view_make_surroundings(struct ga_start_env *e, const char *project, struct ga_spec *ret,
+			      struct ga_error *err)
 {
 	/* all stages mount on this directory, each in a mount namespace of its own */
 	if (ga_store_stage(e->state_root, &ret->stage_dir, err))
@@ -26,7 +26,7 @@ int start_make_surroundings(struct ga_start_env *e, const char *project, struct 
 }
 
 /* What is not there is left out: one configuration may be used on several machines. */
-int start_add_tools(const struct ga_start_env *e, struct ga_spec *s, struct ga_error *err)
+int ga_view_add_tools(const struct ga_start_env *e, struct ga_spec *s, struct ga_error *err)
 {
 	for (size_t i = 0; i < e->conf.tools.n; i++) {
 		cleanup_free char *q = NULL;
@@ -85,13 +85,13 @@ static int add_mounts(const struct ga_start_env *e, const char *project,
 	return 0;
 }
 
-int start_add_mounts(const struct ga_start_env *e, const char *project, struct ga_spec *ret,
-		     struct ga_error *err)
+int ga_view_add_mounts(const struct ga_start_env *e, const char *project, struct ga_spec *ret,
+		       struct ga_error *err)
 {
 	const struct ga_mount_place place = { e->home, project, e->path, e->state_root,
 					      e->agent_home, &e->conf.mounts_rw };
 
-	if (start_add_tools(e, ret, err) ||
+	if (ga_view_add_tools(e, ret, err) ||
 	    add_mounts(e, project, &e->conf.mounts_ro, false, &ret->ro, err) ||
 	    add_mounts(e, project, &e->conf.mounts_rw, true, &ret->rw, err))
 		return -1;
@@ -111,19 +111,19 @@ static bool same(const struct ga_strv *a, const struct ga_strv *b)
 	return true;
 }
 
-int start_has_mounts(const struct ga_start_env *e, const struct ga_spec *s, bool *ret,
-		     struct ga_error *err)
+int ga_view_has_mounts(const struct ga_start_env *e, const struct ga_spec *s, bool *ret,
+		       struct ga_error *err)
 {
 	cleanup_spec struct ga_spec want = GA_SPEC_INIT;
 
-	if (start_add_mounts(e, s->project, &want, err))
+	if (ga_view_add_mounts(e, s->project, &want, err))
 		return -1;
 	*ret = same(&want.ro, &s->ro) && same(&want.rw, &s->rw) &&
 	       same(&want.devices, &s->devices);
 	return 0;
 }
 
-void start_describe_paths(const char *what, const struct ga_strv *paths, struct ga_strv *banner)
+void ga_view_describe_paths(const char *what, const struct ga_strv *paths, struct ga_strv *banner)
 {
 	cleanup_free char *named = ga_quote_list(paths, 6);
 
@@ -186,8 +186,8 @@ static void describe_path(const struct ga_spec *s, struct ga_strv *banner)
 		      named, tools.n ? "; 'tools: [" : "", list, tools.n ? "]' shows it" : "");
 }
 
-void start_describe_mounts(const struct ga_start_env *e, const struct ga_spec *s,
-			   struct ga_strv *banner)
+void ga_view_describe_mounts(const struct ga_start_env *e, const struct ga_spec *s,
+			     struct ga_strv *banner)
 {
 	describe(&e->conf.mounts_ro, &s->ro, "shown read-only", s, banner);
 	describe(&e->conf.mounts_rw, &s->rw,

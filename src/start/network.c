@@ -17,7 +17,7 @@
 #include "ga/base/sha.h"
 #include "ga/session/journal.h"
 #include "ga/sys/fd.h"
-#include "start.h"
+#include "start-internal.h"
 
 #define NSSWITCH_MAX ((size_t)64 << 10)
 #define REFUSED_KEPT 50
@@ -286,7 +286,7 @@ static void add_environment(const struct ga_start_env *e, struct ga_start *st)
 	take_ports(e, st, hex);
 }
 
-int start_make_network(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+int ga_start_make_network(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
 
@@ -306,7 +306,7 @@ int start_make_network(struct ga_start_env *e, struct ga_start *st, struct ga_er
 	return 0;
 }
 
-int start_enter_network(struct ga_start *st, struct ga_error *err)
+int ga_start_enter_network(struct ga_start *st, struct ga_error *err)
 {
 	/* only a session with the host's network has none: ga_relay_enter() fails for any other
 	 * that has no network of its own */

@@ -7,7 +7,7 @@
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/session/journal.h"
-#include "start.h"
+#include "start-internal.h"
 #include "watch.h"
 
 /* How many mounts of a start, or flags of a capture, are noted. */

@@ -15,7 +15,7 @@
 #include "ga/base/quote.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/mount.h"
-#include "layers.h"
+#include "view-internal.h"
 
 /* How many entries one start looks at: some milliseconds. A directory in which nothing was found is
  * searched again once it has changed itself, or after AGAIN_AFTER seconds. */
@@ -27,7 +27,7 @@
 
 /* ---- mounts */
 
-void start_find_mounts(const char *project, struct ga_strv *ret)
+void view_find_mounts(const char *project, struct ga_strv *ret)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv mounts = GA_STRV_INIT;
@@ -39,7 +39,7 @@ void start_find_mounts(const char *project, struct ga_strv *ret)
 			ga_strv_push(ret, mounts.v[i]);
 }
 
-const char *start_mount_in(const struct ga_strv *mounts, const char *dir)
+const char *view_mount_in(const struct ga_strv *mounts, const char *dir)
 {
 	for (size_t i = 0; i < mounts->n; i++) {
 		const char *below = ga_path_below(mounts->v[i], dir);
@@ -147,8 +147,8 @@ static void remember(struct ga_buf *cache, const char *path, const char *stat, u
 	ga_buf_addch(cache, '\0');
 }
 
-void start_look_at_owners(const char *state_dir, int project, const struct ga_strv *dirs,
-			  struct ga_strv *notes)
+void view_look_at_owners(const char *state_dir, int project, const struct ga_strv *dirs,
+			 struct ga_strv *notes)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf old = GA_BUF_INIT, new = GA_BUF_INIT;

@@ -7,8 +7,8 @@
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
+#include "ga/start/base.h"
 #include "ga/sys/fd.h"
-#include "base.h"
 #include "parts.h"
 
 #define MAX_PARTS 64 /* of a session: each is two mounts and more, and some processes */
@@ -16,7 +16,7 @@
 #define MAX_SHARED_DIRS 1000 /* in all of them together: each is a mount */
 
 /* Note that the session does not show a submodule. */
-static void skip(struct start_base *b, const char *path, const char *why)
+static void skip(struct ga_view_base *b, const char *path, const char *why)
 {
 	cleanup_free char *q = ga_quote(path);
 
@@ -31,25 +31,25 @@ struct opening {
 	size_t shared;         /* directories that may still be shared */
 };
 
-static int open_parts(struct opening *op, struct ga_start_env *e, struct start_base *b,
+static int open_parts(struct opening *op, struct ga_start_env *e, struct ga_view_base *b,
 		      struct ga_start *st, struct ga_error *err);
 
 /* Uncommitted work in a submodule is not carried: the superproject would have to name a commit of
  * it that no repository has. */
-static int check_dirty(const struct ga_start_opts *o, struct start_base *b, const struct ga_part *p,
-		       size_t dirty, struct ga_error *err)
+static int check_dirty(const struct ga_start_opts *o, struct ga_view_base *b,
+		       const struct ga_part *p, size_t dirty, struct ga_error *err)
 {
 	const char *op = ga_repo_operation(p->env.repo);
 	cleanup_free char *q = ga_quote(p->path);
 
 	if (!dirty) {
 		/* during such an operation it is not known which paths are uncommitted work */
-		if (op && !o->base_rev && o->dirty != GA_DIRTY_IGNORE)
+		if (op && !o->view.base_rev && o->view.dirty != GA_DIRTY_IGNORE)
 			ga_strv_pushf(&b->scan.skipped, "submodule %s: what the %s in progress "
 				      "there has changed", q, op);
 		return 0;
 	}
-	if (o->dirty == GA_DIRTY_REFUSE) {
+	if (o->view.dirty == GA_DIRTY_REFUSE) {
 		(void)ga_fail(err, GA_ELOSE, "%zu path%s not committed", dirty,
 			      dirty == 1 ? " is" : "s are");
 		return ga_hint(err, "commit or stash them there, or start with --dirty carry or "
@@ -62,7 +62,7 @@ static int check_dirty(const struct ga_start_opts *o, struct start_base *b, cons
 
 /* Choose the base of a submodule, and open its own submodules. 1: it cannot be a part. */
 static int open_part(struct opening *op, struct ga_part *p, const struct ga_oid *commit,
-		     struct start_base *of, struct ga_error *err)
+		     struct ga_view_base *of, struct ga_error *err)
 {
 	const char *why = NULL, *id = ga_repo_info(p->env.repo)->id, *name = op->o->name;
 	/* one that the superproject has not committed is what the snapshot is about to name */
@@ -81,7 +81,7 @@ static int open_part(struct opening *op, struct ga_part *p, const struct ga_oid 
 		skip(of, p->path, "its repository is a part already");
 		return 1;
 	}
-	rc = start_choose_part_base(&p->env, op->o, commit, &p->base, &dirty, &why, err);
+	rc = ga_view_choose_part_base(&p->env, &op->o->view, commit, &p->base, &dirty, &why, err);
 	if (rc < 0)
 		return -1;
 	if (rc) {
@@ -93,7 +93,8 @@ static int open_part(struct opening *op, struct ga_part *p, const struct ga_oid 
 		p->base.max_shared = op->shared;
 	op->shared -= p->base.scan.ignored_dirs.n < p->base.max_shared ?
 			      p->base.scan.ignored_dirs.n : p->base.max_shared;
-	if (check_dirty(op->o, of, p, dirty, err) || ga_session_taken_names(p->env.repo, &taken, err) ||
+	if (check_dirty(op->o, of, p, dirty, err) ||
+	    ga_session_taken_names(p->env.repo, &taken, err) ||
 	    (name && ga_session_name_check(p->env.state_dir, name, &taken, err)) ||
 	    ga_session_names(p->env.state_dir, &taken, err))
 		return -1;
@@ -105,7 +106,7 @@ static int open_part(struct opening *op, struct ga_part *p, const struct ga_oid 
 }
 
 static int try_part(struct opening *op, struct ga_start_env *e, const char *path,
-		    const struct ga_oid *commit, struct start_base *b, struct ga_start *st,
+		    const struct ga_oid *commit, struct ga_view_base *b, struct ga_start *st,
 		    struct ga_error *err)
 {
 	cleanup_error struct ga_error odd = GA_ERROR_INIT;
@@ -127,7 +128,7 @@ static int try_part(struct opening *op, struct ga_start_env *e, const char *path
 	return rc < 0 ? -1 : 0;
 }
 
-static int open_parts(struct opening *op, struct ga_start_env *e, struct start_base *b,
+static int open_parts(struct opening *op, struct ga_start_env *e, struct ga_view_base *b,
 		      struct ga_start *st, struct ga_error *err)
 {
 	const struct ga_strv *paths = &b->scan.submodules;
@@ -157,7 +158,7 @@ static int open_parts(struct opening *op, struct ga_start_env *e, struct start_b
 	return 0;
 }
 
-int start_open_parts(struct ga_start_env *e, const struct ga_start_opts *o, struct start_base *b,
+int start_open_parts(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_view_base *b,
 		     struct ga_start *st, struct ga_strv *taken, struct ga_error *err)
 {
 	struct opening op = { .o = o, .taken = taken, .shared = MAX_SHARED_DIRS };

@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inside the start flow: submodules, which are parts of a session.
+ * Submodules, which are parts of a session.
  */
 #ifndef PARTS_H
 #define PARTS_H
 
-#include "ga/capture/capture.h"
 #include "ga/start/start.h"
-#include "base.h"
 
 struct ga_part {
 	char *path;               /* relative to the superproject */
 	struct ga_start_env env;  /* the superproject's, but for repository, configuration, state
 				   * directory and bwrap, which are its own */
-	struct start_base base;
+	struct ga_view_base base;
 	struct ga_start start;
 };
 /* parts.c: open the repositories of the submodules of `b`, and choose their bases, recursively.
  * Adds to `taken` the names that no session may have because of them, and to b->scan.skipped what
  * is left out and why. */
 int start_open_parts(struct ga_start_env *e, const struct ga_start_opts *o,
-		     struct start_base *b, struct ga_start *st, struct ga_strv *taken,
+		     struct ga_view_base *b, struct ga_start *st, struct ga_strv *taken,
 		     struct ga_error *err);
 /* session.c */
 void start_part_release(struct ga_part *p);

@@ -8,7 +8,7 @@
 
 #include "ga/base/path.h"
 #include "ga/sys/fd.h"
-#include "start.h"
+#include "start-internal.h"
 
 #define FIRST 20480
 #define EACH 16

@@ -12,12 +12,12 @@
 #include "ga/repo/refs.h"
 #include "ga/run/live.h"
 #include "ga/session/wip.h"
+#include "ga/start/base.h"
 #include "ga/start/home.h"
+#include "ga/start/spec.h"
 #include "ga/sys/fd.h"
-#include "base.h"
-#include "layers.h"
 #include "parts.h"
-#include "start.h"
+#include "start-internal.h"
 #include "step.h"
 
 int ga_start_taken_names(const struct ga_start_env *e, struct ga_strv *ret, struct ga_error *err)
@@ -31,8 +31,8 @@ int ga_start_taken_names(const struct ga_start_env *e, struct ga_strv *ret, stru
 	return 0;
 }
 
-void start_take_commands(const struct ga_start_env *e, const struct ga_start_opts *o,
-			 struct ga_start *st)
+void ga_start_take_commands(const struct ga_start_env *e, const struct ga_start_opts *o,
+			    struct ga_start *st)
 {
 	const struct ga_strv *const from[] = { o->no_setup ? NULL : &e->conf.setup,
 					       o->no_services ? NULL : &e->conf.services,
@@ -49,21 +49,21 @@ void start_take_commands(const struct ga_start_env *e, const struct ga_start_opt
 /* Refs and worktree entry are made while the sandbox comes up, which takes as long
  * and needs nothing of them. */
 static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
-		   struct start_base *b, struct ga_start *st, struct ga_error *err)
+		   struct ga_view_base *b, struct ga_start *st, struct ga_error *err)
 {
 	cleanup_refs struct ga_refs visible = GA_REFS_INIT;
 	struct ga_session *s = &st->session;
 	cleanup_free char *objects = ga_wip_objects(s);
 
 	if (ga_session_host_refs(e->repo, &visible, err) ||
-	    start_take_snapshot(e, objects, b, err) ||
+	    ga_view_take_snapshot(e, objects, b, err) ||
 	    start_make_session(e, o, b, &visible, st, err))
 		return -1;
-	start_add_environment(e, st->command.preset, &st->spec, s);
-	if (start_answer(e, b, NULL, st, err) ||
+	ga_view_add_environment(e, st->command.preset, &st->spec, s);
+	if (ga_start_answer(e, b, NULL, st, err) ||
 	    ga_home_keep_conversations(e, s, &st->spec, err) ||
 	    ga_home_add_layer(e, s, &st->spec, st->sandbox, err) ||
-	    start_make_network(e, st, err) || start_show_texts(e, st, err) ||
+	    ga_start_make_network(e, st, err) || ga_start_show_texts(e, st, err) ||
 	    ga_home_run_trees(e, &st->spec, st->sandbox, err) ||
 	    start_make_refs(e, s, &visible, err))
 		return -1;
@@ -85,12 +85,12 @@ static int open_home(struct ga_start_env *e, struct ga_start *st, struct ga_erro
 	return 0;
 }
 
-int start_begin(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+int ga_start_begin_home(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
 	const char *project = ga_repo_info(e->repo)->workdir;
 	bool other = st->sandbox && !start_has_network(e, st), same = true;
 
-	if (st->sandbox && start_has_mounts(e, &st->spec, &same, err))
+	if (st->sandbox && ga_view_has_mounts(e, &st->spec, &same, err))
 		return -1;
 	if (other)
 		start_note_guess(e);
@@ -103,8 +103,8 @@ int start_begin(struct ga_start_env *e, struct ga_start *st, struct ga_error *er
 	}
 	if ((!st->sandbox && ga_start_begin(e, project, st, err)) ||
 	    open_home(e, st, err) ||
-	    start_find_tools(e, st->command.own ? "node" : st->command.argv.v[0], &st->spec,
-			     err))
+	    ga_view_find_tools(e, st->command.own ? "node" : st->command.argv.v[0], &st->spec,
+			       err))
 		return -1;
 	/* an overlay needs the session's layer, which is not there yet: ga_home_add_layer() */
 	return e->conf.home_mode == GA_HOME_OVERLAY ? 0 :
@@ -117,7 +117,7 @@ static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, str
 	ga_agents_make_command(e, o->argv, o->argc, false, &st->command);
 	if (o->task && ga_agents_add_task(o->task, &st->command, err))
 		return -1;
-	return start_check_project(e, err) || ga_agents_check_command(e, &st->command, err) ? -1
+	return ga_view_check_project(e, err) || ga_agents_check_command(e, &st->command, err) ? -1
 											    : 0;
 }
 
@@ -177,16 +177,17 @@ static int check_left_refs(struct ga_start_env *e, const struct ga_start_opts *o
 int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *ret,
 		     struct ga_error *err)
 {
-	cleanup_(start_base_release) struct start_base b = { 0 };
+	cleanup_(ga_view_base_release) struct ga_view_base b = { 0 };
 	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
 	cleanup_free char *stem = ga_session_stem(o->argv[0]);
 
-	start_take_commands(e, o, ret);
+	ga_start_take_commands(e, o, ret);
 	if (o->detach)
 		ret->detach = *o->detach;
-	if (check_host(e, o, ret, err) || start_begin(e, ret, err) ||
-	    start_check_room(e, err) || start_plan_limits(e, ret, err) ||
-	    start_choose_base(e, o, false, &b, err) || ga_start_taken_names(e, &taken, err) ||
+	if (check_host(e, o, ret, err) || ga_start_begin_home(e, ret, err) ||
+	    ga_start_check_room(e, err) || ga_start_plan_limits(e, ret, err) ||
+	    ga_view_choose_base(e, &o->view, false, &b, err) ||
+	    ga_start_taken_names(e, &taken, err) ||
 	    start_open_parts(e, o, &b, ret, &taken, err) ||
 	    check_left_refs(e, o, stem, ret, &taken, err) ||
 	    ga_session_create(e->state_dir, o->name, stem, &taken, &ret->session, &ret->lock, err))
@@ -209,29 +210,30 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *ret,
 		  struct ga_error *err)
 {
-	cleanup_(start_base_release) struct start_base b = { 0 };
+	cleanup_(ga_view_base_release) struct ga_view_base b = { 0 };
 	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
 	cleanup_free char *stem = ga_session_stem(o->argv[0]);
 
 	if (check_host(e, o, ret, err) ||
 	    (!e->bwrap && ga_find_bwrap(e->path, false, &e->bwrap, err)) ||
-	    start_add_mounts(e, ga_repo_info(e->repo)->workdir, &ret->spec, err) ||
-	    start_plan_limits(e, ret, err) || start_choose_base(e, o, true, &b, err) ||
+	    ga_view_add_mounts(e, ga_repo_info(e->repo)->workdir, &ret->spec, err) ||
+	    ga_start_plan_limits(e, ret, err) || ga_view_choose_base(e, &o->view, true, &b, err) ||
 	    ga_start_taken_names(e, &taken, err) ||
 	    start_open_parts(e, o, &b, ret, &taken, err) ||
-	    (o->name && check_left_refs(e, o, stem, ret, &taken, err)) || start_check_identity(e, err))
+	    (o->name && check_left_refs(e, o, stem, ret, &taken, err)) ||
+	    start_check_identity(e, err))
 		return -1;
 	if (o->name && ga_session_name_check(e->state_dir, o->name, &taken, err))
 		return -1;
 	start_fill_session(e, o, &b, ret);
-	if (start_answer(e, &b, NULL, ret, err))
+	if (ga_start_answer(e, &b, NULL, ret, err))
 		return -1;
 	ret->session.name = o->name ? ga_strdup(o->name) : ga_strf("%s-N", stem);
 	ga_strv_extend(&ret->session.view.shared, &b.scan.ignored_dirs);
 	ret->carried = b.carried;
 	start_describe_network(e, ret);
 	start_describe(e, o, &b, ret);
-	start_take_commands(e, o, ret);
+	ga_start_take_commands(e, o, ret);
 	start_describe_commands(ret);
 	return 0;
 }

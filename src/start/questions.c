@@ -11,11 +11,11 @@
 #include "ga/base/quote.h"
 #include "ga/config/trust.h"
 #include "ga/repo/objects.h"
+#include "ga/start/base.h"
 #include "ga/start/home.h"
+#include "ga/start/steps.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
-#include "base.h"
-#include "start.h"
 
 #define NOTED_MAX ((size_t)16 << 20)
 #define KEY_END 20 /* of a key, by which Claude Code notes that it may use it */
@@ -144,7 +144,8 @@ static int leave_unanswered(const struct ga_start_env *e, const struct ga_agents
 	const struct ga_preset *p = st->command.preset;
 	cleanup_free char *paths = ga_quote_list(&c->paths, 3);
 	cleanup_free char *cwd = ga_agents_cwd(ga_repo_info(e->repo)->workdir);
-	bool asks = p->questions->noted && st->command.at_prompt && !is_noted(home, p->questions, cwd);
+	bool asks = p->questions->noted && st->command.at_prompt &&
+		    !is_noted(home, p->questions, cwd);
 	cleanup_free char *how = c->why ? ga_strf("cannot be trusted: %s", c->why)
 					: ga_strdup("'git agent trust' trusts it as committed");
 
@@ -177,25 +178,26 @@ static bool is_known(struct ga_start *st, const struct ga_agents_found *f)
 	return false;
 }
 
-int start_answer(struct ga_start_env *e, const struct start_base *b, const struct ga_oid *tree,
-		 struct ga_start *st, struct ga_error *err)
+int ga_start_answer(struct ga_start_env *e, const struct ga_view_base *b, const struct ga_oid *tree,
+		    struct ga_start *st, struct ga_error *err)
 {
 	cleanup_(ga_agents_found_release) struct ga_agents_found f = { 0 };
 	cleanup_agents_config struct ga_agents_config c = GA_AGENTS_CONFIG_INIT;
 	cleanup_free char *home = ga_home_dir(e, e->conf.home_mode);
+	const struct ga_preset *p = st->command.preset;
 	struct ga_oid base;
 	int trusted;
 
-	if (!st->command.preset || !st->command.preset->login || e->conf.questions == GA_QUESTIONS_ASK)
+	if (!p || !p->login || e->conf.questions == GA_QUESTIONS_ASK)
 		return 0;
-	ga_agents_look(e, st->command.preset, &f);
+	ga_agents_look(e, p, &f);
 	if (!is_known(st, &f))
 		return 0;
 	if ((!tree && ga_commit_tree(e->repo, &b->base, &base, err)) ||
-	    ga_agents_find_config(e->repo, st->command.preset, tree ? tree : &base, &c, err))
+	    ga_agents_find_config(e->repo, p, tree ? tree : &base, &c, err))
 		return -1;
 	/* a dry run commits nothing; a live session shows what comes later */
-	ga_agents_find_loose(e->repo, st->command.preset, &b->scan,
+	ga_agents_find_loose(e->repo, p, &b->scan,
 			     !st->spec.home_source || st->session.id.live,
 			     &st->session.view.masked, &c);
 	trusted = !c.paths.n ? 1 : c.why ? 0

@@ -11,7 +11,7 @@
 #include "ga/session/journal.h"
 #include "ga/session/worktree.h"
 #include "ga/sys/fd.h"
-#include "start.h"
+#include "start-internal.h"
 
 /* How long the processes of a sandbox may take to end once its supervisor is gone: each has to be
  * scheduled, and to finish writing to the disk. */
@@ -36,7 +36,8 @@ int ga_start_discard(struct ga_start_env *e, struct ga_session *s, struct ga_err
 {
 	static const char *const kinds[] = { "base", "from", "held", "orig", "report" };
 
-	if (ga_start_each_part(e, s, true, discard_part, NULL, err) || ga_worktree_entry_remove(e->repo, s, err))
+	if (ga_start_each_part(e, s, true, discard_part, NULL, err) ||
+	    ga_worktree_entry_remove(e->repo, s, err))
 		return -1;
 	/* the branch was made for this session and stands where it was made; a user
 	 * who moved it keeps it */

@@ -5,7 +5,7 @@
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
 #include "ga/start/fetch.h"
-#include "start.h"
+#include "transfer-internal.h"
 
 #define LIST_MAX ((size_t)64 << 20)
 #define LIST_MS 120000
@@ -204,8 +204,8 @@ static int add_merged(struct ga_start_env *e, const struct ga_refs *listed, stru
 	return 0;
 }
 
-int start_remote_known(struct ga_start_env *e, const struct ga_fetch_opts *o, struct ga_refs *ret,
-		       struct ga_refs *ret_sessions, struct ga_error *err)
+int remote_known(struct ga_start_env *e, const struct ga_fetch_opts *o, struct ga_refs *ret,
+		 struct ga_refs *ret_sessions, struct ga_error *err)
 {
 	cleanup_refs struct ga_refs tracking = GA_REFS_INIT;
 

@@ -10,15 +10,15 @@
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"
-#include "resume.h"
+#include "resume-internal.h"
 
-int start_layers_lost(const struct ga_session *s, const char *path, struct ga_error *err)
+int resume_layers_lost(const struct ga_session *s, const char *path, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(path);
 
 	(void)ga_fail(err, GA_ESTART, "session '%s' lost some of its work when the machine went "
 		      "down: '%s' is not as it was captured", s->name, q);
-	return start_anew_hint(s, err);
+	return resume_anew_hint(s, err);
 }
 
 /* As long as the machine is not booted anew nothing is lost, whatever is killed. */
@@ -29,8 +29,8 @@ static bool is_same_boot(const struct ga_session *s)
 	return *boot && s->view.boot && !strcmp(boot, s->view.boot);
 }
 
-int start_find_doubt(struct ga_start_env *e, const struct ga_session *s, struct start_point *p,
-		     struct ga_error *err)
+int resume_find_doubt(struct ga_start_env *e, const struct ga_session *s, struct resume_point *p,
+		      struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
 	cleanup_strv struct ga_strv notes = GA_STRV_INIT;
@@ -49,7 +49,7 @@ int start_find_doubt(struct ga_start_env *e, const struct ga_session *s, struct 
 			continue;
 		/* something that was removed is back */
 		if (c->old.mode == GA_MODE_NONE)
-			return start_layers_lost(s, c->path, err);
+			return resume_layers_lost(s, c->path, err);
 		(void)ga_changes_add(&p->doubt, c->path, &c->new, &c->old);
 	}
 	return 0;

@@ -10,9 +10,9 @@
 #include "ga/base/trace.h"
 #include "ga/repo/gitdir.h"
 #include "ga/repo/objects.h"
+#include "ga/start/steps.h"
 #include "ga/sys/fd.h"
-#include "resume.h"
-#include "start.h"
+#include "resume-internal.h"
 
 /* A git dir in the sandbox's own /tmp, which is empty at first. It makes the project one more
  * working tree of the session's repository, with a HEAD and an index that the agent has not
@@ -41,8 +41,8 @@ static void make_env(struct inside *x)
 {
 	const char *project = x->st->session.id.project;
 
-	for (size_t i = 0; start_git_env[i]; i++)
-		ga_strv_push(&x->env, start_git_env[i]);
+	for (size_t i = 0; ga_start_git_env[i]; i++)
+		ga_strv_push(&x->env, ga_start_git_env[i]);
 	ga_strv_pushf(&x->env, "GIT_WORK_TREE=%s", project);
 	ga_strv_extend(&x->scratch, &x->env);
 	ga_strv_pushf(&x->env, "GIT_DIR=%s/.git", project);
@@ -111,7 +111,7 @@ static int git(struct inside *x, const struct ga_strv *env, const char *const *a
 static int refuse(const struct inside *x, const char *what, const char *line, struct ga_error *err)
 {
 	(void)ga_fail(err, GA_ESTART, "%s: %s", what, line ? line : "git inside failed");
-	return start_anew_hint(&x->st->session, err);
+	return resume_anew_hint(&x->st->session, err);
 }
 
 static int git_ok(struct inside *x, const struct ga_strv *env, const char *const *args,
@@ -321,7 +321,7 @@ static int put(struct inside *x, const struct ga_changes *all, struct ga_error *
 
 /* Note in the state file, before anything is written, which trees the layers are brought to. All
  * else in it stays as it was until the session runs. */
-static int note(const struct inside *x, const struct start_point *p, struct ga_error *err)
+static int note(const struct inside *x, const struct resume_point *p, struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	const struct ga_session *old = &x->st->session;
@@ -339,7 +339,7 @@ static int note(const struct inside *x, const struct start_point *p, struct ga_e
 	return ga_session_save(&s, err);
 }
 
-static int bring(struct inside *x, const struct start_point *p, struct ga_error *err)
+static int bring(struct inside *x, const struct resume_point *p, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes todo = GA_CHANGES_INIT;
 
@@ -352,17 +352,17 @@ static int bring(struct inside *x, const struct start_point *p, struct ga_error 
 
 /* Compare what may have been lost with what was captured. By git, since capture may have converted
  * it. */
-static int check_doubt(struct inside *x, const struct start_point *p, struct ga_error *err)
+static int check_doubt(struct inside *x, const struct resume_point *p, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv lost = GA_STRV_INIT;
 
 	if (load_and_compare(x, &p->doubt, false, err) || list(x, differ, &lost, err))
 		return -1;
-	return lost.n ? start_layers_lost(&x->st->session, lost.v[0], err) : 0;
+	return lost.n ? resume_layers_lost(&x->st->session, lost.v[0], err) : 0;
 }
 
 /* Are the layers or the branch different from what was captured last, or about to be? */
-static bool has_news(const struct inside *x, const struct start_point *p)
+static bool has_news(const struct inside *x, const struct resume_point *p)
 {
 	const struct ga_session *s = &x->st->session;
 
@@ -398,7 +398,7 @@ static int reset_index(struct inside *x, struct ga_error *err)
 
 /* 1 if HEAD is where it is to be, and nothing was brought to the files: then the agent's index is
  * still good. One that cannot be read is not kept. */
-static int keeps_index(struct inside *x, const struct start_point *p, struct ga_error *err)
+static int keeps_index(struct inside *x, const struct resume_point *p, struct ga_error *err)
 {
 	static const char *const branch[] = { "symbolic-ref", "-q", "HEAD", NULL };
 	static const char *const head[] = { "rev-parse", "-q", "--verify", "HEAD", NULL };
@@ -422,7 +422,7 @@ static int keeps_index(struct inside *x, const struct start_point *p, struct ga_
 	       !strcmp(at.ptr, ga_oid_hex(&p->agent_base, hex));
 }
 
-static int move_git(struct inside *x, const struct start_point *p, struct ga_error *err)
+static int move_git(struct inside *x, const struct resume_point *p, struct ga_error *err)
 {
 	static const char *const quit[] = { "rebase", "--quit", NULL };
 	const struct ga_session *s = &x->st->session;
@@ -443,7 +443,7 @@ static int move_git(struct inside *x, const struct start_point *p, struct ga_err
 	       reset_index(x, err) ? -1 : 0;
 }
 
-static int move_layers(struct inside *x, const struct start_point *p, struct ga_error *err)
+static int move_layers(struct inside *x, const struct resume_point *p, struct ga_error *err)
 {
 	bool news = has_news(x, p);
 
@@ -457,8 +457,8 @@ static int move_layers(struct inside *x, const struct start_point *p, struct ga_
 	return shell(x, "rm -rf " SCRATCH, "", err);
 }
 
-int start_move_to_point(struct ga_start_env *e, struct ga_start *st, const struct start_point *p,
-			struct ga_error *err)
+int resume_move_to_point(struct ga_start_env *e, struct ga_start *st, const struct resume_point *p,
+			 struct ga_error *err)
 {
 	cleanup_(inside_release) struct inside x = { .e = e, .st = st, .patience = 1 };
 	cleanup_free char *dir = ga_session_path(&st->session, "git");
@@ -472,5 +472,5 @@ int start_move_to_point(struct ga_start_env *e, struct ga_start *st, const struc
 		if (!move_git(&x, p, err))
 			return ga_fault_stop("resume:moved", err);
 	}
-	return err->hint ? -1 : start_anew_hint(&st->session, err);
+	return err->hint ? -1 : resume_anew_hint(&st->session, err);
 }

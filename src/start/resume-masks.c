@@ -10,9 +10,9 @@
 
 #include "ga/base/path.h"
 #include "ga/repo/objects.h"
+#include "ga/start/layers.h"
 #include "ga/sys/fd.h"
-#include "base.h"
-#include "resume.h"
+#include "resume-internal.h"
 
 static void only_new(struct ga_strv *paths, const struct ga_session *s)
 {
@@ -25,13 +25,13 @@ static void only_new(struct ga_strv *paths, const struct ga_session *s)
 	*paths = rest;
 }
 
-static int mask_shared(struct ga_session *s, const struct start_base *b, int project,
+static int mask_shared(struct ga_session *s, const struct ga_view_base *b, int project,
 		       struct ga_error *err)
 {
 	for (size_t i = 0; i < s->view.shared.n; i++) {
 		cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", s->dir, i);
 
-		if (start_mask_shared(b, project, s->view.shared.v[i], mask, err))
+		if (ga_view_mask_shared(b, project, s->view.shared.v[i], mask, err))
 			return -1;
 	}
 	return 0;
@@ -40,7 +40,7 @@ static int mask_shared(struct ga_session *s, const struct start_base *b, int pro
 /* Remove from `extras` what was made there for a path that is hidden now: the copy of an ignored
  * file made by the start, or something made by a resume that was killed. No agent writes to this
  * layer. */
-static void remove_copies(const struct start_base *b, int extras)
+static void remove_copies(const struct ga_view_base *b, int extras)
 {
 	for (size_t i = 0; i < b->hidden.n; i++) {
 		cleanup_free char *parent = ga_path_parent(b->hidden.v[i]);
@@ -54,7 +54,7 @@ static void remove_copies(const struct start_base *b, int extras)
 }
 
 static int mask_project(struct ga_start_env *e, const struct ga_session *s,
-			const struct start_base *b, int project, struct ga_error *err)
+			const struct ga_view_base *b, int project, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_session_path(s, "extras");
 	cleanup_close int extras = -1;
@@ -72,12 +72,12 @@ static int mask_project(struct ga_start_env *e, const struct ga_session *s,
 				     s->name);
 	remove_copies(b, extras);
 	return ga_commit_tree(e->repo, &s->id.base, &tree, err) ||
-	       start_mask_project(e, s, b, &tree, project, extras, err) ? -1 : 0;
+	       ga_view_mask_project(e, s, b, &tree, project, extras, err) ? -1 : 0;
 }
 
-int start_mask_again(struct ga_start_env *e, const struct ga_start_opts *o,
-		     const struct start_point *p, struct ga_session *s, struct start_base *b,
-		     struct ga_error *err)
+int resume_mask_again(struct ga_start_env *e, const struct ga_start_opts *o,
+		      const struct resume_point *p, struct ga_session *s, struct ga_view_base *b,
+		      struct ga_error *err)
 {
 	cleanup_close int project = open(s->id.project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -85,9 +85,9 @@ int start_mask_again(struct ga_start_env *e, const struct ga_start_opts *o,
 		return ga_fail_errno(err, GA_EFATAL, errno,
 				     "cannot open the project of session '%s'", s->name);
 	/* what the session was shown before stays visible: it has seen it */
-	ga_strv_extend(&s->view.exposed, o->expose);
+	ga_strv_extend(&s->view.exposed, o->view.expose);
 	ga_strv_sort_unique(&s->view.exposed);
-	if (start_look_again(e, o, s, &p->branch_base, b, err))
+	if (ga_view_look_again(e, &o->view, s, &p->branch_base, b, err))
 		return -1;
 	ga_strv_extend(&s->view.masked_objects, &b->objects);
 	ga_strv_sort_unique(&s->view.masked_objects);

@@ -11,17 +11,17 @@
 #include "ga/repo/refs.h"
 #include "ga/session/wip.h"
 #include "ga/session/worktree.h"
-#include "resume.h"
+#include "resume-internal.h"
 
 #define MESSAGE "uncommitted work at the start of a session\n"
 
-int start_anew_hint(const struct ga_session *s, struct ga_error *err)
+int resume_anew_hint(const struct ga_session *s, struct ga_error *err)
 {
 	return ga_hint(err, "'git agent start --base agent/%s COMMAND' begins a new session on its "
 			    "branch", s->name);
 }
 
-void start_point_release(struct start_point *p)
+void resume_point_release(struct resume_point *p)
 {
 	ga_changes_release(&p->bring);
 	ga_changes_release(&p->again);
@@ -125,7 +125,7 @@ static int both_changed(const struct ga_session *s, const char *what, const char
 }
 
 /* Find p->full: the branch with what is still held. */
-static int find_full(struct ga_start_env *e, const struct ga_session *s, struct start_point *p,
+static int find_full(struct ga_start_env *e, const struct ga_session *s, struct resume_point *p,
 		     struct ga_error *err)
 {
 	cleanup_free char *ref = ga_session_ref(s, "held");
@@ -157,7 +157,7 @@ static int find_full(struct ga_start_env *e, const struct ga_session *s, struct 
 /* Find what the layers show, to start from. If a resume was interrupted, it is brought to its end
  * first (p->again), and the rest is done to that: halfway it is not known what in the layers is the
  * agent's and what was brought. */
-static int find_start(struct ga_start_env *e, const struct ga_session *s, struct start_point *p,
+static int find_start(struct ga_start_env *e, const struct ga_session *s, struct resume_point *p,
 		      struct ga_error *err)
 {
 	bool begun = !ga_oid_is_zero(&s->view.bring);
@@ -168,7 +168,7 @@ static int find_start(struct ga_start_env *e, const struct ga_session *s, struct
 }
 
 /* Find p->view, what the layers are to show, and p->bring, how to get there. */
-static int find_view(struct ga_start_env *e, const struct ga_session *s, struct start_point *p,
+static int find_view(struct ga_start_env *e, const struct ga_session *s, struct resume_point *p,
 		     struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, done = GA_CHANGES_INIT;
@@ -179,7 +179,7 @@ static int find_view(struct ga_start_env *e, const struct ga_session *s, struct 
 	    ga_tree_diff(e->repo, &p->was_full, &p->full, &all, err)) {
 		(void)ga_error_wrap(err, "what session '%s' came to last is not in the repository "
 				    "any more", s->name);
-		return start_anew_hint(s, err);
+		return resume_anew_hint(s, err);
 	}
 	if (drop_wip(e, s, &all, &done, err))
 		return -1;
@@ -195,7 +195,7 @@ static int find_view(struct ga_start_env *e, const struct ga_session *s, struct 
 /* ---- the user's uncommitted work on top of it -------------------------------------- */
 
 /* The branch with the uncommitted work on top, as the layers are to show it. */
-static int carry(struct ga_start_env *e, const struct ga_session *s, const struct start_point *p,
+static int carry(struct ga_start_env *e, const struct ga_session *s, const struct resume_point *p,
 		 struct ga_oid *ret, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, some = GA_CHANGES_INIT;
@@ -213,7 +213,7 @@ static int carry(struct ga_start_env *e, const struct ga_session *s, const struc
 }
 
 /* Make the commit of uncommitted work that the agent's history is based on from now on. */
-static int make_from(struct ga_start_env *e, const struct ga_session *s, struct start_point *p,
+static int make_from(struct ga_start_env *e, const struct ga_session *s, struct resume_point *p,
 		     struct ga_error *err)
 {
 	struct ga_oid parents[] = { p->branch_base };
@@ -229,8 +229,8 @@ static int make_from(struct ga_start_env *e, const struct ga_session *s, struct 
 	return ga_commit_write(e->repo, &c, &p->agent_base, err);
 }
 
-int start_find_point(struct ga_start_env *e, const struct ga_session *s, struct start_point *ret,
-		     struct ga_error *err)
+int resume_find_point(struct ga_start_env *e, const struct ga_session *s, struct resume_point *ret,
+		      struct ga_error *err)
 {
 	cleanup_free char *report = ga_session_ref(s, "report");
 

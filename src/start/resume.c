@@ -15,11 +15,12 @@
 #include "ga/repo/refs.h"
 #include "ga/session/wip.h"
 #include "ga/start/home.h"
+#include "ga/start/layers.h"
+#include "ga/start/resume.h"
+#include "ga/start/spec.h"
+#include "ga/start/steps.h"
 #include "ga/sys/fd.h"
-#include "base.h"
-#include "layers.h"
-#include "resume.h"
-#include "start.h"
+#include "resume-internal.h"
 
 /* ---- can it go on? ----------------------------------------------------------------- */
 
@@ -33,17 +34,17 @@ static int check_state(const struct ga_session *s, struct ga_error *err)
 	if (s->id.within) {
 		(void)ga_fail(err, GA_EFATAL, "session '%s' is part of a superproject's session",
 			      s->name);
-		return start_anew_hint(s, err);
+		return resume_anew_hint(s, err);
 	}
 	if (s->id.submodules.n) {
 		(void)ga_fail(err, GA_EFATAL, "session '%s' has submodules: it cannot go on",
 			      s->name);
-		return start_anew_hint(s, err);
+		return resume_anew_hint(s, err);
 	}
 	if (ga_oid_is_zero(&s->view.tree)) {
 		(void)ga_fail(err, GA_EFATAL, "session '%s' was captured by an earlier git-agent",
 			      s->name);
-		return start_anew_hint(s, err);
+		return resume_anew_hint(s, err);
 	}
 	return 0;
 }
@@ -77,7 +78,7 @@ static int check_layers(const struct ga_session *s, struct ga_error *err)
 			continue;
 		(void)ga_fail(err, GA_EFATAL, "the layers of session '%s' are gone: '%s'", s->name,
 			      q);
-		return start_anew_hint(s, err);
+		return resume_anew_hint(s, err);
 	}
 	return 0;
 }
@@ -169,7 +170,7 @@ static int choose_command(const struct ga_start_env *e, const struct ga_start_op
 }
 
 /* Fill in what the state file will say once it runs. */
-static void fill_session(const struct ga_start_opts *o, const struct start_point *p,
+static void fill_session(const struct ga_start_opts *o, const struct resume_point *p,
 			 struct ga_session *s)
 {
 	free(s->id.message);
@@ -228,8 +229,8 @@ static int keep_from(struct ga_start_env *e, const struct ga_session *s, struct 
 	return ga_refs_update(e->repo, &u, reason, err);
 }
 
-static void describe(const struct ga_start_env *e, const struct start_base *b,
-		     const struct start_point *p, struct ga_start *st)
+static void describe(const struct ga_start_env *e, const struct ga_view_base *b,
+		     const struct resume_point *p, struct ga_start *st)
 {
 	char hex[GA_OID_HEXSZ + 1];
 
@@ -241,9 +242,9 @@ static void describe(const struct ga_start_env *e, const struct start_base *b,
 			      p->bring.n == 1 ? "" : "s");
 	if (st->update)
 		ga_strv_pushf(&st->banner, "merges %s into it first", st->update);
-	start_describe_mounts(e, &st->spec, &st->banner);
-	start_describe_secrets(b, st);
-	start_describe_limits(st);
+	ga_view_describe_mounts(e, &st->spec, &st->banner);
+	ga_start_describe_secrets(b, st);
+	ga_start_describe_limits(st);
 	ga_strv_extend(&st->banner, &st->notes);
 }
 
@@ -252,20 +253,20 @@ static int mount_layers(struct ga_start_env *e, struct ga_start *st, struct ga_e
 	struct ga_session *s = &st->session;
 
 	/* work directories of mounts that are gone: the kernel refuses to mount a volatile overlay
-	 * with them again, as something may be lost, which start_find_doubt() has looked for */
+	 * with them again, as something may be lost, which resume_find_doubt() has looked for */
 	ga_session_remove_work(s->dir);
-	if (start_note_live(s, err) || ga_start_config(e, err) ||
-	    (!s->id.live && start_get_base(e, s, &st->base, err)) ||
-	    start_make_trees(s, s->id.live ? NULL : &st->base, &st->spec, err))
+	if (ga_view_note_live(s, err) || ga_env_config(e, err) ||
+	    (!s->id.live && ga_view_get_base(e, s, &st->base, err)) ||
+	    ga_view_make_trees(s, s->id.live ? NULL : &st->base, &st->spec, err))
 		return -1;
-	start_add_environment(e, st->command.preset, &st->spec, s);
+	ga_view_add_environment(e, st->command.preset, &st->spec, s);
 	if (st->spec.feedback)
 		ga_strv_push(&st->spec.env, "GIT_AGENT_FEEDBACK=" GA_FEEDBACK_INSIDE);
 	if (ga_home_keep_conversations(e, s, &st->spec, err) ||
 	    ga_home_add_layer(e, s, &st->spec, st->sandbox, err) ||
-	    start_make_network(e, st, err) || start_show_texts(e, st, err) ||
+	    ga_start_make_network(e, st, err) || ga_start_show_texts(e, st, err) ||
 	    ga_home_run_trees(e, &st->spec, st->sandbox, err) ||
-	    ga_run_wait_ready(st->sandbox, err) || start_enter_network(st, err))
+	    ga_run_wait_ready(st->sandbox, err) || ga_start_enter_network(st, err))
 		return -1;
 	st->cwd = ga_agents_cwd(s->id.project);
 	return 0;
@@ -274,20 +275,20 @@ static int mount_layers(struct ga_start_env *e, struct ga_start *st, struct ga_e
 static int prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *st,
 		   struct ga_error *err)
 {
-	cleanup_(start_base_release) struct start_base b = { 0 };
-	cleanup_(start_point_release) struct start_point p = { 0 };
+	cleanup_(ga_view_base_release) struct ga_view_base b = { 0 };
+	cleanup_(resume_point_release) struct resume_point p = { 0 };
 	struct ga_session *s = &st->session;
 
-	if (ga_wip_use(e->repo, s, err) || start_check_project(e, err) ||
+	if (ga_wip_use(e->repo, s, err) || ga_view_check_project(e, err) ||
 	    check_place(e, s, err) || check_layers(s, err) ||
 	    choose_command(e, o, st, err) || ga_agents_check_command(e, &st->command, err) ||
-	    start_begin(e, st, err) || start_check_room(e, err) ||
-	    start_plan_limits(e, st, err) || ga_start_config(e, err) ||
-	    start_find_point(e, s, &p, err) || start_find_doubt(e, s, &p, err) ||
-	    start_mask_again(e, o, &p, s, &b, err) || give_feedback(o, st, err))
+	    ga_start_begin_home(e, st, err) || ga_start_check_room(e, err) ||
+	    ga_start_plan_limits(e, st, err) || ga_env_config(e, err) ||
+	    resume_find_point(e, s, &p, err) || resume_find_doubt(e, s, &p, err) ||
+	    resume_mask_again(e, o, &p, s, &b, err) || give_feedback(o, st, err))
 		return -1;
 	if (ga_fault_stop("resume:begin", err) || mount_layers(e, st, err) ||
-	    start_answer(e, &b, &p.view, st, err) || start_move_to_point(e, st, &p, err))
+	    ga_start_answer(e, &b, &p.view, st, err) || resume_move_to_point(e, st, &p, err))
 		return -1;
 	fill_session(o, &p, s);
 	if (o->update && find_update(e, st, err))
@@ -296,11 +297,11 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct
 	return keep_from(e, s, err) || ga_fault_stop("resume:prepared", err) ? -1 : 0;
 }
 
-int ga_start_resume(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_session *s,
-		    int *lock, struct ga_start *ret, struct ga_error *err)
+int ga_resume(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_session *s,
+	      int *lock, struct ga_start *ret, struct ga_error *err)
 {
 	ret->resumed = true;
-	start_take_commands(e, o, ret);
+	ga_start_take_commands(e, o, ret);
 	if (o->detach)
 		ret->detach = *o->detach;
 	ret->session = *s;

@@ -17,7 +17,7 @@
 #include "ga/start/home.h"
 #include "ga/sys/fd.h"
 #include "parts.h"
-#include "start.h"
+#include "start-internal.h"
 #include "step.h"
 #include "watch.h"
 
@@ -249,7 +249,7 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 	start_note_begin(e, st);
 	/* a resumed session's sandbox is ready: git ran in it to bring the layers to the branch */
 	rc = st->resumed ? 0 : ga_run_wait_ready(st->sandbox, err) ||
-			       start_enter_network(st, err) ? -1 : 0;
+			       ga_start_enter_network(st, err) ? -1 : 0;
 	if (!rc)
 		rc = ga_run_confine(st->sandbox, &st->confine, err);
 	if (!rc)

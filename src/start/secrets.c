@@ -8,11 +8,11 @@
 #include "ga/base/path.h"
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"
-#include "base.h"
+#include "view-internal.h"
 
 /* A git directory that lies in the project under another name than ".git" has the credentials of
  * its configuration too. */
-static void collect(const struct ga_repo *r, struct start_base *b)
+static void collect(const struct ga_repo *r, struct ga_view_base *b)
 {
 	cleanup_free char *gitdir = ga_repo_gitdir_inside(r);
 
@@ -31,8 +31,8 @@ static void collect(const struct ga_repo *r, struct start_base *b)
 	ga_strv_sort_unique(&b->clear);
 }
 
-int start_find_secrets(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
-		       bool carried, struct start_base *b, struct ga_error *err)
+int ga_view_find_secrets(struct ga_start_env *e, const struct ga_view_opts *o, bool dry,
+			 bool carried, struct ga_view_base *b, struct ga_error *err)
 {
 	const char *workdir = ga_repo_info(e->repo)->workdir;
 	cleanup_strv struct ga_strv expose = GA_STRV_INIT;
@@ -70,16 +70,16 @@ int start_find_secrets(struct ga_start_env *e, const struct ga_start_opts *o, bo
 	return 0;
 }
 
-bool start_is_hidden(const struct start_base *b, const char *path)
+bool view_is_hidden(const struct ga_view_base *b, const char *path)
 {
 	return ga_strv_find(&b->hidden, path) >= 0;
 }
 
-size_t start_count_hidden(const struct start_base *b, const struct ga_strv *paths)
+size_t view_count_hidden(const struct ga_view_base *b, const struct ga_strv *paths)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; b->hidden.n && i < paths->n; i++)
-		n += start_is_hidden(b, paths->v[i]);
+		n += view_is_hidden(b, paths->v[i]);
 	return n;
 }

@@ -8,34 +8,34 @@
 
 #include "ga/base/parse.h"
 #include "ga/base/quote.h"
+#include "ga/start/layers.h"
 #include "ga/sys/fd.h"
-#include "layers.h"
 
 #define NAME "shared/seen"
 #define BYTES_MAX ((size_t)1 << 20)
 
-void start_seen_release(struct start_seen *seen)
+void ga_view_seen_release(struct ga_view_seen *seen)
 {
 	free(seen->v);
-	*seen = (struct start_seen){ 0 };
+	*seen = (struct ga_view_seen){ 0 };
 }
 
-void start_seen_set(struct start_seen *seen, size_t i, const struct ga_shared *sh)
+void ga_view_seen_set(struct ga_view_seen *seen, size_t i, const struct ga_shared *sh)
 {
 	while (seen->n <= i) {
 		seen->v = ga_reallocarray(seen->v, seen->n + 1, sizeof(*seen->v));
-		seen->v[seen->n++] = (struct start_seen_id){ 0, 0 };
+		seen->v[seen->n++] = (struct ga_view_seen_id){ 0, 0 };
 	}
-	seen->v[i] = (struct start_seen_id){ sh->dev, sh->ino };
+	seen->v[i] = (struct ga_view_seen_id){ sh->dev, sh->ino };
 }
 
-bool start_seen_has(const struct start_seen *seen, size_t i, const struct stat *st)
+bool ga_view_seen_has(const struct ga_view_seen *seen, size_t i, const struct stat *st)
 {
 	return i < seen->n && seen->v[i].dev == st->st_dev && seen->v[i].ino == st->st_ino;
 }
 
 /* The file has two numbers for each directory, a NUL after each. */
-int start_seen_read(const struct ga_session *s, struct start_seen *ret, struct ga_error *err)
+int ga_view_seen_read(const struct ga_session *s, struct ga_view_seen *ret, struct ga_error *err)
 {
 	cleanup_free char *path = ga_session_path(s, NAME), *q = ga_escape(path);
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -50,13 +50,13 @@ int start_seen_read(const struct ga_session *s, struct start_seen *ret, struct g
 		if (i >= s->view.shared.n || !ga_parse_u64(dev, UINT64_MAX, &sh.dev) ||
 		    !ga_parse_u64(ino, UINT64_MAX, &sh.ino))
 			return ga_fail(err, GA_EFATAL, "'%s' is damaged", q);
-		start_seen_set(ret, i, &sh);
+		ga_view_seen_set(ret, i, &sh);
 	}
 	return 0;
 }
 
-int start_seen_write(const struct start_seen *seen, const struct ga_session *s,
-		     struct ga_error *err)
+int ga_view_seen_write(const struct ga_view_seen *seen, const struct ga_session *s,
+		       struct ga_error *err)
 {
 	cleanup_free char *path = ga_session_path(s, NAME), *beside = ga_strf("%s.new", path);
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;

@@ -8,12 +8,12 @@
 #include "ga/repo/refs.h"
 #include "ga/run/live.h"
 #include "ga/session/worktree.h"
-#include "ga/sys/fd.h"
+#include "ga/start/base.h"
 #include "ga/start/home.h"
-#include "base.h"
-#include "layers.h"
+#include "ga/start/layers.h"
+#include "ga/sys/fd.h"
 #include "parts.h"
-#include "start.h"
+#include "start-internal.h"
 
 static void parts_release(struct ga_start *st)
 {
@@ -56,12 +56,12 @@ void start_part_release(struct ga_part *p)
 {
 	free(p->path);
 	ga_start_release(&p->start);
-	start_base_release(&p->base);
+	ga_view_base_release(&p->base);
 	start_part_env_release(&p->env);
 }
 
 void start_fill_session(struct ga_start_env *e, const struct ga_start_opts *o,
-			 const struct start_base *b, struct ga_start *st)
+			const struct ga_view_base *b, struct ga_start *st)
 {
 	const struct ga_repo_info *info = ga_repo_info(e->repo);
 	struct ga_session *s = &st->session;
@@ -72,7 +72,7 @@ void start_fill_session(struct ga_start_env *e, const struct ga_start_opts *o,
 	s->id.onto_ref = b->onto_ref ? ga_strdup(b->onto_ref) : NULL;
 	s->id.onto = b->onto;
 	s->id.base = b->base;
-	s->id.live = o->live;
+	s->id.live = o->view.live;
 	s->id.trusted = b->trusted;
 	s->id.message = o->message ? ga_strdup(o->message) : NULL;
 	s->id.started = (uint64_t)time(NULL);
@@ -80,8 +80,8 @@ void start_fill_session(struct ga_start_env *e, const struct ga_start_opts *o,
 		ga_strv_push(&s->id.command, o->argv[i]);
 	ga_strv_extend(&s->view.skipped, &b->scan.skipped);
 	ga_strv_extend(&s->view.masked, &b->hidden);
-	if (o->expose)
-		ga_strv_extend(&s->view.exposed, o->expose);
+	if (o->view.expose)
+		ga_strv_extend(&s->view.exposed, o->view.expose);
 	ga_strv_extend(&s->view.masked_objects, &b->objects);
 	for (size_t i = 0; i < st->n_parts; i++) {
 		ga_strv_push(&s->id.submodules, st->parts[i].path);
@@ -123,7 +123,7 @@ int start_check_identity(struct ga_start_env *e, struct ga_error *err)
 {
 	cleanup_free char *who = NULL;
 
-	return ga_start_config(e, err) ? -1 : ga_repo_identity(e->repo, &e->config, &who, err);
+	return ga_env_config(e, err) ? -1 : ga_repo_identity(e->repo, &e->config, &who, err);
 }
 
 static void describe_attributes(const struct ga_base *b, struct ga_strv *notes)
@@ -140,25 +140,25 @@ static void describe_attributes(const struct ga_base *b, struct ga_strv *notes)
 static int make_parts(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err);
 
 int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,
-		       const struct start_base *b, const struct ga_refs *visible,
+		       const struct ga_view_base *b, const struct ga_refs *visible,
 		       struct ga_start *st, struct ga_error *err)
 {
 	cleanup_error struct ga_error odd = GA_ERROR_INIT;
 	struct ga_session *s = &st->session;
 
 	start_fill_session(e, o, b, st);
-	if (start_note_live(s, err) || ga_session_save(s, err) ||
-	    start_make_layers(e, s, b, &st->notes, err) || start_check_identity(e, err))
+	if (ga_view_note_live(s, err) || ga_session_save(s, err) ||
+	    ga_view_make_layers(e, s, b, &st->notes, err) || start_check_identity(e, err))
 		return -1;
 	/* a part has no home of its own: it uses its superproject's */
 	if (st->spec.home_source && ga_home_bring_git(st->spec.home_source, &e->config, &odd))
 		ga_strv_pushf(&st->notes, "git's configuration for the agent: %s", odd.msg);
-	if (!o->live && start_get_base(e, s, &st->base, err))
+	if (!o->view.live && ga_view_get_base(e, s, &st->base, err))
 		return -1;
 	describe_attributes(&st->base, &st->notes);
-	if (start_make_gitdir(e, s, b, &st->base, visible, err))
+	if (ga_view_make_gitdir(e, s, b, &st->base, visible, err))
 		return -1;
-	return start_make_trees(s, o->live ? NULL : &st->base, &st->spec, err) ||
+	return ga_view_make_trees(s, o->view.live ? NULL : &st->base, &st->spec, err) ||
 	       make_parts(o, st, err) ? -1 : 0;
 }
 
@@ -171,7 +171,7 @@ static int make_part(const struct ga_start_opts *o, struct ga_part *p, const str
 	struct ga_start_opts own = *o;
 
 	/* its working tree need not be at the commit that the superproject names: never live */
-	own.live = false;
+	own.view.live = false;
 	if (ga_session_create(p->env.state_dir, of->name, NULL, &none, s, &p->start.lock, err))
 		return -1;
 	s->id.within = ga_strdup(of->dir);

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "ga/sys/process.h"
-#include "layers.h"
-#include "ssh.h"
+#include "view-internal.h"
 
 #define HOSTS_MAX 16
 #define OUTPUT_MAX ((size_t)256 << 10)
@@ -186,7 +185,7 @@ static int add_host(const char *home, const struct place *at, const char *text,
 	add_line(config, "Port", at->port ? NULL : port);
 	add_line(config, "User", at->user ? NULL : user);
 	add_line(config, "HostKeyAlias", alias);
-	ga_buf_addf(config, "    GlobalKnownHostsFile %s %s\n", START_SSH_KNOWN,
+	ga_buf_addf(config, "    GlobalKnownHostsFile %s %s\n", VIEW_SSH_KNOWN,
 		    more && is_made_of(more, "._-/ ") ? more : "");
 	name = key_name(alias, host, port);
 	return files && *name != '-' && is_made_of(name, "._-:+@[]")
@@ -240,8 +239,8 @@ static bool is_address(const char *key)
 	return !strncmp(key, "remote.", 7) && (!strcmp(last, ".url") || !strcmp(last, ".pushurl"));
 }
 
-void start_ask_ssh(const struct ga_start_env *e, const struct ga_spec *s, struct ga_strv *notes,
-		   struct ga_buf *config, struct ga_buf *known)
+void view_ask_ssh(const struct ga_start_env *e, const struct ga_spec *s, struct ga_strv *notes,
+		  struct ga_buf *config, struct ga_buf *known)
 {
 	cleanup_strv struct ga_strv seen = GA_STRV_INIT, hosts = GA_STRV_INIT;
 
@@ -266,5 +265,5 @@ void start_ask_ssh(const struct ga_start_env *e, const struct ga_spec *s, struct
 				      at.host, odd.msg);
 	}
 	ga_strv_sort_unique(&hosts);
-	start_describe_paths("ssh inside knows", &hosts, notes);
+	ga_view_describe_paths("ssh inside knows", &hosts, notes);
 }

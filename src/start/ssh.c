@@ -13,7 +13,7 @@
 
 #include "ga/base/path.h"
 #include "ga/sys/fd.h"
-#include "ssh.h"
+#include "view-internal.h"
 
 #define SSH_DIR "/etc/ssh"
 #define DEPTH_MAX 16 /* as in ssh itself */
@@ -129,11 +129,11 @@ static int show_hosts(struct copies *c, const char *config, struct ga_buf *hosts
 
 	ga_buf_addf(hosts, "Host *\n%s", text);
 	(void)ga_spec_replace_text(c->spec, config, hosts->ptr, &ignored);
-	return ga_spec_show_text(c->spec, START_SSH_KNOWN, known, strlen(known), err);
+	return ga_spec_show_text(c->spec, VIEW_SSH_KNOWN, known, strlen(known), err);
 }
 
-int start_show_ssh(const struct ga_start_env *e, struct ga_spec *s, struct ga_strv *notes,
-		   struct ga_error *err)
+int ga_view_show_ssh(const struct ga_start_env *e, struct ga_spec *s, struct ga_strv *notes,
+		     struct ga_error *err)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT, hosts = GA_BUF_INIT, known = GA_BUF_INIT;
 	cleanup_(release) struct copies c = { .spec = s };
@@ -143,7 +143,7 @@ int start_show_ssh(const struct ga_start_env *e, struct ga_spec *s, struct ga_st
 		config = realpath("/usr" SSH_DIR "/ssh_config", NULL);
 	if (!config || !take(&c, config, &text))
 		return 0;
-	start_ask_ssh(e, s, notes, &hosts, &known);
+	view_ask_ssh(e, s, notes, &hosts, &known);
 	if (include(&c, text.len ? text.ptr : "", 0, err) ||
 	    (hosts.len && show_hosts(&c, config, &hosts, text.len ? text.ptr : "",
 				     known.len ? known.ptr : "", err)))

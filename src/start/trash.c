@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
 #include "ga/review/report.h"
+#include "ga/session/journal.h"
+#include "ga/session/worktree.h"
 #include "ga/start/trash.h"
+#include "ga/sys/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,15 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/base/parse.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/base/trace.h"
-#include "ga/repo/objects.h"
-#include "ga/repo/refs.h"
-#include "ga/session/journal.h"
-#include "ga/session/worktree.h"
-#include "ga/sys/fd.h"
 
 /* If the branch is gone, or does not have the session's last commit, keep that on a ref in the
  * trash, named like those of earlier runs. */

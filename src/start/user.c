@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "ga/sys/fd.h"
-#include "start.h"
+#include "ga/start/spec.h"
 
 #define FILE_MAX ((size_t)4 << 20)
 
@@ -87,7 +87,7 @@ static int show(struct ga_spec *s, const char *at, unsigned id,
 	return ga_spec_replace_text(s, at, b.ptr, err);
 }
 
-int start_show_user(struct ga_spec *s, struct ga_error *err)
+int ga_view_show_user(struct ga_spec *s, struct ga_error *err)
 {
 	return show(s, "/etc/passwd", getuid(), user_line, err) ||
 	       show(s, "/etc/group", getgid(), group_line, err) ? -1 : 0;

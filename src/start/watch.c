@@ -18,7 +18,7 @@
 #include "ga/session/journal.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/ns.h"
-#include "start.h"
+#include "start-internal.h"
 #include "watch.h"
 
 /* After measuring the layers, wait this many times as long: a tenth of the time at most is spent.

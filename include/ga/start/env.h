@@ -30,7 +30,7 @@ struct ga_start_network {
 struct ga_start_env {
 	struct ga_repo *repo;
 	struct ga_gitconfig config;
-	struct ga_gitconfig_load *loading; /* see ga_start_config(); NULL once `config` is read */
+	struct ga_gitconfig_load *loading; /* see ga_env_config(); NULL once `config` is read */
 	char *state_root;           /* state directory of all repositories */
 	char *state_dir;            /* that of this repository, below it */
 	char *home;                 /* the real $HOME, resolved */
@@ -51,6 +51,6 @@ struct ga_start_env {
 
 /* Wait for the host's git configuration, which git reads while a start does other things. Does
  * nothing if it has been read. */
-int ga_start_config(struct ga_start_env *e, struct ga_error *err);
+int ga_env_config(struct ga_start_env *e, struct ga_error *err);
 
 #endif

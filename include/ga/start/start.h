@@ -15,6 +15,7 @@
 #include "ga/sandbox/sandbox.h"
 #include "ga/session/session.h"
 #include "ga/start/agents.h"
+#include "ga/start/base.h"
 
 /* A session that does not use the caller's terminal, or can leave it. */
 struct ga_detach {
@@ -30,15 +31,10 @@ struct ga_detach {
 
 struct ga_start_opts {
 	const char *name;
-	const char *base_rev;
 	const char *message;
-	bool live;
-	enum ga_dirty dirty;
-	bool hide_ignored; /* show no ignored file, instead of all of them or those that
-			    * .worktreeinclude lists */
+	struct ga_view_opts view;
 	bool unfiltered; /* see ga/run/run.h */
 	const struct ga_detach *detach; /* NULL: it keeps the caller's terminal or streams */
-	const struct ga_strv *expose; /* absolute paths of secrets to show nevertheless */
 	bool no_setup, no_services, no_finish; /* do without these commands of the settings */
 	bool quiet;      /* do not show what they write */
 	const struct ga_strv *feedback; /* for a resume: files whose content the agent is given */
@@ -79,7 +75,7 @@ struct ga_start {
 	size_t carried;         /* number of uncommitted paths in the base */
 	struct ga_strv setup, services, finish; /* commands that run beside the agent */
 	bool unfiltered, quiet;
-	bool resumed;           /* by ga_start_resume() */
+	bool resumed;           /* by ga_resume() */
 	bool stopped;           /* its command was told to end, or did not run to its end */
 	struct ga_detach detach;
 	struct ga_live *live;   /* exists from before it runs to the end of everything */
@@ -114,22 +110,6 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 /* Make the same decisions without creating anything: only `banner` and `argv` are filled. */
 int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *ret,
 		  struct ga_error *err);
-
-/* Prepare to resume a captured session: the same layers, into which git inside has brought what was
- * done to the branch on the host since, and the branch as its private HEAD. Of `o` only command
- * (`argc` 0: the session's own), message, expose, feedback and filter are used. Takes over `s` and
- * its lock. On failure the session is as it was, except that its layers may have some of those
- * changes. */
-#define GA_FEEDBACK_MAX ((size_t)1 << 20) /* bytes of all files together */
-int ga_start_resume(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_session *s,
-		    int *lock, struct ga_start *ret, struct ga_error *err);
-
-/* What a session that is not to run here would be based on: HEAD or o->base_rev, and a snapshot of
- * uncommitted work on top, in the object directory `objects` (the handle of `e` uses that from
- * then on); the same commit if there is none. Adds to `notes` what stays here, for people. */
-int ga_start_choose(struct ga_start_env *e, const struct ga_start_opts *o, const char *objects,
-		    struct ga_oid *ret_onto, struct ga_oid *ret_base, struct ga_strv *notes,
-		    struct ga_error *err);
 
 /* Add the names that a new session cannot have: those that branches below agent/ or sessions on
  * other machines have. */

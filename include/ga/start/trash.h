@@ -11,8 +11,6 @@
 #include "ga/repo/repo.h"
 #include "ga/session/session.h"
 
-#define GA_TRASH_REFS "refs/agent-trash/"
-
 /* Move a session (lock held, not running) to the trash: its name there is saved first, with the
  * state DROPPED; then its refs go in one transaction, then the directory. If that is killed, call
  * it again for a session of that state: it goes where it was going. Fails (GA_EFATAL) if the branch

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inside the start flow: a session that goes on.
+ * What files of this folder share.
  */
-#ifndef RESUME_H
-#define RESUME_H
+#ifndef RESUME_INTERNAL_H
+#define RESUME_INTERNAL_H
 
 #include "ga/capture/capture.h"
 #include "ga/start/start.h"
-#include "base.h"
 
 /* resume-point.c: hint at starting a new session on the branch. Returns -1. */
-int start_anew_hint(const struct ga_session *s, struct ga_error *err);
+int resume_anew_hint(const struct ga_session *s, struct ga_error *err);
 /* Where a session goes on. */
-struct start_point {
+struct resume_point {
 	struct ga_oid branch_base; /* its branch; without one, the commit that it would stand on */
 	struct ga_oid agent_base; /* the commit that its private HEAD is put on */
 	struct ga_oid base_report; /* the report there is; zero: none */
@@ -23,25 +22,25 @@ struct start_point {
 	struct ga_changes bring; /* then: from `was` to `view`, what the host did since */
 	struct ga_changes doubt; /* paths that may have been lost since they were captured */
 };
-void start_point_release(struct start_point *p);
-int start_find_point(struct ga_start_env *e, const struct ga_session *s, struct start_point *ret,
-		     struct ga_error *err);
+void resume_point_release(struct resume_point *p);
+int resume_find_point(struct ga_start_env *e, const struct ga_session *s, struct resume_point *ret,
+		      struct ga_error *err);
 /* resume-doubt.c: if the machine was booted anew since the layers were written to, find where they
  * may not show what was captured (p->doubt). */
-int start_find_doubt(struct ga_start_env *e, const struct ga_session *s, struct start_point *p,
-		     struct ga_error *err);
+int resume_find_doubt(struct ga_start_env *e, const struct ga_session *s, struct resume_point *p,
+		      struct ga_error *err);
 /* Fail as `path` was lost. */
-int start_layers_lost(const struct ga_session *s, const char *path, struct ga_error *err);
+int resume_layers_lost(const struct ga_session *s, const char *path, struct ga_error *err);
 /* resume-masks.c: hide secrets that have come since by layers of the session, and note them in `s`.
  */
-int start_mask_again(struct ga_start_env *e, const struct ga_start_opts *o,
-		     const struct start_point *p, struct ga_session *s, struct start_base *b,
-		     struct ga_error *err);
+int resume_mask_again(struct ga_start_env *e, const struct ga_start_opts *o,
+		      const struct resume_point *p, struct ga_session *s, struct ga_view_base *b,
+		      struct ga_error *err);
 /* resume-inside.c: bring the layers to `p`, and then the private git dir, by git in the sandbox of
  * `st`, where nothing of the agent's runs yet. If something cannot be brought it fails, and nothing
  * of `p->bring` was done. What is going to be done is noted in the state file first, so that a
  * resume that was killed can be done again, with the same result. */
-int start_move_to_point(struct ga_start_env *e, struct ga_start *st, const struct start_point *p,
-			struct ga_error *err);
+int resume_move_to_point(struct ga_start_env *e, struct ga_start *st, const struct resume_point *p,
+			 struct ga_error *err);
 
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files about the agents' home share.
+ * What files of this folder share.
  */
-#ifndef START_HOME_H
-#define START_HOME_H
+#ifndef HOME_INTERNAL_H
+#define HOME_INTERNAL_H
 
 #include <sys/types.h>
 
 #include "ga/base/error.h"
-#include "ga/start/agents.h"
 #include "ga/start/home.h"
 
 /* Write the file `rel` beneath the directory `home`, making the directories on the way (0700). No
@@ -24,27 +23,12 @@ int home_open_shared(const struct ga_start_env *e, int *ret_lock, struct ga_erro
  * so. */
 bool home_sweep(const struct ga_start_env *e, int lock);
 
-/* agents.c: the directory, out of reach of agents, with notes of which versions the user installed.
- */
-char *agents_notes(const struct ga_start_env *e);
-/* Does the home have a program of that name that agents installed? */
-bool agents_own(const struct ga_start_env *e, const char *name);
-/* Where a command is on the host, or NULL. An agent is also looked for where installers put it; if
- * it is there, `*ret_place` (`ret_place` may be NULL) is that directory. Caller frees both. */
-char *agents_find_command(const struct ga_start_env *e, const char *command, char **ret_place);
-/* Does the home have any state of that agent? */
-bool agents_has_state(const struct ga_start_env *e, const struct ga_preset *p);
-/* Fill the members of `ret` about logging in. */
-void agents_look_at_login(const struct ga_start_env *e, const struct ga_preset *p,
-			  struct ga_agents_found *ret);
-
 /* home-logins.c: bring logins to the same state in the agents' home and another: of each, the one
  * that changed last is copied to where it is older or missing. */
 int home_share_logins(const struct ga_start_env *e, const char *other, struct ga_error *err);
 
 /* home-notes.c: write notes that tell agents where they are into the home `dir`: a file of our own,
  * and the file that the agent (NULL: none) reads before each task, unless somebody wrote that. */
-#define HOME_NOTES ".git-agent-notes.md"
 int home_write_notes(const char *dir, const struct ga_preset *p, struct ga_error *err);
 
 /* home-versions.c: copy the versions of tools that the user has set into the home `dir`, if it has
