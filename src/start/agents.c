@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/sandbox/sandbox.h"
-#include "ga/start/agents.h"
-#include "ga/start/home.h"
-#include "ga/sys/fd.h"
-#include "ga/sys/process.h"
-#include "agents-internal.h"
-
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/start/home.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/process.h"
+#include "agents-internal.h"
 
 #define VERSION_MAX 64
 #define PACKAGE_MAX ((size_t)1 << 20) /* of a package.json */

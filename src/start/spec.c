@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-
 #include "ga/start/spec.h"
 #include "ga/sys/process.h"
 
