@@ -5,7 +5,7 @@
 #include "ga/base/json.h"
 #include "ga/base/nearest.h"
 #include "ga/base/quote.h"
-#include "ga/start/agents.h"
+#include "ga/agents/agents.h"
 
 struct options {
 	bool json, quiet;

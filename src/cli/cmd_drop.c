@@ -6,7 +6,7 @@
 #include "ga/base/quote.h"
 #include "ga/land/land.h"
 #include "ga/repo/refs.h"
-#include "ga/start/trash.h"
+#include "ga/trash/trash.h"
 #include "ga/sys/fd.h"
 #include "sessions.h"
 

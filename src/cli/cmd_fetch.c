@@ -4,7 +4,7 @@
 #include "cli.h"
 #include "ga/base/json.h"
 #include "ga/base/quote.h"
-#include "ga/start/fetch.h"
+#include "ga/transfer/fetch.h"
 #include "ga/sys/fd.h"
 #include "host.h"
 #include "sessions.h"

@@ -10,7 +10,7 @@
 #include "ga/repo/pool.h"
 #include "ga/repo/refs.h"
 #include "ga/session/worktree.h"
-#include "ga/start/trash.h"
+#include "ga/trash/trash.h"
 #include "ga/sys/fd.h"
 #include "sessions.h"
 

@@ -8,7 +8,7 @@
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
-#include "ga/start/home.h"
+#include "ga/home/home.h"
 #include "ga/sys/fd.h"
 #include "host.h"
 

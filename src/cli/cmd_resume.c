@@ -4,7 +4,7 @@
 #include "cli.h"
 #include "ga/base/quote.h"
 #include "ga/config/config.h"
-#include "ga/start/resume.h"
+#include "ga/resume/resume.h"
 #include "ga/sys/fd.h"
 #include "sessions.h"
 

@@ -14,7 +14,7 @@
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/base/trace.h"
-#include "ga/start/fetch.h"
+#include "ga/transfer/fetch.h"
 #include "ga/sys/fd.h"
 #include "host.h"
 #include "sessions.h"

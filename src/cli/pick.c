@@ -12,7 +12,7 @@
 #include "ga/on/on.h"
 #include "ga/run/run.h"
 #include "ga/session/wip.h"
-#include "ga/start/trash.h"
+#include "ga/trash/trash.h"
 #include "ga/sys/fd.h"
 #include "sessions.h"
 

@@ -9,7 +9,7 @@
 #include "ga/base/path.h"
 #include "ga/config/yaml.h"
 #include "ga/repo/objects.h"
-#include "ga/start/agents.h"
+#include "ga/agents/agents.h"
 
 static const char name[] = GA_CONFIG_REPOSITORY_FILE;
 

@@ -5,9 +5,9 @@
 
 #include "ga/base/path.h"
 #include "ga/repo/refs.h"
-#include "ga/start/base.h"
-#include "ga/start/spec.h"
-#include "parts.h"
+#include "ga/view/base.h"
+#include "ga/view/spec.h"
+#include "submodule-sessions.h"
 #include "start-internal.h"
 
 struct told {

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "ga/base/path.h"
-#include "ga/start/spec.h"
+#include "ga/view/spec.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
 #include "start-internal.h"

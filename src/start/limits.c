@@ -8,7 +8,7 @@
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
-#include "ga/start/spec.h"
+#include "ga/view/spec.h"
 #include "ga/sys/fd.h"
 #include "start-internal.h"
 

@@ -12,13 +12,13 @@
 #include "ga/repo/refs.h"
 #include "ga/run/live.h"
 #include "ga/session/wip.h"
-#include "ga/start/base.h"
-#include "ga/start/home.h"
-#include "ga/start/spec.h"
+#include "ga/view/base.h"
+#include "ga/home/home.h"
+#include "ga/view/spec.h"
 #include "ga/sys/fd.h"
-#include "parts.h"
+#include "submodule-sessions.h"
 #include "start-internal.h"
-#include "step.h"
+#include "run-step.h"
 
 int ga_start_taken_names(const struct ga_start_env *e, struct ga_strv *ret, struct ga_error *err)
 {

@@ -13,8 +13,8 @@
 #include "ga/base/quote.h"
 #include "ga/base/trace.h"
 #include "ga/run/live.h"
-#include "ga/start/base.h"
-#include "ga/start/layers.h"
+#include "ga/view/base.h"
+#include "ga/view/layers.h"
 #include "ga/start/start.h"
 #include "ga/sys/fd.h"
 

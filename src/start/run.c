@@ -14,11 +14,11 @@
 #include "ga/run/live.h"
 #include "ga/session/journal.h"
 #include "ga/session/worktree.h"
-#include "ga/start/home.h"
+#include "ga/home/home.h"
 #include "ga/sys/fd.h"
-#include "parts.h"
+#include "submodule-sessions.h"
 #include "start-internal.h"
-#include "step.h"
+#include "run-step.h"
 #include "watch.h"
 
 /* Rare enough to cost nothing, often enough for a limit to be noticed in time. */

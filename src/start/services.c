@@ -9,7 +9,7 @@
 
 #include "ga/base/quote.h"
 #include "ga/config/service.h"
-#include "step.h"
+#include "run-step.h"
 #include "watch.h"
 
 #define END_MS 10000 /* from being asked to end until they are killed */

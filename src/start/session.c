@@ -8,11 +8,11 @@
 #include "ga/repo/refs.h"
 #include "ga/run/live.h"
 #include "ga/session/worktree.h"
-#include "ga/start/base.h"
-#include "ga/start/home.h"
-#include "ga/start/layers.h"
+#include "ga/view/base.h"
+#include "ga/home/home.h"
+#include "ga/view/layers.h"
 #include "ga/sys/fd.h"
-#include "parts.h"
+#include "submodule-sessions.h"
 #include "start-internal.h"
 
 static void parts_release(struct ga_start *st)

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "ga/base/path.h"
-#include "ga/start/agents.h"
+#include "ga/agents/agents.h"
 
 #define X64 "1.0.0-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 

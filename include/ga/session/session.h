@@ -253,7 +253,7 @@ int ga_session_check_shown(const struct ga_session *s, struct ga_error *err);
 /* The prefixes of the branches of all sessions, and of their other refs. */
 #define GA_SESSION_BRANCHES "refs/heads/agent/"
 #define GA_SESSION_REFS "refs/agent/"
-#define GA_TRASH_REFS "refs/agent-trash/" /* of dropped ones (ga/start/trash.h) */
+#define GA_TRASH_REFS "refs/agent-trash/" /* of dropped ones (ga/trash/trash.h) */
 /* List the user's branches, remote branches and tags: all except those of sessions, here and on
  * remotes, and except refs whose object is missing, which git treats as an error. Adds to `ret`. */
 int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error *err);

@@ -14,8 +14,8 @@
 #include "ga/run/run.h"
 #include "ga/sandbox/sandbox.h"
 #include "ga/session/session.h"
-#include "ga/start/agents.h"
-#include "ga/start/base.h"
+#include "ga/agents/agents.h"
+#include "ga/view/base.h"
 
 /* A session that does not use the caller's terminal, or can leave it. */
 struct ga_detach {
@@ -53,7 +53,7 @@ struct ga_part;
 struct ga_start {
 	struct ga_session session;
 	int lock;               /* the session's lock, held until everything is over */
-	int home_lock;          /* ga/start/home.h; shared */
+	int home_lock;          /* ga/home/home.h; shared */
 	struct ga_base base;    /* empty for a live session */
 	struct ga_part *parts;
 	size_t n_parts, cap_parts;
