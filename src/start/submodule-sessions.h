@@ -14,7 +14,8 @@ struct ga_part {
 	struct ga_view_base base;
 	struct ga_start start;
 };
-/* submodule-sessions.c: open the repositories of the submodules of `b`, and choose their bases, recursively.
+/* submodule-sessions.c: open the repositories of the submodules of `b`, and choose their bases,
+ * recursively.
  * Adds to `taken` the names that no session may have because of them, and to b->scan.skipped what
  * is left out and why. */
 int start_open_parts(struct ga_start_env *e, const struct ga_start_opts *o,
@@ -22,7 +23,7 @@ int start_open_parts(struct ga_start_env *e, const struct ga_start_opts *o,
 		     struct ga_error *err);
 /* session.c */
 void start_part_release(struct ga_part *p);
-/* submodule-lookup.c: the environment of the submodule's repository that is checked out at `path` of
+/* submodule-lookup.c: the environment of the submodule's repository at `path` of
  * `project` and, unless `id` is NULL, has that id; without git's configuration. To be released on
  * failure too. */
 int start_part_env(const struct ga_start_env *e, const char *project, const char *path,

@@ -10,7 +10,8 @@
 #include "ga/start/start.h"
 #include "ga/sys/sync.h"
 
-/* session-journal.c: note in the journal what a run is given; how it ended; and what was captured. */
+/* session-journal.c: note in the journal what a run is given, how it ended, and what
+ * was captured. */
 void start_note_begin(const struct ga_start_env *e, const struct ga_start *st);
 void start_note_exit(const struct ga_start *st);
 void start_note_captured(const struct ga_session *s, const struct ga_report *r);

@@ -24,7 +24,8 @@ int view_hide_objects(struct ga_start_env *e, struct ga_view_base *b, struct ga_
  * show. For when all is made that is to be in it. -1 with errno. */
 int view_dress(int from, const char *source, int to, const char *at);
 
-/* overlay-limits.c: list the mount points below the project; find one strictly below `dir`, or NULL. */
+/* overlay-limits.c: list the mount points below the project; find one strictly below `dir`, or
+ * NULL. */
 void view_find_mounts(const char *project, struct ga_strv *ret);
 const char *view_mount_in(const struct ga_strv *mounts, const char *dir);
 /* Add to `notes` what cannot be written inside of these directories of the open `project`, and how

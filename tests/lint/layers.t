@@ -29,7 +29,8 @@ start: start agents home view on secrets capture review session run net risk rea
 resume: resume start agents home view session run repo sandbox sys base
 trash: trash review session repo sys base
 transfer: transfer view capture review session risk repo sys base
-cli: cli resume trash transfer start agents home view on land secrets capture review session run net risk reach repo sandbox config sys base
+cli: cli resume trash transfer start agents home view on land
+cli: secrets capture review session run net risk reach repo sandbox config sys base
 stage: stage sys base sandbox/plan
 seccomp: base sandbox/sandbox
 init: init sys/scm run/control

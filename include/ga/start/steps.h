@@ -2,8 +2,8 @@
  *
  * Steps of a start that a resume takes as well, in the order of this file.
  */
-#ifndef GA_START_STEPS_H
-#define GA_START_STEPS_H
+#ifndef GA_STEPS_H
+#define GA_STEPS_H
 
 #include "ga/start/start.h"
 

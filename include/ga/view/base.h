@@ -2,8 +2,8 @@
  *
  * What a session stands on, and what of it is kept out of its sight.
  */
-#ifndef GA_VIEW_BASE_H
-#define GA_VIEW_BASE_H
+#ifndef GA_BASE_H
+#define GA_BASE_H
 
 #include "ga/repo/snapshot.h"
 #include "ga/secrets/exposure.h"

@@ -2,8 +2,8 @@
  *
  * What the flows of a session need to know of the host and of the settings.
  */
-#ifndef GA_VIEW_ENV_H
-#define GA_VIEW_ENV_H
+#ifndef GA_ENV_H
+#define GA_ENV_H
 
 #include <stdbool.h>
 

@@ -2,8 +2,8 @@
  *
  * The layers of a session, which its sandbox mounts.
  */
-#ifndef GA_VIEW_LAYERS_H
-#define GA_VIEW_LAYERS_H
+#ifndef GA_LAYERS_H
+#define GA_LAYERS_H
 
 #include <sys/stat.h>
 

@@ -2,8 +2,8 @@
  *
  * What a session is shown besides its layers, as members of the spec of its sandbox.
  */
-#ifndef GA_VIEW_SPEC_H
-#define GA_VIEW_SPEC_H
+#ifndef GA_SPEC_H
+#define GA_SPEC_H
 
 #include "ga/sandbox/sandbox.h"
 #include "ga/session/session.h"
