@@ -106,7 +106,7 @@ bool ga_agents_wanted_ok(const char *s)
 
 /* ---- where they are ----------------------------------------------------------------------- */
 
-char *agents_notes(const struct ga_start_env *e)
+char *agents_notes(const struct ga_env *e)
 {
 	return ga_path_join(e->conf.home_mode == GA_HOME_PROJECT ? e->state_dir : e->state_root,
 			    "agents");
@@ -124,7 +124,7 @@ static bool is_in_home(const char *home, const char *dir, const char *name)
 	       (S_ISLNK(st.st_mode) || (S_ISREG(st.st_mode) && (st.st_mode & S_IXUSR)));
 }
 
-char *ga_agents_version(const struct ga_start_env *e, const char *name)
+char *ga_agents_version(const struct ga_env *e, const char *name)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *notes = agents_notes(e), *home = ga_home_dir(e, e->conf.home_mode);
@@ -141,12 +141,12 @@ char *ga_agents_version(const struct ga_start_env *e, const char *name)
 	return is_in_home(home, dir, name) ? ga_buf_steal(&b) : NULL;
 }
 
-char *ga_agents_program(const struct ga_start_env *e, const char *name, const char *version)
+char *ga_agents_program(const struct ga_env *e, const char *name, const char *version)
 {
 	return ga_strf("%s/" GA_AGENTS_DIR "/%s/%s/bin/%s", e->home, name, version, name);
 }
 
-bool agents_own(const struct ga_start_env *e, const char *name)
+bool agents_own(const struct ga_env *e, const char *name)
 {
 	cleanup_free char *home = ga_home_dir(e, e->conf.home_mode);
 
@@ -161,7 +161,7 @@ static const char *const places[] = {
 };
 
 /* Is it the program of an agent? */
-static bool is_agents(const struct ga_start_env *e, const char *command)
+static bool is_agents(const struct ga_env *e, const char *command)
 {
 	const struct ga_preset *p;
 
@@ -171,7 +171,7 @@ static bool is_agents(const struct ga_start_env *e, const char *command)
 	return false;
 }
 
-char *agents_find_command(const struct ga_start_env *e, const char *command, char **ret_place)
+char *agents_find_command(const struct ga_env *e, const char *command, char **ret_place)
 {
 	char *found = ga_find_program(e->path, command);
 
@@ -271,7 +271,7 @@ static bool has_more(int home, const char *path, const struct ga_preset *p)
 	return e != NULL;
 }
 
-bool agents_has_state(const struct ga_start_env *e, const struct ga_preset *p)
+bool agents_has_state(const struct ga_env *e, const struct ga_preset *p)
 {
 	cleanup_free char *home = ga_home_dir(e, e->conf.home_mode);
 	cleanup_close int at = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -295,7 +295,7 @@ static bool has_importable(const char *home, const struct ga_preset *p)
 	return false;
 }
 
-static const char *find_key(const struct ga_start_env *e, const struct ga_preset *p)
+static const char *find_key(const struct ga_env *e, const struct ga_preset *p)
 {
 	const char *const *const envs[] = { e->environ, (const char *const *)e->conf.env_set.v };
 
@@ -316,7 +316,7 @@ void ga_agents_found_release(struct ga_agents_found *f)
 	*f = (struct ga_agents_found){ 0 };
 }
 
-void agents_look_at_login(const struct ga_start_env *e, const struct ga_preset *p,
+void agents_look_at_login(const struct ga_env *e, const struct ga_preset *p,
 			  struct ga_agents_found *ret)
 {
 	cleanup_free char *home = ga_home_dir(e, e->conf.home_mode);
@@ -327,7 +327,7 @@ void agents_look_at_login(const struct ga_start_env *e, const struct ga_preset *
 	ret->importable = has_importable(e->home, p);
 }
 
-void ga_agents_look(const struct ga_start_env *e, const struct ga_preset *p,
+void ga_agents_look(const struct ga_env *e, const struct ga_preset *p,
 		    struct ga_agents_found *ret)
 {
 	const char *program = ga_preset_program(p);
@@ -351,7 +351,7 @@ void ga_agents_look(const struct ga_start_env *e, const struct ga_preset *p,
 	}
 }
 
-void ga_agents_describe_login(const struct ga_start_env *e, const struct ga_preset *p,
+void ga_agents_describe_login(const struct ga_env *e, const struct ga_preset *p,
 			      struct ga_strv *banner)
 {
 	cleanup_(ga_agents_found_release) struct ga_agents_found f = { 0 };

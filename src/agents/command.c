@@ -17,7 +17,7 @@ void ga_agents_command_release(struct ga_agents_command *c)
 
 /* The command with its preset's words between the first and its arguments. An agent that continues
  * its conversation (`again`) gets none of these: it has been told what they say. */
-void ga_agents_make_command(const struct ga_start_env *e, char *const *argv, size_t argc,
+void ga_agents_make_command(const struct ga_env *e, char *const *argv, size_t argc,
 			    bool again, struct ga_agents_command *c)
 {
 	const struct ga_preset *preset = ga_preset_find(&e->agents, argv[0]);
@@ -57,7 +57,7 @@ int ga_agents_add_task(const char *task, struct ga_agents_command *c, struct ga_
 }
 
 /* What 'git agent agents' installed into the agents' home, which comes before all else; or NULL. */
-static char *find_own(const struct ga_start_env *e, const char *command)
+static char *find_own(const struct ga_env *e, const char *command)
 {
 	const struct ga_preset *p = ga_preset_find(&e->agents, command);
 	cleanup_free char *version = p && p->package ? ga_agents_version(e, command) : NULL;
@@ -66,7 +66,7 @@ static char *find_own(const struct ga_start_env *e, const char *command)
 }
 
 /* The end of a hint on how to get an agent: how to log in to it. Caller frees. */
-static char *login_words(const struct ga_start_env *e, const struct ga_preset *p)
+static char *login_words(const struct ga_env *e, const struct ga_preset *p)
 {
 	cleanup_(ga_agents_found_release) struct ga_agents_found f = { 0 };
 
@@ -81,7 +81,7 @@ static char *login_words(const struct ga_start_env *e, const struct ga_preset *p
 }
 
 /* The known agent whose name is nearest to `command`, or NULL. */
-static const char *near_agent(const struct ga_start_env *e, const char *command)
+static const char *near_agent(const struct ga_env *e, const char *command)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 	cleanup_free char *word = ga_strndup(command, 64);
@@ -95,7 +95,7 @@ static const char *near_agent(const struct ga_start_env *e, const char *command)
 	return p ? p->name : NULL;
 }
 
-static int not_found(const struct ga_start_env *e, const char *command, struct ga_error *err)
+static int not_found(const struct ga_env *e, const char *command, struct ga_error *err)
 {
 	const struct ga_preset *p = ga_preset_find(&e->agents, command);
 	bool package = p && p->package;
@@ -117,7 +117,7 @@ static int not_found(const struct ga_start_env *e, const char *command, struct g
 		       : ga_hint(err, "install it, or give its path%s", login);
 }
 
-int ga_agents_check_command(struct ga_start_env *e, struct ga_agents_command *c,
+int ga_agents_check_command(struct ga_env *e, struct ga_agents_command *c,
 			    struct ga_error *err)
 {
 	const char *command = c->argv.v[0];

@@ -115,7 +115,7 @@ static void remove_stale(int at)
 
 /* Make the layers of a sandbox whose project is an empty directory. The lock lets one npm at a time
  * work on a home, since all work in the same place there. */
-static int make_scratch(const struct ga_start_env *e, int *ret_lock, struct ga_strv *ret,
+static int make_scratch(const struct ga_env *e, int *ret_lock, struct ga_strv *ret,
 			struct ga_error *err)
 {
 	static const char *const names[] = { "lower", "lower/.git", "upper", "work", "git" };
@@ -154,7 +154,7 @@ static void remove_scratch(struct ga_strv *dirs)
 
 /* Without `mounts`: what these show is for sessions, and a package that has the network must not
  * read it. */
-static int make_spec(struct ga_start_env *e, const struct ga_strv *dirs, bool network,
+static int make_spec(struct ga_env *e, const struct ga_strv *dirs, bool network,
 		     struct ga_spec *s, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv pass = GA_STRV_INIT;
@@ -255,7 +255,7 @@ static int run_scripts(struct ga_sandbox *sb, const struct ga_spec *s, struct jo
 }
 
 /* Note the version, which sessions run from now on. */
-static int note(const struct ga_start_env *e, const struct job *j, struct ga_error *err)
+static int note(const struct ga_env *e, const struct job *j, struct ga_error *err)
 {
 	cleanup_free char *notes = agents_notes(e), *file = ga_path_join(notes, j->words[0]);
 	cleanup_free char *line = ga_strf("%s\n", j->version);
@@ -265,7 +265,7 @@ static int note(const struct ga_start_env *e, const struct job *j, struct ga_err
 
 /* Run the job in a sandbox with the home of `e`, whose lock is held. Other jobs wait, so that the
  * installed version cannot change before it was compared, nor the new one before it is noted. */
-static int run(struct ga_start_env *e, struct job *j, struct ga_error *err)
+static int run(struct ga_env *e, struct job *j, struct ga_error *err)
 {
 	cleanup_(remove_scratch) struct ga_strv dirs = GA_STRV_INIT;
 	cleanup_(ga_confine_release) struct ga_confine limits = { 0 };
@@ -289,7 +289,7 @@ static int run(struct ga_start_env *e, struct job *j, struct ga_error *err)
 	return rc || (j->fetches && !j->older && note(e, j, err)) ? -1 : 0;
 }
 
-int ga_agents_check(const struct ga_start_env *e, const struct ga_preset *p, const char *wanted,
+int ga_agents_check(const struct ga_env *e, const struct ga_preset *p, const char *wanted,
 		    struct ga_error *err)
 {
 	cleanup_free char *npm = agents_find_command(e, "npm", NULL);
@@ -312,7 +312,7 @@ int ga_agents_check(const struct ga_start_env *e, const struct ga_preset *p, con
 }
 
 /* Remove all versions but `keep`, in a home that is locked for us alone. */
-static int remove_but(struct ga_start_env *e, const char *name, const char *keep,
+static int remove_but(struct ga_env *e, const char *name, const char *keep,
 		      struct ga_error *err)
 {
 	cleanup_(job_release) struct job j = { .script = remove_script, .words = { name, keep },
@@ -326,7 +326,7 @@ static int remove_but(struct ga_start_env *e, const char *name, const char *keep
 }
 
 /* Remove the other versions, if no session runs that may be using one (else `*ret_kept`). */
-static int remove_others(struct ga_start_env *e, const char *name, const char *keep,
+static int remove_others(struct ga_env *e, const char *name, const char *keep,
 			 bool *ret_kept, struct ga_error *err)
 {
 	cleanup_close int lock = -1;
@@ -336,7 +336,7 @@ static int remove_others(struct ga_start_env *e, const char *name, const char *k
 	return rc < 0 || (!rc && remove_but(e, name, keep, err)) ? -1 : 0;
 }
 
-static int install(struct ga_start_env *e, const struct ga_preset *p, const char *wanted,
+static int install(struct ga_env *e, const struct ga_preset *p, const char *wanted,
 		   struct job *j, struct ga_error *err)
 {
 	cleanup_free char *spec = wanted ? ga_strf("%s@%s", p->package, wanted)
@@ -351,7 +351,7 @@ static int install(struct ga_start_env *e, const struct ga_preset *p, const char
 	return run(e, j, err) ? ga_error_wrap(err, "cannot install '%s'", p->name) : 0;
 }
 
-int ga_agents_install(struct ga_start_env *e, const struct ga_preset *p, const char *wanted,
+int ga_agents_install(struct ga_env *e, const struct ga_preset *p, const char *wanted,
 		      struct ga_agents_installed *ret, struct ga_error *err)
 {
 	cleanup_(job_release) struct job j = { .script = fetch_script, .fetches = true,
@@ -374,7 +374,7 @@ void ga_agents_installed_release(struct ga_agents_installed *i)
 	ga_error_release(&i->left);
 }
 
-int ga_agents_remove(struct ga_start_env *e, const struct ga_preset *p, struct ga_error *err)
+int ga_agents_remove(struct ga_env *e, const struct ga_preset *p, struct ga_error *err)
 {
 	cleanup_free char *notes = agents_notes(e), *file = ga_path_join(notes, p->name);
 	cleanup_close int lock = -1;

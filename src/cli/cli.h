@@ -56,7 +56,7 @@ enum cli_need {
 };
 
 struct cli {
-	struct ga_start_env env;   /* repository, git's configuration, state directory, paths */
+	struct ga_env env;   /* repository, git's configuration, state directory, paths */
 	struct ga_config settings; /* defaults and the user's file */
 	struct ga_strv overrides;  /* -c KEY=VALUE */
 	struct ga_sandbox *begun;  /* the sandbox that git-agent (front.c) began, or NULL ... */

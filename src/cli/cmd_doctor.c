@@ -136,7 +136,7 @@ static void check_limits(struct cli *c, struct checks *k)
 /* What of PATH sessions do not have. */
 static void check_path(struct cli *c, struct checks *k)
 {
-	const struct ga_start_env *e = &c->env;
+	const struct ga_env *e = &c->env;
 	const struct ga_mount_place place = { e->home, NULL, e->path, e->state_root,
 					      e->agent_home, &e->conf.mounts_rw };
 	cleanup_strv struct ga_strv ro = GA_STRV_INIT, dropped = GA_STRV_INIT;

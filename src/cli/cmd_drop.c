@@ -38,7 +38,7 @@ static int trash_part(const struct ga_part_at *at, void *payload, struct ga_erro
 }
 
 /* The session goes last: its parts are found through it. */
-int cli_trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
+int cli_trash(struct ga_env *e, struct ga_session *s, char **ret_where,
 	      struct ga_error *err)
 {
 	return ga_start_each_part(e, s, true, trash_part, NULL, err) ||
@@ -263,7 +263,7 @@ void cli_say_dropped(const struct ga_session *s, bool left)
 		 left ? ", with its leftovers" : "", s->name);
 }
 
-static int restore_one(const struct ga_start_env *e, const char *name,
+static int restore_one(const struct ga_env *e, const char *name,
 		       const struct ga_session *whole_or_null, struct ga_error *err);
 
 /* The session of a submodule that was dropped with the one it was a part of. */
@@ -286,7 +286,7 @@ static int restore_part(const struct ga_part_at *at, void *payload, struct ga_er
 }
 
 /* Restore a session behind its parts, which are found through it. 1: there is none. */
-static int restore_one(const struct ga_start_env *e, const char *name,
+static int restore_one(const struct ga_env *e, const char *name,
 		       const struct ga_session *whole_or_null, struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;

@@ -23,7 +23,7 @@ void cli_grants_release(struct cli_grants *g)
 /* Where trust of this repository is kept. */
 static char *trust_dir(const struct cli *c)
 {
-	const struct ga_start_env *e = &c->env;
+	const struct ga_env *e = &c->env;
 
 	/* 'config' and the like do not create a state directory */
 	return e->state_dir ? ga_strdup(e->state_dir)

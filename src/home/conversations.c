@@ -69,7 +69,7 @@ static bool is_set(const struct ga_strv *env, const char *name)
 }
 
 /* Have the agent keep its conversations there, unless the user sets that variable. */
-static void set_places(const struct ga_start_env *e, const struct ga_preset *p, struct ga_spec *s)
+static void set_places(const struct ga_env *e, const struct ga_preset *p, struct ga_spec *s)
 {
 	for (size_t i = 0; p->conversation_env && p->conversation_env[i]; i++) {
 		const char *equals = strchr(p->conversation_env[i], '=');
@@ -85,7 +85,7 @@ static void set_places(const struct ga_start_env *e, const struct ga_preset *p, 
 	}
 }
 
-int ga_home_keep_conversations(const struct ga_start_env *e, const struct ga_session *session,
+int ga_home_keep_conversations(const struct ga_env *e, const struct ga_session *session,
 			       struct ga_spec *s, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_session_path(session, "conversations");

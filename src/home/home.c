@@ -14,7 +14,7 @@
 #include "ga/sys/fd.h"
 #include "home-internal.h"
 
-char *ga_home_dir(const struct ga_start_env *e, enum ga_home_mode mode)
+char *ga_home_dir(const struct ga_env *e, enum ga_home_mode mode)
 {
 	/* not inside the shared agents' home, where any session could put a link in its place */
 	return mode == GA_HOME_PROJECT ? ga_path_join(e->state_dir, "home")
@@ -63,7 +63,7 @@ int home_write(int home, const char *rel, const void *p, size_t n, mode_t mode,
 
 /* An agent can open its home to other users, or close it to the next session. A directory that
  * the user named may be anything, and is not ours to close. */
-static int close_home(const struct ga_start_env *e, const char *dir, const char *q,
+static int close_home(const struct ga_env *e, const char *dir, const char *q,
 		      struct ga_error *err)
 {
 	cleanup_free char *usual = ga_path_join(e->home, "aihome");
@@ -81,7 +81,7 @@ static int close_home(const struct ga_start_env *e, const char *dir, const char 
 }
 
 /* Make a home if it is not there, and check that it is ours and closed to others. */
-static int make_home(const struct ga_start_env *e, const char *dir, struct ga_error *err)
+static int make_home(const struct ga_env *e, const char *dir, struct ga_error *err)
 {
 	struct stat st;
 	cleanup_free char *q = ga_escape(dir);
@@ -101,7 +101,7 @@ static int make_home(const struct ga_start_env *e, const char *dir, struct ga_er
 
 /* Lock the homes: `alone`, without waiting (1: somebody has them), or shared, waiting for whoever
  * has them alone, which takes no longer than removing a home. */
-static int lock_homes(const struct ga_start_env *e, bool alone, int *ret_fd, struct ga_error *err)
+static int lock_homes(const struct ga_env *e, bool alone, int *ret_fd, struct ga_error *err)
 {
 	cleanup_close int fd = open(e->state_root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc;
@@ -114,14 +114,14 @@ static int lock_homes(const struct ga_start_env *e, bool alone, int *ret_fd, str
 	return rc;
 }
 
-int ga_home_lock(const struct ga_start_env *e, int *ret_fd, struct ga_error *err)
+int ga_home_lock(const struct ga_env *e, int *ret_fd, struct ga_error *err)
 {
 	if (ga_mkdir_p(e->state_root, 0700, err))
 		return -1;
 	return lock_homes(e, true, ret_fd, err);
 }
 
-int home_open_shared(const struct ga_start_env *e, int *ret_lock, struct ga_error *err)
+int home_open_shared(const struct ga_env *e, int *ret_lock, struct ga_error *err)
 {
 	if (ga_mkdir_p(e->state_root, 0700, err) || lock_homes(e, false, ret_lock, err))
 		return -1;
@@ -130,7 +130,7 @@ int home_open_shared(const struct ga_start_env *e, int *ret_lock, struct ga_erro
 	return make_home(e, e->agent_home, err);
 }
 
-int ga_home_open(const struct ga_start_env *e, int *ret_lock, struct ga_error *err)
+int ga_home_open(const struct ga_env *e, int *ret_lock, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_home_dir(e, e->conf.home_mode);
 

@@ -45,7 +45,7 @@ static const struct row {
 };
 
 struct job {
-	const struct ga_start_env *e;
+	const struct ga_env *e;
 	const struct ga_preset *p;
 	struct ga_home_import *ret;
 	int home; /* the agents'; -1: there is none yet */
@@ -484,7 +484,7 @@ static void take_members(struct job *j, const struct row *first)
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-void ga_home_import_find(const struct ga_start_env *e, const struct ga_preset *p,
+void ga_home_import_find(const struct ga_env *e, const struct ga_preset *p,
 			 struct ga_home_import *ret)
 {
 	cleanup_close int home = open(e->agent_home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -504,7 +504,7 @@ void ga_home_import_find(const struct ga_start_env *e, const struct ga_preset *p
 	ga_strv_sort_unique(&ret->left);
 }
 
-int ga_home_import_bring(const struct ga_start_env *e, const struct ga_home_import *m,
+int ga_home_import_bring(const struct ga_env *e, const struct ga_home_import *m,
 			 struct ga_error *err)
 {
 	cleanup_close int lock = -1, home = -1;

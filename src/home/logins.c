@@ -71,7 +71,7 @@ static int share(const int *homes, const char *rel, struct ga_error *err)
 	return home_write(homes[from == &one], rel, from->bytes.ptr, from->bytes.len, 0600, err);
 }
 
-int home_share_logins(const struct ga_start_env *e, const char *other, struct ga_error *err)
+int home_share_logins(const struct ga_env *e, const char *other, struct ga_error *err)
 {
 	cleanup_close int a = open(e->agent_home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_close int b = open(other, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -91,7 +91,7 @@ int home_share_logins(const struct ga_start_env *e, const char *other, struct ga
 
 /* Read the user's login; with `key`, `ret` is what the file of the agents (`theirs`) is to be: that
  * with the one member set. */
-static int read_own(const struct ga_start_env *e, const char *rel, const char *key,
+static int read_own(const struct ga_env *e, const char *rel, const char *key,
 		    const struct ga_buf *theirs, struct ga_buf *ret)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -127,7 +127,7 @@ static int read_own(const struct ga_start_env *e, const char *rel, const char *k
 	return ret->len ? 0 : -1;
 }
 
-int ga_home_look_at_login(const struct ga_start_env *e, const char *rel, const char *key,
+int ga_home_look_at_login(const struct ga_env *e, const char *rel, const char *key,
 			  enum ga_home_login *ret, struct ga_error *err)
 {
 	cleanup_(login_release) struct login theirs = { .bytes = GA_BUF_INIT };
@@ -146,7 +146,7 @@ int ga_home_look_at_login(const struct ga_start_env *e, const char *rel, const c
 	return 0;
 }
 
-int ga_home_import_login(const struct ga_start_env *e, const char *rel, const char *key,
+int ga_home_import_login(const struct ga_env *e, const char *rel, const char *key,
 			 struct ga_error *err)
 {
 	cleanup_(login_release) struct login theirs = { .bytes = GA_BUF_INIT };

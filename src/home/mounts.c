@@ -22,12 +22,12 @@
 /* Between a home and the place in it: neither contains it. */
 #define BETWEEN "//"
 
-static bool is_apart(const struct ga_start_env *e)
+static bool is_apart(const struct ga_env *e)
 {
 	return ga_config_set_by(&e->conf, "state_dir") == GA_ORIGIN_COMMAND;
 }
 
-static char *note_path(const struct ga_start_env *e)
+static char *note_path(const struct ga_env *e)
 {
 	return ga_path_join(e->state_root, "home-mounts");
 }
@@ -43,7 +43,7 @@ static bool has_line(const struct ga_buf *b, const char *line)
 }
 
 /* Sessions that start at the same time append, each by one write. */
-static int note(const struct ga_start_env *e, const struct ga_spec *s, struct ga_error *err)
+static int note(const struct ga_env *e, const struct ga_spec *s, struct ga_error *err)
 {
 	cleanup_free char *path = note_path(e);
 	cleanup_strv struct ga_strv places = GA_STRV_INIT;
@@ -67,13 +67,13 @@ static int note(const struct ga_start_env *e, const struct ga_spec *s, struct ga
 	       ga_fail_path(err, errno, "write", path) : 0;
 }
 
-int ga_home_run(const struct ga_start_env *e, const struct ga_spec *s, struct ga_sandbox *sb,
+int ga_home_run(const struct ga_env *e, const struct ga_spec *s, struct ga_sandbox *sb,
 		struct ga_error *err)
 {
 	return note(e, s, err) || ga_run_home(sb, s, err) ? -1 : 0;
 }
 
-int ga_home_run_trees(const struct ga_start_env *e, const struct ga_spec *s, struct ga_sandbox *sb,
+int ga_home_run_trees(const struct ga_env *e, const struct ga_spec *s, struct ga_sandbox *sb,
 		      struct ga_error *err)
 {
 	return note(e, s, err) || ga_run_trees(sb, s, err) ? -1 : 0;
@@ -115,7 +115,7 @@ static void remove_at(const char *home, const char *rel)
 	}
 }
 
-bool home_sweep(const struct ga_start_env *e, int lock)
+bool home_sweep(const struct ga_env *e, int lock)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *path = note_path(e);

@@ -8,7 +8,7 @@
 #include "ga/sys/fd.h"
 #include "home-internal.h"
 
-int ga_home_open_session(const struct ga_start_env *e, int *ret_lock, struct ga_strv *banner,
+int ga_home_open_session(const struct ga_env *e, int *ret_lock, struct ga_strv *banner,
 			 struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(e->agent_home);
@@ -22,7 +22,7 @@ int ga_home_open_session(const struct ga_start_env *e, int *ret_lock, struct ga_
 	return 0;
 }
 
-void ga_home_fill(const struct ga_start_env *e, const struct ga_preset *p, struct ga_spec *spec,
+void ga_home_fill(const struct ga_env *e, const struct ga_preset *p, struct ga_spec *spec,
 		  struct ga_strv *banner)
 {
 	cleanup_error struct ga_error odd = GA_ERROR_INIT;
@@ -43,7 +43,7 @@ void ga_home_fill(const struct ga_start_env *e, const struct ga_preset *p, struc
 	spec->home_source = ga_steal(&dir);
 }
 
-int ga_home_add_layer(const struct ga_start_env *e, const struct ga_session *s,
+int ga_home_add_layer(const struct ga_env *e, const struct ga_session *s,
 		      struct ga_spec *spec, struct ga_sandbox *sb, struct ga_error *err)
 {
 	if (e->conf.home_mode != GA_HOME_OVERLAY)
@@ -54,7 +54,7 @@ int ga_home_add_layer(const struct ga_start_env *e, const struct ga_session *s,
 	       ga_home_run(e, spec, sb, err) ? -1 : 0;
 }
 
-void ga_home_close(const struct ga_start_env *e, const char *dir, int lock)
+void ga_home_close(const struct ga_env *e, const char *dir, int lock)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 

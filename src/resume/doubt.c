@@ -29,7 +29,7 @@ static bool is_same_boot(const struct ga_session *s)
 	return *boot && s->view.boot && !strcmp(boot, s->view.boot);
 }
 
-int resume_find_doubt(struct ga_start_env *e, const struct ga_session *s, struct resume_point *p,
+int resume_find_doubt(struct ga_env *e, const struct ga_session *s, struct resume_point *p,
 		      struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;

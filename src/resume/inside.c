@@ -24,7 +24,7 @@
 #define MOST 10u /* `patience` for commands that may read many files */
 
 struct inside {
-	struct ga_start_env *e;
+	struct ga_env *e;
 	struct ga_start *st;
 	struct ga_strv env;      /* environment of git with the session's own HEAD and index ... */
 	struct ga_strv scratch;  /* ... and with those in SCRATCH */
@@ -457,7 +457,7 @@ static int move_layers(struct inside *x, const struct resume_point *p, struct ga
 	return shell(x, "rm -rf " SCRATCH, "", err);
 }
 
-int resume_move_to_point(struct ga_start_env *e, struct ga_start *st, const struct resume_point *p,
+int resume_move_to_point(struct ga_env *e, struct ga_start *st, const struct resume_point *p,
 			 struct ga_error *err)
 {
 	cleanup_(inside_release) struct inside x = { .e = e, .st = st, .patience = 1 };

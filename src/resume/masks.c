@@ -53,7 +53,7 @@ static void remove_copies(const struct ga_view_base *b, int extras)
 	}
 }
 
-static int mask_project(struct ga_start_env *e, const struct ga_session *s,
+static int mask_project(struct ga_env *e, const struct ga_session *s,
 			const struct ga_view_base *b, int project, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_session_path(s, "extras");
@@ -75,7 +75,7 @@ static int mask_project(struct ga_start_env *e, const struct ga_session *s,
 	       ga_view_mask_project(e, s, b, &tree, project, extras, err) ? -1 : 0;
 }
 
-int resume_mask_again(struct ga_start_env *e, const struct ga_start_opts *o,
+int resume_mask_again(struct ga_env *e, const struct ga_start_opts *o,
 		      const struct resume_point *p, struct ga_session *s, struct ga_view_base *b,
 		      struct ga_error *err)
 {

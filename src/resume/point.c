@@ -37,7 +37,7 @@ static int branch_gone(const struct ga_session *s, struct ga_error *err)
 		       GA_HEX(&s->result.tip));
 }
 
-static int find_branch(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret,
+static int find_branch(struct ga_env *e, const struct ga_session *s, struct ga_oid *ret,
 		       struct ga_error *err)
 {
 	cleanup_error struct ga_error missing = GA_ERROR_INIT;
@@ -56,7 +56,7 @@ static int find_branch(struct ga_start_env *e, const struct ga_session *s, struc
 
 /* Do `tree` and `with` differ in any path but those in `done`? A file replaced by a directory, or
  * the other way round, would remove paths that nobody asked to remove. 1: `*ret_path` is one. */
-static int check_collision(struct ga_start_env *e, const struct ga_changes *done,
+static int check_collision(struct ga_env *e, const struct ga_changes *done,
 			   const struct ga_oid *tree, const struct ga_oid *with, char **ret_path,
 			   struct ga_error *err)
 {
@@ -74,7 +74,7 @@ static int check_collision(struct ga_start_env *e, const struct ga_changes *done
 
 /* Do the changes `done` (sorted) to `tree`: `bring` gets what that changes, `*ret_tree` is the
  * result. 1: `*ret_path` (caller frees) was changed on both sides. */
-static int replay(struct ga_start_env *e, const struct ga_changes *done, const struct ga_oid *tree,
+static int replay(struct ga_env *e, const struct ga_changes *done, const struct ga_oid *tree,
 		  struct ga_changes *bring, struct ga_oid *ret_tree, char **ret_path,
 		  struct ga_error *err)
 {
@@ -101,7 +101,7 @@ static int replay(struct ga_start_env *e, const struct ga_changes *done, const s
 
 /* Add to `ret` the changes to paths in which the user had no uncommitted work: what the agent did
  * in the others is only in the layers, and stays as it is. */
-static int drop_wip(struct ga_start_env *e, const struct ga_session *s,
+static int drop_wip(struct ga_env *e, const struct ga_session *s,
 		    const struct ga_changes *done, struct ga_changes *ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv wip = GA_STRV_INIT;
@@ -125,7 +125,7 @@ static int both_changed(const struct ga_session *s, const char *what, const char
 }
 
 /* Find p->full: the branch with what is still held. */
-static int find_full(struct ga_start_env *e, const struct ga_session *s, struct resume_point *p,
+static int find_full(struct ga_env *e, const struct ga_session *s, struct resume_point *p,
 		     struct ga_error *err)
 {
 	cleanup_free char *ref = ga_session_ref(s, "held");
@@ -157,7 +157,7 @@ static int find_full(struct ga_start_env *e, const struct ga_session *s, struct 
 /* Find what the layers show, to start from. If a resume was interrupted, it is brought to its end
  * first (p->again), and the rest is done to that: halfway it is not known what in the layers is the
  * agent's and what was brought. */
-static int find_start(struct ga_start_env *e, const struct ga_session *s, struct resume_point *p,
+static int find_start(struct ga_env *e, const struct ga_session *s, struct resume_point *p,
 		      struct ga_error *err)
 {
 	bool begun = !ga_oid_is_zero(&s->view.bring);
@@ -168,7 +168,7 @@ static int find_start(struct ga_start_env *e, const struct ga_session *s, struct
 }
 
 /* Find p->view, what the layers are to show, and p->bring, how to get there. */
-static int find_view(struct ga_start_env *e, const struct ga_session *s, struct resume_point *p,
+static int find_view(struct ga_env *e, const struct ga_session *s, struct resume_point *p,
 		     struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, done = GA_CHANGES_INIT;
@@ -195,7 +195,7 @@ static int find_view(struct ga_start_env *e, const struct ga_session *s, struct 
 /* ---- the user's uncommitted work on top of it -------------------------------------- */
 
 /* The branch with the uncommitted work on top, as the layers are to show it. */
-static int carry(struct ga_start_env *e, const struct ga_session *s, const struct resume_point *p,
+static int carry(struct ga_env *e, const struct ga_session *s, const struct resume_point *p,
 		 struct ga_oid *ret, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, some = GA_CHANGES_INIT;
@@ -213,7 +213,7 @@ static int carry(struct ga_start_env *e, const struct ga_session *s, const struc
 }
 
 /* Make the commit of uncommitted work that the agent's history is based on from now on. */
-static int make_from(struct ga_start_env *e, const struct ga_session *s, struct resume_point *p,
+static int make_from(struct ga_env *e, const struct ga_session *s, struct resume_point *p,
 		     struct ga_error *err)
 {
 	struct ga_oid parents[] = { p->branch_base };
@@ -229,7 +229,7 @@ static int make_from(struct ga_start_env *e, const struct ga_session *s, struct 
 	return ga_commit_write(e->repo, &c, &p->agent_base, err);
 }
 
-int resume_find_point(struct ga_start_env *e, const struct ga_session *s, struct resume_point *ret,
+int resume_find_point(struct ga_env *e, const struct ga_session *s, struct resume_point *ret,
 		      struct ga_error *err)
 {
 	cleanup_free char *report = ga_session_ref(s, "report");

@@ -49,7 +49,7 @@ static int check_state(const struct ga_session *s, struct ga_error *err)
 	return 0;
 }
 
-static int check_place(const struct ga_start_env *e, const struct ga_session *s,
+static int check_place(const struct ga_env *e, const struct ga_session *s,
 		       struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(s->id.project), *word = ga_quote_shell(s->id.project);
@@ -152,7 +152,7 @@ static int give_feedback(const struct ga_start_opts *o, struct ga_start *st, str
 	return 0;
 }
 
-static int choose_command(const struct ga_start_env *e, const struct ga_start_opts *o,
+static int choose_command(const struct ga_env *e, const struct ga_start_opts *o,
 			  struct ga_start *st, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
@@ -195,7 +195,7 @@ static void fill_session(const struct ga_start_opts *o, const struct resume_poin
 }
 
 /* The branch that the session began on, or else HEAD, is to be merged into it. */
-static int find_update(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+static int find_update(struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	cleanup_free char *head = NULL;
 	struct ga_session *s = &st->session;
@@ -217,7 +217,7 @@ static int find_update(struct ga_start_env *e, struct ga_start *st, struct ga_er
 
 /* Keep the commits that it is published on, and that is merged, by refs, as long as the session is
  * there. */
-static int keep_from(struct ga_start_env *e, const struct ga_session *s, struct ga_error *err)
+static int keep_from(struct ga_env *e, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
 	cleanup_free char *name = ga_session_ref(s, "from"), *update = ga_session_ref(s, "update");
@@ -229,7 +229,7 @@ static int keep_from(struct ga_start_env *e, const struct ga_session *s, struct 
 	return ga_refs_update(e->repo, &u, reason, err);
 }
 
-static void describe(const struct ga_start_env *e, const struct ga_view_base *b,
+static void describe(const struct ga_env *e, const struct ga_view_base *b,
 		     const struct resume_point *p, struct ga_start *st)
 {
 	char hex[GA_OID_HEXSZ + 1];
@@ -248,7 +248,7 @@ static void describe(const struct ga_start_env *e, const struct ga_view_base *b,
 	ga_strv_extend(&st->banner, &st->notes);
 }
 
-static int mount_layers(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+static int mount_layers(struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
 
@@ -272,7 +272,7 @@ static int mount_layers(struct ga_start_env *e, struct ga_start *st, struct ga_e
 	return 0;
 }
 
-static int prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *st,
+static int prepare(struct ga_env *e, const struct ga_start_opts *o, struct ga_start *st,
 		   struct ga_error *err)
 {
 	cleanup_(ga_view_base_release) struct ga_view_base b = { 0 };
@@ -297,7 +297,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct
 	return keep_from(e, s, err) || ga_fault_stop("resume:prepared", err) ? -1 : 0;
 }
 
-int ga_resume(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_session *s,
+int ga_resume(struct ga_env *e, const struct ga_start_opts *o, struct ga_session *s,
 	      int *lock, struct ga_start *ret, struct ga_error *err)
 {
 	ret->resumed = true;

@@ -60,7 +60,7 @@ void ga_start_describe_secrets(const struct ga_view_base *b, struct ga_start *st
 	ga_strv_release(&t.stored);
 }
 
-void start_describe(const struct ga_start_env *e, const struct ga_start_opts *o,
+void start_describe(const struct ga_env *e, const struct ga_start_opts *o,
 		    const struct ga_view_base *b, struct ga_start *st)
 {
 	const struct ga_session *s = &st->session;

@@ -17,7 +17,7 @@
 /* The sandbox git runs in during capture: the session's layers again, without
  * network, over a base tree that is there or is made. */
 struct capture_sandbox {
-	struct ga_start_env *e;
+	struct ga_env *e;
 	const struct ga_session *s;
 	struct ga_sandbox **ended; /* the one that ran, in which the layers are still mounted */
 	struct ga_base base;
@@ -36,7 +36,7 @@ static int open_base(void *payload, const char **ret, struct ga_error *err)
 
 /* Git reads what an agent left: a link to a device, or an object that claims to be huge, must end
  * that git and not take the machine's memory. Each process gets half of it at most. */
-static int limit_memory(const struct ga_start_env *e, struct ga_sandbox *sb, struct ga_error *err)
+static int limit_memory(const struct ga_env *e, struct ga_sandbox *sb, struct ga_error *err)
 {
 	uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
 	struct ga_confine c = GA_CONFINE_INIT;
@@ -98,7 +98,7 @@ const char *const ga_start_git_env[] = { ("PATH=" GA_SYSTEM_PATH), "HOME=/tmp", 
 				       "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1",
 				       "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", NULL };
 
-static void capture_env(struct ga_start_env *e, struct capture_sandbox *payload,
+static void capture_env(struct ga_env *e, struct capture_sandbox *payload,
 			struct ga_capture_env *ret)
 {
 	*ret = (struct ga_capture_env){ .repo = e->repo,
@@ -115,7 +115,7 @@ static void capture_env(struct ga_start_env *e, struct capture_sandbox *payload,
 					.progress_delay_ms = e->progress_delay_ms };
 }
 
-static void release_own(struct ga_start_env *own)
+static void release_own(struct ga_env *own)
 {
 	ga_gitconfig_release(&own->config);
 	ga_repo_free(own->repo);
@@ -124,8 +124,8 @@ static void release_own(struct ga_start_env *own)
 /* If we are run in another working tree of the repository than the session was started in, open
  * that one: its HEAD, configuration and files are what the work is compared with. False: it is the
  * one at hand, or is not there any more. */
-static bool open_own(const struct ga_start_env *e, const struct ga_session *s,
-		     struct ga_start_env *own)
+static bool open_own(const struct ga_env *e, const struct ga_session *s,
+		     struct ga_env *own)
 {
 	const struct ga_repo_info *here = ga_repo_info(e->repo), *there;
 	cleanup_error struct ga_error gone = GA_ERROR_INIT;
@@ -146,11 +146,11 @@ static bool open_own(const struct ga_start_env *e, const struct ga_session *s,
 	return true;
 }
 
-static int capture(struct ga_start_env *e, struct ga_session *s, int lock,
+static int capture(struct ga_env *e, struct ga_session *s, int lock,
 		   struct ga_sandbox **ended, struct ga_report *ret, struct ga_error *err);
 
 struct captured {
-	const struct ga_start_env *e; /* of the superproject */
+	const struct ga_env *e; /* of the superproject */
 	const struct ga_session *of;
 	struct ga_sandbox **ended;
 	struct ga_links *links;
@@ -214,7 +214,7 @@ static int capture_or_not(const struct ga_part_at *at, void *payload, struct ga_
 	return 0;
 }
 
-static int capture_in(struct ga_start_env *e, struct ga_session *s, int lock,
+static int capture_in(struct ga_env *e, struct ga_session *s, int lock,
 		      struct ga_sandbox **ended, struct ga_report *ret, struct ga_error *err)
 {
 	struct capture_sandbox c = { .e = e, .s = s, .ended = ended, .base = GA_BASE_INIT };
@@ -236,10 +236,10 @@ static int capture_in(struct ga_start_env *e, struct ga_session *s, int lock,
 	return rc;
 }
 
-static int capture(struct ga_start_env *e, struct ga_session *s, int lock,
+static int capture(struct ga_env *e, struct ga_session *s, int lock,
 		   struct ga_sandbox **ended, struct ga_report *ret, struct ga_error *err)
 {
-	struct ga_start_env own;
+	struct ga_env own;
 	int rc;
 
 	if (!open_own(e, s, &own))
@@ -251,7 +251,7 @@ static int capture(struct ga_start_env *e, struct ga_session *s, int lock,
 	return rc;
 }
 
-int ga_start_capture(struct ga_start_env *e, struct ga_session *s, int lock,
+int ga_start_capture(struct ga_env *e, struct ga_session *s, int lock,
 		     struct ga_sandbox **ended, struct ga_report *ret, struct ga_error *err)
 {
 	cleanup_free char *first = NULL;
@@ -263,7 +263,7 @@ int ga_start_capture(struct ga_start_env *e, struct ga_session *s, int lock,
 			    "again", first ? first : "", first ? "; " : "", s->dir, s->name);
 }
 
-int ga_start_peek(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
+int ga_start_peek(struct ga_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
 		  struct ga_strv *notes, struct ga_error *err)
 {
 	struct capture_sandbox c = { .e = e, .s = s, .base = GA_BASE_INIT };

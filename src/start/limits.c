@@ -12,7 +12,7 @@
 #include "ga/sys/fd.h"
 #include "start-internal.h"
 
-int ga_start_plan_limits(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+int ga_start_plan_limits(const struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	/* in a dry run there is no sandbox, and nothing else has set it */
 	st->spec.nested = e->conf.nested;
@@ -48,7 +48,7 @@ static int show_limits(struct ga_start *st, struct ga_error *err)
 	       -1 : 0;
 }
 
-int ga_start_show_texts(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+int ga_start_show_texts(const struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	return show_limits(st, err) || ga_view_show_user(&st->spec, err) ||
 	       ga_view_show_ssh(e, &st->spec, &st->notes, err) ||
@@ -71,14 +71,14 @@ void ga_start_describe_limits(struct ga_start *st)
 		ga_strv_push(&st->banner, "programs inside may make sandboxes of their own");
 }
 
-const char *start_full_place(const struct ga_start_env *e, const char *dir)
+const char *start_full_place(const struct ga_env *e, const char *dir)
 {
 	return ga_disk_below(dir, e->conf.disk_free) ? dir
 	       : ga_disk_below(e->agent_home, e->conf.disk_free) ? e->agent_home : NULL;
 }
 
 /* Fails if the disk is so full that the session would be ended at once. */
-int ga_start_check_room(const struct ga_start_env *e, struct ga_error *err)
+int ga_start_check_room(const struct ga_env *e, struct ga_error *err)
 {
 	const char *dir = start_full_place(e, e->state_dir);
 	cleanup_free char *least = NULL, *q = NULL;

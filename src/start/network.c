@@ -24,19 +24,19 @@
 
 /* ---- which network a sandbox is begun with */
 
-bool start_has_network(const struct ga_start_env *e, const struct ga_start *st)
+bool start_has_network(const struct ga_env *e, const struct ga_start *st)
 {
 	return st->spec.network == (e->net.mode == GA_NETWORK_HOST);
 }
 
-const char *start_network_name(const struct ga_start_env *e)
+const char *start_network_name(const struct ga_env *e)
 {
 	return ga_network_name(e->net.mode);
 }
 
 /* Only what a repository's file says has to be remembered: git-agent knows the rest before it
  * begins a sandbox. The note is a guess: a sandbox begun with the wrong network is begun again. */
-void start_note_guess(const struct ga_start_env *e)
+void start_note_guess(const struct ga_env *e)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_close int dir = open(e->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -76,7 +76,7 @@ static bool has_ip6(void)
 	return fd >= 0;
 }
 
-void start_add_allowed(const struct ga_start_env *e, const struct ga_preset *p, struct ga_strv *ret)
+void start_add_allowed(const struct ga_env *e, const struct ga_preset *p, struct ga_strv *ret)
 {
 	if (e->net.allow)
 		ga_strv_extend(ret, e->net.allow);
@@ -85,7 +85,7 @@ void start_add_allowed(const struct ga_start_env *e, const struct ga_preset *p, 
 			ga_strv_push(ret, p->hosts[i]);
 }
 
-static int make_plan(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+static int make_plan(const struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
 	char name[HOST_NAME_MAX + 1] = "";
@@ -113,7 +113,7 @@ static void say_missing(struct ga_start *st, const char *path)
 }
 
 /* Show the sockets of network.sockets inside, and add their paths on the host to `ret`. */
-static int show_sockets(const struct ga_start_env *e, struct ga_start *st, const char *dir,
+static int show_sockets(const struct ga_env *e, struct ga_start *st, const char *dir,
 			struct ga_strv *ret, struct ga_error *err)
 {
 	for (size_t i = 0; e->net.sockets && i < e->net.sockets->n; i++) {
@@ -139,7 +139,7 @@ static void push_real(struct ga_strv *ret, const char *path)
 
 /* Add the directories of the host that agents of this session and of others can write to, and the
  * project, into which their work lands. */
-static void add_written(const struct ga_start_env *e, const struct ga_start *st,
+static void add_written(const struct ga_env *e, const struct ga_start *st,
 			struct ga_strv *ret)
 {
 	push_real(ret, st->spec.project);
@@ -171,7 +171,7 @@ static void describe_preset(struct ga_start *st)
 		ga_strv_pushf(&st->notes, "network: and what '%s' needs: %s", p->name, listed);
 }
 
-void start_describe_network(const struct ga_start_env *e, struct ga_start *st)
+void start_describe_network(const struct ga_env *e, struct ga_start *st)
 {
 	const struct ga_session *s = &st->session;
 	cleanup_free char *listed = say_listed(e->net.allow);
@@ -200,7 +200,7 @@ void start_describe_network(const struct ga_start_env *e, struct ga_start *st)
 }
 
 /* Name the host's proxy, through which connections are made; the URL may have a password. */
-static void describe_proxy(const struct ga_start_env *e, struct ga_start *st)
+static void describe_proxy(const struct ga_env *e, struct ga_start *st)
 {
 	cleanup_free char *at = NULL;
 	const char *variable = ga_relay_proxy(st->relay, &at);
@@ -215,7 +215,7 @@ static void describe_proxy(const struct ga_start_env *e, struct ga_start *st)
 }
 
 /* Open the relay, which is the host's side, and add what it needs to the spec. */
-static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+static int open_relay(const struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	bool sockets = e->net.mode != GA_NETWORK_NONE && e->net.sockets && e->net.sockets->n;
 	const struct ga_strv *publish = e->net.mode == GA_NETWORK_HOST ? NULL : e->net.publish;
@@ -250,7 +250,7 @@ static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct 
 }
 
 /* Take a range of ports, the former one if possible: servers may be configured with it. */
-static void take_ports(const struct ga_start_env *e, struct ga_start *st, const char *id)
+static void take_ports(const struct ga_env *e, struct ga_start *st, const char *id)
 {
 	uint64_t former = st->session.run.ports;
 	unsigned any = 0, ports;
@@ -274,7 +274,7 @@ static void take_ports(const struct ga_start_env *e, struct ga_start *st, const 
 
 /* The id is made of the session's directory: it differs for sessions of the same name in two
  * repositories, and stays the same when a session is resumed. */
-static void add_environment(const struct ga_start_env *e, struct ga_start *st)
+static void add_environment(const struct ga_env *e, struct ga_start *st)
 {
 	char hex[GA_SHA256_HEXSZ + 1];
 	struct ga_sha h;
@@ -286,7 +286,7 @@ static void add_environment(const struct ga_start_env *e, struct ga_start *st)
 	take_ports(e, st, hex);
 }
 
-int ga_start_make_network(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+int ga_start_make_network(struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
 

@@ -56,7 +56,7 @@ static bool take(int fd, unsigned i, bool host)
 	return true;
 }
 
-unsigned start_take_ports(const struct ga_start_env *e, uint64_t former, unsigned any, int *ret_fd)
+unsigned start_take_ports(const struct ga_env *e, uint64_t former, unsigned any, int *ret_fd)
 {
 	cleanup_free char *path = ga_path_join(e->state_root, "ports");
 	cleanup_close int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);

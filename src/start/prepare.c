@@ -20,7 +20,7 @@
 #include "start-internal.h"
 #include "run-step.h"
 
-int ga_start_taken_names(const struct ga_start_env *e, struct ga_strv *ret, struct ga_error *err)
+int ga_start_taken_names(const struct ga_env *e, struct ga_strv *ret, struct ga_error *err)
 {
 	cleanup_ons struct ga_ons elsewhere = GA_ONS_INIT;
 
@@ -31,7 +31,7 @@ int ga_start_taken_names(const struct ga_start_env *e, struct ga_strv *ret, stru
 	return 0;
 }
 
-void ga_start_take_commands(const struct ga_start_env *e, const struct ga_start_opts *o,
+void ga_start_take_commands(const struct ga_env *e, const struct ga_start_opts *o,
 			    struct ga_start *st)
 {
 	const struct ga_strv *const from[] = { o->no_setup ? NULL : &e->conf.setup,
@@ -48,7 +48,7 @@ void ga_start_take_commands(const struct ga_start_env *e, const struct ga_start_
 
 /* Refs and worktree entry are made while the sandbox comes up, which takes as long
  * and needs nothing of them. */
-static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
+static int prepare(struct ga_env *e, const struct ga_start_opts *o,
 		   struct ga_view_base *b, struct ga_start *st, struct ga_error *err)
 {
 	cleanup_refs struct ga_refs visible = GA_REFS_INIT;
@@ -76,7 +76,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 }
 
 /* Lock and make the home of the session, and write into it what the agent is told. */
-static int open_home(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+static int open_home(struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	if (ga_home_open_session(e, &st->home_lock, &st->banner, err))
 		return -1;
@@ -85,7 +85,7 @@ static int open_home(struct ga_start_env *e, struct ga_start *st, struct ga_erro
 	return 0;
 }
 
-int ga_start_begin_home(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+int ga_start_begin_home(struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	const char *project = ga_repo_info(e->repo)->workdir;
 	bool other = st->sandbox && !start_has_network(e, st), same = true;
@@ -111,7 +111,7 @@ int ga_start_begin_home(struct ga_start_env *e, struct ga_start *st, struct ga_e
 	       ga_home_run(e, &st->spec, st->sandbox, err);
 }
 
-static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *st,
+static int check_host(struct ga_env *e, const struct ga_start_opts *o, struct ga_start *st,
 		      struct ga_error *err)
 {
 	ga_agents_make_command(e, o->argv, o->argc, false, &st->command);
@@ -122,7 +122,7 @@ static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, str
 }
 
 /* Are there refs of a session `name`, in the repository or in that of a submodule? 1 yes. */
-static int has_refs(struct ga_start_env *e, struct ga_start *st, const char *name,
+static int has_refs(struct ga_env *e, struct ga_start *st, const char *name,
 		    struct ga_error *err)
 {
 	cleanup_free char *base = ga_strf(GA_SESSION_REFS "%s/base", name);
@@ -145,7 +145,7 @@ static int has_refs(struct ga_start_env *e, struct ga_start *st, const char *nam
 /* Refs of a session stay behind if the state directory was removed, or another one is configured
  * now, and may be all that is left of its work. So a `name` that has some is refused, and numbers
  * that do are passed over (added to `taken`). */
-static int check_left_refs(struct ga_start_env *e, const struct ga_start_opts *o, const char *stem,
+static int check_left_refs(struct ga_env *e, const struct ga_start_opts *o, const char *stem,
 			   struct ga_start *st, struct ga_strv *taken, struct ga_error *err)
 {
 	cleanup_free char *sessions = ga_path_join(e->state_dir, "sessions");
@@ -174,7 +174,7 @@ static int check_left_refs(struct ga_start_env *e, const struct ga_start_opts *o
 	}
 }
 
-int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *ret,
+int ga_start_prepare(struct ga_env *e, const struct ga_start_opts *o, struct ga_start *ret,
 		     struct ga_error *err)
 {
 	cleanup_(ga_view_base_release) struct ga_view_base b = { 0 };
@@ -207,7 +207,7 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 	return 0;
 }
 
-int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *ret,
+int ga_start_plan(struct ga_env *e, const struct ga_start_opts *o, struct ga_start *ret,
 		  struct ga_error *err)
 {
 	cleanup_(ga_view_base_release) struct ga_view_base b = { 0 };

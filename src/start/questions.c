@@ -45,7 +45,7 @@ static bool insert_flags(const struct ga_questions *q, const char *project, stru
 
 /* Make the file that answers what is asked once. It never replaces one, which an agent that runs
  * may be about to make. If it cannot be made, the agent asks. */
-static void write_first(const struct ga_start_env *e, const struct ga_questions *q,
+static void write_first(const struct ga_env *e, const struct ga_questions *q,
 			const struct ga_agents_found *f, const char *home)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -111,7 +111,7 @@ static int fail_login(const struct ga_preset *p, const struct ga_agents_found *f
 			     : ga_hint(err, "start it without --detach and %s%s", p->login, key);
 }
 
-static int answer(struct ga_start_env *e, const struct ga_agents_found *f, const char *home,
+static int answer(struct ga_env *e, const struct ga_agents_found *f, const char *home,
 		  struct ga_start *st, struct ga_error *err)
 {
 	const struct ga_questions *q = st->command.preset->questions;
@@ -138,7 +138,7 @@ static int answer(struct ga_start_env *e, const struct ga_agents_found *f, const
 }
 
 /* The user has to know what may run, or to be asked by the agent where he sees it. */
-static int leave_unanswered(const struct ga_start_env *e, const struct ga_agents_config *c,
+static int leave_unanswered(const struct ga_env *e, const struct ga_agents_config *c,
 			    const char *home, struct ga_start *st, struct ga_error *err)
 {
 	const struct ga_preset *p = st->command.preset;
@@ -178,7 +178,7 @@ static bool is_known(struct ga_start *st, const struct ga_agents_found *f)
 	return false;
 }
 
-int ga_start_answer(struct ga_start_env *e, const struct ga_view_base *b, const struct ga_oid *tree,
+int ga_start_answer(struct ga_env *e, const struct ga_view_base *b, const struct ga_oid *tree,
 		    struct ga_start *st, struct ga_error *err)
 {
 	cleanup_(ga_agents_found_release) struct ga_agents_found f = { 0 };

@@ -32,7 +32,7 @@ static int discard_part(const struct ga_part_at *at, void *payload, struct ga_er
 	return at->s && at->env ? ga_start_discard(at->env, at->s, err) : 0;
 }
 
-int ga_start_discard(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
+int ga_start_discard(struct ga_env *e, struct ga_session *s, struct ga_error *err)
 {
 	static const char *const kinds[] = { "base", "from", "held", "orig", "report" };
 
@@ -66,7 +66,7 @@ static void journal_damage(const struct ga_session *s, const struct ga_strv *gon
 
 /* Is the commit damaged that the report names, or gone, and its ref with it? Of a branch that the
  * user rewrote, git may have removed the former commit. */
-static bool is_gone(struct ga_start_env *e, const struct ga_session *s, const char *ref,
+static bool is_gone(struct ga_env *e, const struct ga_session *s, const char *ref,
 		    const struct ga_oid *oid)
 {
 	/* asked first, as a damaged object is removed */
@@ -80,7 +80,7 @@ static bool is_gone(struct ga_start_env *e, const struct ga_session *s, const ch
 
 /* Is the report damaged (`rc` of reading it), or what it names? Or gone: the capture of layers that
  * show anything else than the base wrote one. */
-static bool has_lost(struct ga_start_env *e, const struct ga_session *s,
+static bool has_lost(struct ga_env *e, const struct ga_session *s,
 		     const struct ga_report *r, int rc)
 {
 	cleanup_free char *held = ga_session_ref(s, "held");
@@ -93,7 +93,7 @@ static bool has_lost(struct ga_start_env *e, const struct ga_session *s,
 	return rc || is_gone(e, s, s->id.branch, &r->tip) || is_gone(e, s, held, &r->held);
 }
 
-static int put_back(struct ga_start_env *e, const char *name, const struct ga_oid *oid,
+static int put_back(struct ga_env *e, const char *name, const struct ga_oid *oid,
 		    struct ga_error *err)
 {
 	struct ga_oid is;
@@ -103,7 +103,7 @@ static int put_back(struct ga_start_env *e, const char *name, const struct ga_oi
 }
 
 /* Capturing again would undo what was decided. 1: nothing was. */
-static int keep_decided(struct ga_start_env *e, const struct ga_session *s,
+static int keep_decided(struct ga_env *e, const struct ga_session *s,
 			const struct ga_report *r, struct ga_error *err)
 {
 	cleanup_free char *held = ga_session_ref(s, "held");
@@ -119,7 +119,7 @@ static int keep_decided(struct ga_start_env *e, const struct ga_session *s,
  * without them, it is captured again from the layers, unless all that was decided about is there.
  * Nothing is touched while the commit it started from cannot be read either: an object store may be
  * missing for a while. */
-static int repair(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
+static int repair(struct ga_env *e, struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *space = ga_strf(GA_SESSION_REFS "%s", s->name);
 	cleanup_free char *upper = ga_session_path(s, "upper"), *git = ga_session_path(s, "git");
@@ -155,7 +155,7 @@ static int repair(struct ga_start_env *e, struct ga_session *s, struct ga_error 
 	return ga_session_save(s, err);
 }
 
-int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
+int ga_start_recover(struct ga_env *e, struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *upper = ga_session_path(s, "upper");
 

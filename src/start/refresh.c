@@ -19,7 +19,7 @@
 #include "ga/sys/fd.h"
 
 struct refresh {
-	struct ga_start_env *e;           /* of the superproject */
+	struct ga_env *e;           /* of the superproject */
 	const struct ga_session *s;
 	const struct ga_live_peer *peer;
 	const char *stage_dir;
@@ -27,7 +27,7 @@ struct refresh {
 
 /* A shared directory that is looked at. */
 struct place {
-	struct ga_start_env *e;           /* NULL: the repository is gone ... */
+	struct ga_env *e;           /* NULL: the repository is gone ... */
 	const struct ga_error *why;       /* ... for this reason; NULL: not known */
 	const struct ga_session *s;       /* the session, or a part of it */
 	size_t i;                         /* number of the directory in s->shared */
@@ -165,7 +165,7 @@ static int look_at_part(const struct ga_part_at *at, void *payload, struct ga_er
 				  err) ? -1 : 0;
 }
 
-int ga_start_refresh(struct ga_start_env *e, const struct ga_session *s,
+int ga_start_refresh(struct ga_env *e, const struct ga_session *s,
 		     const struct ga_live_peer *peer, const char *stage_dir,
 		     struct ga_error *err)
 {

@@ -26,7 +26,7 @@
 
 /* The project was moved away inside. Its mounts went along, so what is in the layers is good. What
  * was written at the old path afterwards is not in them, but in the directory beneath. */
-static void note_lost(const struct ga_start_env *e, const struct ga_spec *spec,
+static void note_lost(const struct ga_env *e, const struct ga_spec *spec,
 		      struct ga_session *s)
 {
 	const char *rel = ga_path_below(s->id.project, e->home);
@@ -81,7 +81,7 @@ static void note_no_renames(struct ga_session *s, int errnum)
 	(void)ga_journal(s->dir, "renames", json_pack("{s:i}", "errno", errnum));
 }
 
-static void list_unsynced(struct ga_start_env *e, const struct ga_start *st, struct ga_strv *ret)
+static void list_unsynced(struct ga_env *e, const struct ga_start *st, struct ga_strv *ret)
 {
 	const struct ga_session *s = &st->session;
 	cleanup_free char *base = ga_session_ref(s, "base");
@@ -174,7 +174,7 @@ static void note_loose(const struct ga_sandbox *sb, struct ga_session *s)
 }
 
 /* Set the state to RUNNING, for other commands, and for recovery after a power cut. */
-static int begin(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+static int begin(struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
 
@@ -194,7 +194,7 @@ static int begin(struct ga_start_env *e, struct ga_start *st, struct ga_error *e
 	return st->resumed ? ga_worktree_entry_create(e->repo, s, err) : 0;
 }
 
-static void note_end(const struct ga_start_env *e, struct ga_start *st)
+static void note_end(const struct ga_env *e, struct ga_start *st)
 {
 	note_oom(st->sandbox, &st->confine, &st->session);
 	if (ga_run_lost(st->sandbox))
@@ -203,7 +203,7 @@ static void note_end(const struct ga_start_env *e, struct ga_start *st)
 		note_no_renames(&st->session, ga_run_no_renames(st->sandbox));
 }
 
-static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
+static int run(struct ga_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
 {
 	struct start_watch w = { .e = e, .s = &st->session, .detach = &st->detach };
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -235,7 +235,7 @@ bool ga_start_is_idle(const struct ga_session *s)
 	       ga_gitdir_untouched(git, s->id.branch, &ignored) == 1;
 }
 
-int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
+int ga_start_run(struct ga_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_session *s = &st->session;

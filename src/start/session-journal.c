@@ -58,7 +58,7 @@ static void add_project(struct mounts *m, const struct ga_spec *s)
 		add_project(m, &s->parts[i]);
 }
 
-static void add_mounts(json_t *j, const struct ga_start_env *e, const struct ga_spec *s)
+static void add_mounts(json_t *j, const struct ga_env *e, const struct ga_spec *s)
 {
 	struct mounts m = { json_array(), 0 };
 
@@ -86,7 +86,7 @@ static void add_mounts(json_t *j, const struct ga_start_env *e, const struct ga_
 }
 
 /* The limits as KEY=VALUE, as -c takes them. */
-static json_t *limits_json(const struct ga_start_env *e)
+static json_t *limits_json(const struct ga_env *e)
 {
 	cleanup_strv struct ga_strv list = GA_STRV_INIT;
 	cleanup_free char *free_least = ga_size_text(e->conf.disk_free);
@@ -103,7 +103,7 @@ static json_t *limits_json(const struct ga_start_env *e)
 	return ga_json_strv(&list);
 }
 
-void start_note_begin(const struct ga_start_env *e, const struct ga_start *st)
+void start_note_begin(const struct ga_env *e, const struct ga_start *st)
 {
 	cleanup_strv struct ga_strv confined = GA_STRV_INIT, allow = GA_STRV_INIT;
 	cleanup_strv struct ga_strv shared = GA_STRV_INIT;
@@ -141,7 +141,7 @@ void start_note_begin(const struct ga_start_env *e, const struct ga_start *st)
 
 /* ---- the recording of a run */
 
-struct ga_recorder *start_record(const struct ga_start_env *e, const struct ga_start *st)
+struct ga_recorder *start_record(const struct ga_env *e, const struct ga_start *st)
 {
 	cleanup_free char *title = ga_strf("git agent: %s", st->session.name);
 	const struct ga_record_opts o = {

@@ -60,7 +60,7 @@ void start_part_release(struct ga_part *p)
 	start_part_env_release(&p->env);
 }
 
-void start_fill_session(struct ga_start_env *e, const struct ga_start_opts *o,
+void start_fill_session(struct ga_env *e, const struct ga_start_opts *o,
 			const struct ga_view_base *b, struct ga_start *st)
 {
 	const struct ga_repo_info *info = ga_repo_info(e->repo);
@@ -103,7 +103,7 @@ static int pin(struct ga_repo *r, const char *name, const struct ga_refs *refs,
 
 /* Make the branch, the ref `base`, whose reflog keeps what the session sees, and the worktree
  * entry, which makes git protect the branch. */
-int start_make_refs(struct ga_start_env *e, const struct ga_session *s,
+int start_make_refs(struct ga_env *e, const struct ga_session *s,
 		    const struct ga_refs *visible, struct ga_error *err)
 {
 	cleanup_free char *base = ga_session_ref(s, "base");
@@ -119,7 +119,7 @@ int start_make_refs(struct ga_start_env *e, const struct ga_session *s,
 	return 0;
 }
 
-int start_check_identity(struct ga_start_env *e, struct ga_error *err)
+int start_check_identity(struct ga_env *e, struct ga_error *err)
 {
 	cleanup_free char *who = NULL;
 
@@ -139,7 +139,7 @@ static void describe_attributes(const struct ga_base *b, struct ga_strv *notes)
 
 static int make_parts(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err);
 
-int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,
+int start_make_session(struct ga_env *e, const struct ga_start_opts *o,
 		       const struct ga_view_base *b, const struct ga_refs *visible,
 		       struct ga_start *st, struct ga_error *err)
 {

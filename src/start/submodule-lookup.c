@@ -13,7 +13,7 @@
 
 /* ---- the environment of a part ---------------------------------------------- */
 
-void start_part_env_release(struct ga_start_env *e)
+void start_part_env_release(struct ga_env *e)
 {
 	ga_gitconfig_release(&e->config);
 	ga_repo_free(e->repo);
@@ -46,8 +46,8 @@ static int open_repo(const char *dir, const char *id, struct ga_repo **ret, stru
 	return 0;
 }
 
-int start_part_env(const struct ga_start_env *e, const char *project, const char *path,
-		   const char *id, struct ga_start_env *ret, struct ga_error *err)
+int start_part_env(const struct ga_env *e, const char *project, const char *path,
+		   const char *id, struct ga_env *ret, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_join(project, path);
 
@@ -99,13 +99,13 @@ static int damaged(const struct ga_part_at *at, const struct ga_session *of, str
 			       "trash", word, of->name);
 }
 
-static int call(const struct ga_start_env *e, const struct ga_session *of, size_t i, bool lock,
+static int call(const struct ga_env *e, const struct ga_session *of, size_t i, bool lock,
 		ga_part_fn *fn, void *payload, struct ga_error *err)
 {
 	const char *path = of->id.submodules.v[i], *id = of->id.part_ids.v[i];
 	cleanup_free char *dir = ga_path_join(of->id.project, path);
 	cleanup_free char *state = ga_path_join(e->state_root, id);
-	cleanup_(start_part_env_release) struct ga_start_env env = { 0 };
+	cleanup_(start_part_env_release) struct ga_env env = { 0 };
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_error struct ga_error why = GA_ERROR_INIT;
 	struct ga_part_at at = { .path = path, .dir = dir, .lock = -1 };
@@ -127,7 +127,7 @@ static int call(const struct ga_start_env *e, const struct ga_session *of, size_
 	return fn(&at, payload, err);
 }
 
-int ga_start_each_part(const struct ga_start_env *e, const struct ga_session *s, bool lock,
+int ga_start_each_part(const struct ga_env *e, const struct ga_session *s, bool lock,
 		       ga_part_fn *fn, void *payload, struct ga_error *err)
 {
 	for (size_t i = 0; i < s->id.submodules.n && i < s->id.part_ids.n; i++)

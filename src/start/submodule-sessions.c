@@ -31,7 +31,7 @@ struct opening {
 	size_t shared;         /* directories that may still be shared */
 };
 
-static int open_parts(struct opening *op, struct ga_start_env *e, struct ga_view_base *b,
+static int open_parts(struct opening *op, struct ga_env *e, struct ga_view_base *b,
 		      struct ga_start *st, struct ga_error *err);
 
 /* Uncommitted work in a submodule is not carried: the superproject would have to name a commit of
@@ -105,7 +105,7 @@ static int open_part(struct opening *op, struct ga_part *p, const struct ga_oid 
 	return rc;
 }
 
-static int try_part(struct opening *op, struct ga_start_env *e, const char *path,
+static int try_part(struct opening *op, struct ga_env *e, const char *path,
 		    const struct ga_oid *commit, struct ga_view_base *b, struct ga_start *st,
 		    struct ga_error *err)
 {
@@ -128,7 +128,7 @@ static int try_part(struct opening *op, struct ga_start_env *e, const char *path
 	return rc < 0 ? -1 : 0;
 }
 
-static int open_parts(struct opening *op, struct ga_start_env *e, struct ga_view_base *b,
+static int open_parts(struct opening *op, struct ga_env *e, struct ga_view_base *b,
 		      struct ga_start *st, struct ga_error *err)
 {
 	const struct ga_strv *paths = &b->scan.submodules;
@@ -158,7 +158,7 @@ static int open_parts(struct opening *op, struct ga_start_env *e, struct ga_view
 	return 0;
 }
 
-int start_open_parts(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_view_base *b,
+int start_open_parts(struct ga_env *e, const struct ga_start_opts *o, struct ga_view_base *b,
 		     struct ga_start *st, struct ga_strv *taken, struct ga_error *err)
 {
 	struct opening op = { .o = o, .taken = taken, .shared = MAX_SHARED_DIRS };

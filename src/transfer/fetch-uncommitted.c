@@ -17,7 +17,7 @@
 #define APPLY_MS 600000
 
 /* Copy the snapshot from the objects of the record to those of the session. */
-static int copy_snapshot(struct ga_start_env *e, const struct ga_fetch_opts *o,
+static int copy_snapshot(struct ga_env *e, const struct ga_fetch_opts *o,
 			 struct ga_repo *to, const char *dir, struct ga_error *err)
 {
 	static const char *const pack[] = { "pack-objects", "--quiet", "--revs", "--stdout", NULL };
@@ -65,7 +65,7 @@ static int apply(struct ga_repo *private, const struct ga_fetch_opts *o, const c
 	return ga_oid_parse(id.ptr, id.len, ret) ? 0 : ga_fail(err, GA_EFATAL, "git wrote no tree");
 }
 
-static int flag(struct ga_start_env *e, const struct ga_fetch_opts *o, struct ga_repo *private,
+static int flag(struct ga_env *e, const struct ga_fetch_opts *o, struct ga_repo *private,
 		const struct ga_oid *old, const struct ga_oid *seen,
 		const struct ga_changes *changes, struct ga_report *r, struct ga_error *err)
 {
@@ -82,7 +82,7 @@ static int flag(struct ga_start_env *e, const struct ga_fetch_opts *o, struct ga
 	return 0;
 }
 
-int fetch_uncommitted(struct ga_start_env *e, const struct ga_fetch_opts *o,
+int fetch_uncommitted(struct ga_env *e, const struct ga_fetch_opts *o,
 		      struct ga_session *s, struct ga_report *r, struct ga_error *err)
 {
 	cleanup_free char *objects = ga_wip_objects(s), *index = ga_path_join(s->dir, "index");

@@ -28,7 +28,7 @@
 #define TIPS_MAX 10000 /* known commits that git names as arguments; more would only save bytes */
 
 struct fetch {
-	struct ga_start_env *e;
+	struct ga_env *e;
 	struct ga_repo *r;
 	const struct ga_fetch_opts *o;
 	const struct ga_remote_session *from;
@@ -461,7 +461,7 @@ static int publish(struct fetch *f, const struct ga_report *r, const char *commi
 
 /* ---- the session ---------------------------------------------------------------- */
 
-int ga_fetch_touched(struct ga_start_env *e, const struct ga_session *s, struct ga_error *err)
+int ga_fetch_touched(struct ga_env *e, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 	struct ga_oid oid;
@@ -594,7 +594,7 @@ static int bring(struct fetch *f, struct ga_report *report, struct ga_error *err
 	return publish(f, report, committer, err);
 }
 
-int ga_fetch_session(struct ga_start_env *e, const struct ga_fetch_opts *o,
+int ga_fetch_session(struct ga_env *e, const struct ga_fetch_opts *o,
 		     const struct ga_remote_session *from, const char *name,
 		     struct ga_session *ret, int *ret_lock, struct ga_report *ret_report,
 		     struct ga_error *err)

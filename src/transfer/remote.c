@@ -135,7 +135,7 @@ static bool writes(const char *to, const char *ref)
 }
 
 /* The remote-tracking branches that the remote's fetch refspecs write. */
-static int add_tracking(struct ga_start_env *e, const char *remote, struct ga_refs *ret,
+static int add_tracking(struct ga_env *e, const char *remote, struct ga_refs *ret,
 			struct ga_error *err)
 {
 	cleanup_free char *key = ga_strf("remote.%s.fetch", remote);
@@ -155,7 +155,7 @@ static int add_tracking(struct ga_start_env *e, const char *remote, struct ga_re
 	return 0;
 }
 
-static int add_tags(struct ga_start_env *e, const struct ga_refs *listed, struct ga_refs *ret,
+static int add_tags(struct ga_env *e, const struct ga_refs *listed, struct ga_refs *ret,
 		    struct ga_error *err)
 {
 	cleanup_refs struct ga_refs all = GA_REFS_INIT;
@@ -173,7 +173,7 @@ static int add_tags(struct ga_start_env *e, const struct ga_refs *listed, struct
 }
 
 /* The branches that the remote lists and HEAD contains. */
-static int add_merged(struct ga_start_env *e, const struct ga_refs *listed, struct ga_refs *ret,
+static int add_merged(struct ga_env *e, const struct ga_refs *listed, struct ga_refs *ret,
 		      struct ga_error *err)
 {
 	cleanup_free struct ga_oid *ids = ga_calloc(listed->n + 1, sizeof(*ids)), *other = NULL;
@@ -204,7 +204,7 @@ static int add_merged(struct ga_start_env *e, const struct ga_refs *listed, stru
 	return 0;
 }
 
-int remote_known(struct ga_start_env *e, const struct ga_fetch_opts *o, struct ga_refs *ret,
+int remote_known(struct ga_env *e, const struct ga_fetch_opts *o, struct ga_refs *ret,
 		 struct ga_refs *ret_sessions, struct ga_error *err)
 {
 	cleanup_refs struct ga_refs tracking = GA_REFS_INIT;

@@ -30,7 +30,7 @@ void ga_view_base_release(struct ga_view_base *b)
 	ga_strv_release(&b->stored);
 }
 
-int ga_view_check_project(const struct ga_start_env *e, struct ga_error *err)
+int ga_view_check_project(const struct ga_env *e, struct ga_error *err)
 {
 	const struct ga_repo_info *info = ga_repo_info(e->repo);
 	cleanup_free char *q = ga_escape(info->workdir), *home = ga_escape(e->agent_home);
@@ -85,7 +85,7 @@ static int is_trusted(struct ga_repo *r, const struct ga_oid *commit, const stru
 }
 
 /* For a base without uncommitted work: of what is not in the commit, only ignored files show. */
-static int without_work(struct ga_start_env *e, const struct ga_view_opts *o, bool dry,
+static int without_work(struct ga_env *e, const struct ga_view_opts *o, bool dry,
 			struct ga_view_base *b, struct ga_error *err)
 {
 	return ga_scan_ignored(e->repo, e->state_dir, &b->scan, err) ||
@@ -93,7 +93,7 @@ static int without_work(struct ga_start_env *e, const struct ga_view_opts *o, bo
 	       ga_view_find_secrets(e, o, dry, false, b, err) ? -1 : 0;
 }
 
-static int choose_rev(struct ga_start_env *e, const struct ga_view_opts *o, bool dry,
+static int choose_rev(struct ga_env *e, const struct ga_view_opts *o, bool dry,
 		      struct ga_view_base *b, const struct ga_oid *head, struct ga_error *err)
 {
 	int trusted;
@@ -108,7 +108,7 @@ static int choose_rev(struct ga_start_env *e, const struct ga_view_opts *o, bool
 	return without_work(e, o, dry, b, err);
 }
 
-static int choose_dirty(struct ga_start_env *e, const struct ga_view_opts *o, bool dry,
+static int choose_dirty(struct ga_env *e, const struct ga_view_opts *o, bool dry,
 			struct ga_view_base *b, struct ga_error *err)
 {
 	if (ga_scan_worktree(e->repo, MAX_UNTRACKED, &b->scan, err))
@@ -131,7 +131,7 @@ static int choose_dirty(struct ga_start_env *e, const struct ga_view_opts *o, bo
 }
 
 /* In the session's own objects: nobody else may see that work. */
-int ga_view_take_snapshot(struct ga_start_env *e, const char *objects, struct ga_view_base *b,
+int ga_view_take_snapshot(struct ga_env *e, const char *objects, struct ga_view_base *b,
 			  struct ga_error *err)
 {
 	if (!b->carried)
@@ -157,7 +157,7 @@ static void wait_for_others(struct ga_repo *r)
 /* A repository without a commit: a session begins with one that has no files, which becomes the
  * first of the user's branch when it lands. Those that begin at the same time share it, so that all
  * of them can land. */
-static int make_first(struct ga_start_env *e, bool dry, struct ga_oid *ret, struct ga_error *err)
+static int make_first(struct ga_env *e, bool dry, struct ga_oid *ret, struct ga_error *err)
 {
 	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 	cleanup_free char *who = NULL;
@@ -186,7 +186,7 @@ static int make_first(struct ga_start_env *e, bool dry, struct ga_oid *ret, stru
 	return ga_commit_write(e->repo, &c, ret, err);
 }
 
-int ga_view_choose_base(struct ga_start_env *e, const struct ga_view_opts *o, bool dry,
+int ga_view_choose_base(struct ga_env *e, const struct ga_view_opts *o, bool dry,
 			struct ga_view_base *ret, struct ga_error *err)
 {
 	struct ga_oid head;
@@ -211,7 +211,7 @@ int ga_view_choose_base(struct ga_start_env *e, const struct ga_view_opts *o, bo
 	return rc || view_hide_objects(e, ret, err) ? -1 : 0;
 }
 
-int ga_view_look_again(struct ga_start_env *e, const struct ga_view_opts *o,
+int ga_view_look_again(struct ga_env *e, const struct ga_view_opts *o,
 		       const struct ga_session *s, const struct ga_oid *tip, struct ga_view_base *b,
 		       struct ga_error *err)
 {
@@ -228,7 +228,7 @@ int ga_view_look_again(struct ga_start_env *e, const struct ga_view_opts *o,
 	       view_hide_objects(e, b, err) ? -1 : 0;
 }
 
-int ga_view_choose_part_base(struct ga_start_env *e, const struct ga_view_opts *o,
+int ga_view_choose_part_base(struct ga_env *e, const struct ga_view_opts *o,
 			     const struct ga_oid *commit, struct ga_view_base *ret,
 			     size_t *ret_dirty, const char **ret_why, struct ga_error *err)
 {
@@ -270,7 +270,7 @@ int ga_view_choose_part_base(struct ga_start_env *e, const struct ga_view_opts *
 		       ? -1 : 0;
 }
 
-int ga_view_choose(struct ga_start_env *e, const struct ga_view_opts *o, const char *objects,
+int ga_view_choose(struct ga_env *e, const struct ga_view_opts *o, const char *objects,
 		   struct ga_oid *ret_onto, struct ga_oid *ret_base, struct ga_strv *notes,
 		   struct ga_error *err)
 {

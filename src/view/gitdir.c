@@ -12,7 +12,7 @@
 
 /* With the working tree itself as the lower layer there is no base tree whose
  * index could be shared: take the user's and bring it to the base commit. */
-static int live_index(struct ga_start_env *e, const struct ga_session *s, struct ga_error *err)
+static int live_index(struct ga_env *e, const struct ga_session *s, struct ga_error *err)
 {
 	const struct ga_repo_info *info = ga_repo_info(e->repo);
 	cleanup_free char *from = ga_path_join(info->gitdir, "index");
@@ -41,7 +41,7 @@ static int live_index(struct ga_start_env *e, const struct ga_session *s, struct
 /* Forget the times and sizes that the index has for these files, so that git compares them: in the
  * session they are not what they were where the index was made. A session over a base tree gets an
  * index of its own for that. */
-static int forget_stat(struct ga_start_env *e, const struct ga_session *s,
+static int forget_stat(struct ga_env *e, const struct ga_session *s,
 		       const struct ga_base *base, const struct ga_strv *paths,
 		       struct ga_error *err)
 {
@@ -77,7 +77,7 @@ static int forget_stat(struct ga_start_env *e, const struct ga_session *s,
 }
 
 /* Where the object directories of the repository are inside. */
-static int object_paths(const struct ga_start_env *e, struct ga_strv *ret, struct ga_error *err)
+static int object_paths(const struct ga_env *e, struct ga_strv *ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
 
@@ -88,7 +88,7 @@ static int object_paths(const struct ga_start_env *e, struct ga_strv *ret, struc
 	return 0;
 }
 
-int ga_view_get_base(struct ga_start_env *e, const struct ga_session *s, struct ga_base *ret,
+int ga_view_get_base(struct ga_env *e, const struct ga_session *s, struct ga_base *ret,
 		     struct ga_error *err)
 {
 	cleanup_strv struct ga_strv inside = GA_STRV_INIT;
@@ -99,7 +99,7 @@ int ga_view_get_base(struct ga_start_env *e, const struct ga_session *s, struct 
 	       ga_base_acquire(e->repo, e->state_dir, &s->id.base, &o, ret, err) ? -1 : 0;
 }
 
-int ga_view_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
+int ga_view_make_gitdir(struct ga_env *e, const struct ga_session *s,
 			const struct ga_view_base *b, const struct ga_base *base,
 			const struct ga_refs *visible, struct ga_error *err)
 {

@@ -88,7 +88,7 @@ static void add_files(const char *workdir, const struct ga_strv *hidden, struct 
 
 /* Add the object of one record of `ls-files -s`, "MODE ID STAGE\tPATH", if the base has not the
  * same. */
-static int add_staged_one(struct ga_start_env *e, const struct ga_view_base *b, const char *rec,
+static int add_staged_one(struct ga_env *e, const struct ga_view_base *b, const char *rec,
 			  struct blobs *ret, struct ga_error *err)
 {
 	const char *tab = strchr(rec, '\t');
@@ -108,7 +108,7 @@ static int add_staged_one(struct ga_start_env *e, const struct ga_view_base *b, 
 
 /* Add what is staged of hidden files that are tracked. All of the index is listed, since the names
  * might be too many for a command line. */
-static int add_staged(struct ga_start_env *e, const struct ga_view_base *b, struct blobs *ret,
+static int add_staged(struct ga_env *e, const struct ga_view_base *b, struct blobs *ret,
 		      struct ga_error *err)
 {
 	static const char *const args[] = { "ls-files", "-sz", NULL };
@@ -131,7 +131,7 @@ static int add_staged(struct ga_start_env *e, const struct ga_view_base *b, stru
 }
 
 /* Does a commit have it that the session sees? True also if git gives no answer in time. */
-static bool in_history(struct ga_start_env *e, const struct ga_oid *oid, const struct ga_oid *base)
+static bool in_history(struct ga_env *e, const struct ga_oid *oid, const struct ga_oid *base)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *find = ga_strf("--find-object=%s", GA_HEX(oid));
@@ -146,7 +146,7 @@ static bool in_history(struct ga_start_env *e, const struct ga_oid *oid, const s
 }
 
 /* Is it in a pack as well, which cannot be hidden? True also if git gives no answer. */
-static bool is_packed(struct ga_start_env *e, const struct ga_oid *oid, struct blobs *bs)
+static bool is_packed(struct ga_env *e, const struct ga_oid *oid, struct blobs *bs)
 {
 	static const char *const args[] = { "prune-packed", "--dry-run", NULL };
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -161,7 +161,7 @@ static bool is_packed(struct ga_start_env *e, const struct ga_oid *oid, struct b
 
 /* Hide the object from the session if it can be hidden, else note the path in b->stored. If there
  * are many, those beyond OBJECTS_MAX are only noted. */
-static void hide_object(struct ga_start_env *e, const struct blob *blob, struct blobs *bs,
+static void hide_object(struct ga_env *e, const struct blob *blob, struct blobs *bs,
 			const struct ga_strv *dirs, struct ga_view_base *b)
 {
 	cleanup_error struct ga_error none = GA_ERROR_INIT;
@@ -184,7 +184,7 @@ static void hide_object(struct ga_start_env *e, const struct blob *blob, struct 
 		ga_strv_push(&b->stored, blob->path);
 }
 
-int view_hide_objects(struct ga_start_env *e, struct ga_view_base *b, struct ga_error *err)
+int view_hide_objects(struct ga_env *e, struct ga_view_base *b, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
 	struct blobs bs = { .packed = GA_BUF_INIT };

@@ -98,7 +98,7 @@ static int read_certificates(const char *path, struct ga_buf *ret, struct ga_err
 	return ret->len ? 0 : ga_fail(err, GA_ESTART, "it has no certificate");
 }
 
-static int add_certificates(const struct ga_start_env *e, const char *name, struct ga_spec *s,
+static int add_certificates(const struct ga_env *e, const char *name, struct ga_spec *s,
 			    struct ga_strv *notes, struct ga_error *err)
 {
 	const char *value = ga_environ_get(e->environ, name);
@@ -172,7 +172,7 @@ static bool is_entry(const struct ga_buf *b, const char *term)
 	return false;
 }
 
-static bool find_entry(const struct ga_start_env *e, const char *term, struct ga_buf *ret)
+static bool find_entry(const struct ga_env *e, const char *term, struct ga_buf *ret)
 {
 	const char *own = ga_environ_get(e->environ, "TERMINFO");
 	const char *more = ga_environ_get(e->environ, "TERMINFO_DIRS");
@@ -192,7 +192,7 @@ static bool find_entry(const struct ga_start_env *e, const char *term, struct ga
 	return false;
 }
 
-static int add_terminal(const struct ga_start_env *e, struct ga_spec *s, struct ga_error *err)
+static int add_terminal(const struct ga_env *e, struct ga_spec *s, struct ga_error *err)
 {
 	const char *term = ga_environ_get(e->environ, "TERM");
 	const char *now = ga_environ_get((const char *const *)s->env.v, "TERM");
@@ -213,7 +213,7 @@ static int add_terminal(const struct ga_start_env *e, struct ga_spec *s, struct 
 	return 0;
 }
 
-int ga_view_add_host_files(const struct ga_start_env *e, struct ga_spec *s, struct ga_strv *notes,
+int ga_view_add_host_files(const struct ga_env *e, struct ga_spec *s, struct ga_strv *notes,
 			   struct ga_error *err)
 {
 	for (size_t i = 0; i < GA_NELEMS(certificates); i++)

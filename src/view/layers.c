@@ -18,7 +18,7 @@
 #define MAX_COPY_FILES 2000
 
 struct layers {
-	struct ga_start_env *e;
+	struct ga_env *e;
 	struct ga_session *s;
 	const struct ga_view_base *b;
 	struct ga_oid tree;    /* of the base */
@@ -306,7 +306,7 @@ int ga_view_note_live(struct ga_session *s, struct ga_error *err)
 	return 0;
 }
 
-int ga_view_make_layers(struct ga_start_env *e, struct ga_session *s, const struct ga_view_base *b,
+int ga_view_make_layers(struct ga_env *e, struct ga_session *s, const struct ga_view_base *b,
 			struct ga_strv *notes, struct ga_error *err)
 {
 	cleanup_close int project = open(s->id.project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -107,7 +107,7 @@ int ga_view_mask_shared(const struct ga_view_base *b, int project, const char *d
 
 /* Write what the base has at `path`, as a checkout would write it, or with `raw` as it is stored.
  */
-static int put_base(struct ga_start_env *e, const struct ga_session *s, int to, const char *path,
+static int put_base(struct ga_env *e, const struct ga_session *s, int to, const char *path,
 		    const struct ga_entry *entry, bool raw, struct ga_error *err)
 {
 	cleanup_free char *object = ga_strf("%s:%s", GA_HEX(&s->id.base), path);
@@ -121,7 +121,7 @@ static int put_base(struct ga_start_env *e, const struct ga_session *s, int to, 
 			    err) ? -1 : 0;
 }
 
-int ga_view_mask_project(struct ga_start_env *e, const struct ga_session *s,
+int ga_view_mask_project(struct ga_env *e, const struct ga_session *s,
 			 const struct ga_view_base *b, const struct ga_oid *tree, int project,
 			 int extras, struct ga_error *err)
 {

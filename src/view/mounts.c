@@ -11,7 +11,7 @@
 #include "ga/config/devices.h"
 #include "ga/view/spec.h"
 
-int ga_view_make_surroundings(struct ga_start_env *e, const char *project, struct ga_spec *ret,
+int ga_view_make_surroundings(struct ga_env *e, const char *project, struct ga_spec *ret,
 			      struct ga_error *err)
 {
 	/* all stages mount on this directory, each in a mount namespace of its own */
@@ -26,7 +26,7 @@ int ga_view_make_surroundings(struct ga_start_env *e, const char *project, struc
 }
 
 /* What is not there is left out: one configuration may be used on several machines. */
-int ga_view_add_tools(const struct ga_start_env *e, struct ga_spec *s, struct ga_error *err)
+int ga_view_add_tools(const struct ga_env *e, struct ga_spec *s, struct ga_error *err)
 {
 	for (size_t i = 0; i < e->conf.tools.n; i++) {
 		cleanup_free char *q = NULL;
@@ -47,7 +47,7 @@ int ga_view_add_tools(const struct ga_start_env *e, struct ga_spec *s, struct ga
 
 /* Fails for a path in a directory that is shown for writing: an agent could have put a link in its
  * place by the time the next session mounts it. */
-static int check_apart(const struct ga_start_env *e, const char *path, struct ga_error *err)
+static int check_apart(const struct ga_env *e, const char *path, struct ga_error *err)
 {
 	for (size_t i = 0; i < e->conf.mounts_rw.n; i++) {
 		const char *rw = e->conf.mounts_rw.v[i];
@@ -65,7 +65,7 @@ static int check_apart(const struct ga_start_env *e, const char *path, struct ga
 	return 0;
 }
 
-static int add_mounts(const struct ga_start_env *e, const char *project,
+static int add_mounts(const struct ga_env *e, const char *project,
 		      const struct ga_strv *paths, bool writable, struct ga_strv *ret,
 		      struct ga_error *err)
 {
@@ -85,7 +85,7 @@ static int add_mounts(const struct ga_start_env *e, const char *project,
 	return 0;
 }
 
-int ga_view_add_mounts(const struct ga_start_env *e, const char *project, struct ga_spec *ret,
+int ga_view_add_mounts(const struct ga_env *e, const char *project, struct ga_spec *ret,
 		       struct ga_error *err)
 {
 	const struct ga_mount_place place = { e->home, project, e->path, e->state_root,
@@ -111,7 +111,7 @@ static bool same(const struct ga_strv *a, const struct ga_strv *b)
 	return true;
 }
 
-int ga_view_has_mounts(const struct ga_start_env *e, const struct ga_spec *s, bool *ret,
+int ga_view_has_mounts(const struct ga_env *e, const struct ga_spec *s, bool *ret,
 		       struct ga_error *err)
 {
 	cleanup_spec struct ga_spec want = GA_SPEC_INIT;
@@ -148,7 +148,7 @@ static void describe(const struct ga_strv *paths, const struct ga_strv *shown, c
 		ga_strv_pushf(banner, "%s: %s", what, line.ptr);
 }
 
-static void describe_devices(const struct ga_start_env *e, const struct ga_spec *s,
+static void describe_devices(const struct ga_env *e, const struct ga_spec *s,
 			     struct ga_strv *banner)
 {
 	cleanup_free char *shown = ga_quote_list(&s->devices, s->devices.n);
@@ -186,7 +186,7 @@ static void describe_path(const struct ga_spec *s, struct ga_strv *banner)
 		      named, tools.n ? "; 'tools: [" : "", list, tools.n ? "]' shows it" : "");
 }
 
-void ga_view_describe_mounts(const struct ga_start_env *e, const struct ga_spec *s,
+void ga_view_describe_mounts(const struct ga_env *e, const struct ga_spec *s,
 			     struct ga_strv *banner)
 {
 	describe(&e->conf.mounts_ro, &s->ro, "shown read-only", s, banner);

@@ -31,7 +31,7 @@ static void collect(const struct ga_repo *r, struct ga_view_base *b)
 	ga_strv_sort_unique(&b->clear);
 }
 
-int ga_view_find_secrets(struct ga_start_env *e, const struct ga_view_opts *o, bool dry,
+int ga_view_find_secrets(struct ga_env *e, const struct ga_view_opts *o, bool dry,
 			 bool carried, struct ga_view_base *b, struct ga_error *err)
 {
 	const char *workdir = ga_repo_info(e->repo)->workdir;

@@ -2,7 +2,7 @@
 #include "ga/view/spec.h"
 #include "ga/sys/process.h"
 
-void ga_view_add_environment(struct ga_start_env *e, const struct ga_preset *preset,
+void ga_view_add_environment(struct ga_env *e, const struct ga_preset *preset,
 			     struct ga_spec *spec, const struct ga_session *s)
 {
 	cleanup_strv struct ga_strv pass = GA_STRV_INIT;
@@ -22,7 +22,7 @@ void ga_view_add_environment(struct ga_start_env *e, const struct ga_preset *pre
 	ga_strv_pushf(&spec->env, "GIT_AGENT_SESSION=%s", s->name);
 }
 
-int ga_view_find_tools(const struct ga_start_env *e, const char *command, struct ga_spec *ret,
+int ga_view_find_tools(const struct ga_env *e, const char *command, struct ga_spec *ret,
 		       struct ga_error *err)
 {
 	return ga_repo_object_dirs(e->repo, &ret->object_dirs, err) ||

@@ -212,7 +212,7 @@ static int ask(const char *home, const struct place *at, struct ga_buf *config,
 /* ---- */
 
 /* Is SSH_AUTH_SOCK inside a socket that the settings name? */
-static bool has_agent(const struct ga_start_env *e, const struct ga_spec *spec)
+static bool has_agent(const struct ga_env *e, const struct ga_spec *spec)
 {
 	const char *want = ga_environ_get((const char *const *)spec->env.v, "SSH_AUTH_SOCK");
 	cleanup_free char *place = want ? ga_spec_place(spec, want) : NULL;
@@ -239,7 +239,7 @@ static bool is_address(const char *key)
 	return !strncmp(key, "remote.", 7) && (!strcmp(last, ".url") || !strcmp(last, ".pushurl"));
 }
 
-void view_ask_ssh(const struct ga_start_env *e, const struct ga_spec *s, struct ga_strv *notes,
+void view_ask_ssh(const struct ga_env *e, const struct ga_spec *s, struct ga_strv *notes,
 		  struct ga_buf *config, struct ga_buf *known)
 {
 	cleanup_strv struct ga_strv seen = GA_STRV_INIT, hosts = GA_STRV_INIT;

@@ -132,7 +132,7 @@ static int show_hosts(struct copies *c, const char *config, struct ga_buf *hosts
 	return ga_spec_show_text(c->spec, VIEW_SSH_KNOWN, known, strlen(known), err);
 }
 
-int ga_view_show_ssh(const struct ga_start_env *e, struct ga_spec *s, struct ga_strv *notes,
+int ga_view_show_ssh(const struct ga_env *e, struct ga_spec *s, struct ga_strv *notes,
 		     struct ga_error *err)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT, hosts = GA_BUF_INIT, known = GA_BUF_INIT;

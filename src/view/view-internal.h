@@ -10,14 +10,14 @@
 #include "ga/view/spec.h"
 
 /* worktreeinclude.c: remove from `scan` the ignored paths that the session is not to show. */
-int view_narrow_ignored(struct ga_start_env *e, const struct ga_view_opts *o,
+int view_narrow_ignored(struct ga_env *e, const struct ga_view_opts *o,
 			struct ga_scan *scan, struct ga_error *err);
 
 /* secrets.c: is the path hidden, and how many of these are? */
 bool view_is_hidden(const struct ga_view_base *b, const char *path);
 size_t view_count_hidden(const struct ga_view_base *b, const struct ga_strv *paths);
 /* hidden-objects.c: once b->base is known, fill b->objects and b->stored. */
-int view_hide_objects(struct ga_start_env *e, struct ga_view_base *b, struct ga_error *err);
+int view_hide_objects(struct ga_env *e, struct ga_view_base *b, struct ga_error *err);
 
 /* masks.c: give the directory `at` beneath `to`, a layer, the mode and times of the user's
  * directory `source` beneath `from`, if that is there: in an overlay those of the topmost layer
@@ -38,7 +38,7 @@ void view_look_at_owners(const char *state_dir, int project, const struct ga_str
 /* ssh-hosts.c: only if the session has the socket of an ssh-agent, append what the user's ssh says
  * of the hosts of his remotes: to `config` their addresses, ports, users and aliases, and to
  * `known` their keys. What cannot be asked is named in the notes. */
-void view_ask_ssh(const struct ga_start_env *e, const struct ga_spec *s, struct ga_strv *notes,
+void view_ask_ssh(const struct ga_env *e, const struct ga_spec *s, struct ga_strv *notes,
 		  struct ga_buf *config, struct ga_buf *known);
 
 #endif

@@ -92,7 +92,7 @@ static void keep_listed(struct narrow *n, struct ga_strv *paths, bool are_dirs)
 }
 
 /* 1: there is none. */
-static int read_list(struct ga_start_env *e, struct narrow *n, struct ga_error *err)
+static int read_list(struct ga_env *e, struct narrow *n, struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(ga_repo_info(e->repo)->workdir, NAME);
 	cleanup_free char *q = ga_escape(path);
@@ -125,7 +125,7 @@ static int check_live(const struct ga_view_opts *o, bool listed, struct ga_scan 
 	return ga_hint(err, "start without --live, or with --ignored share");
 }
 
-int view_narrow_ignored(struct ga_start_env *e, const struct ga_view_opts *o,
+int view_narrow_ignored(struct ga_env *e, const struct ga_view_opts *o,
 			struct ga_scan *scan, struct ga_error *err)
 {
 	cleanup_(narrow_release) struct narrow n = { .scan = scan, .text = GA_BUF_INIT };

@@ -32,9 +32,9 @@ bool ga_agents_wanted_ok(const char *s);
 
 /* The version that the user wants, if it is installed in the home that sessions of `e->home_mode`
  * use; else NULL. The caller frees it. */
-char *ga_agents_version(const struct ga_start_env *e, const char *name);
+char *ga_agents_version(const struct ga_env *e, const char *name);
 /* The path of that version's program inside a sandbox. The caller frees it. */
-char *ga_agents_program(const struct ga_start_env *e, const char *name, const char *version);
+char *ga_agents_program(const struct ga_env *e, const char *name, const char *version);
 
 /* Where an agent is found, in the order in which a start looks. */
 enum ga_agents_where {
@@ -53,11 +53,11 @@ struct ga_agents_found {
 };
 void ga_agents_found_release(struct ga_agents_found *f);
 /* What a start here would find: the first of the three places that has it. Nothing is run. */
-void ga_agents_look(const struct ga_start_env *e, const struct ga_preset *p,
+void ga_agents_look(const struct ga_env *e, const struct ga_preset *p,
 		    struct ga_agents_found *ret);
 
 /* Say in `banner` how to log in if the agent (NULL: none) does not seem to be. */
-void ga_agents_describe_login(const struct ga_start_env *e, const struct ga_preset *p,
+void ga_agents_describe_login(const struct ga_env *e, const struct ga_preset *p,
 			      struct ga_strv *banner);
 
 /* The files of a project that can have an agent run commands without its model
@@ -86,7 +86,7 @@ char *ga_agents_cwd(const char *project);
 
 /* What is run: which program a command word means, and its arguments. */
 struct ga_agents_command {
-	const struct ga_preset *preset; /* the command's preset, or NULL; belongs to ga_start_env or
+	const struct ga_preset *preset; /* the command's preset, or NULL; belongs to ga_env or
 					 * is built in */
 	struct ga_strv argv;    /* command with the preset's flags */
 	size_t own_words;       /* number of words of `argv` before the user's own */
@@ -98,18 +98,18 @@ struct ga_agents_command {
 void ga_agents_command_release(struct ga_agents_command *c);
 /* Fill preset and argv: the command with the words of its preset; with `again` those that resume an
  * agent. */
-void ga_agents_make_command(const struct ga_start_env *e, char *const *argv, size_t argc,
+void ga_agents_make_command(const struct ga_env *e, char *const *argv, size_t argc,
 			    bool again, struct ga_agents_command *ret);
 /* Add a first task to the arguments of the agent, as it takes one. */
 int ga_agents_add_task(const char *task, struct ga_agents_command *c, struct ga_error *err);
 /* Fail early, on the host, for a command that is nowhere: a session made for nothing would have to
  * be cleaned up. If an agent is found outside of PATH, its directory is added to e->path; if the
  * user installed it in the agents' home, it is c->own. */
-int ga_agents_check_command(struct ga_start_env *e, struct ga_agents_command *c,
+int ga_agents_check_command(struct ga_env *e, struct ga_agents_command *c,
 			    struct ga_error *err);
 
 /* Fails, saying why, if the agent cannot be installed here or `wanted` is not acceptable. */
-int ga_agents_check(const struct ga_start_env *e, const struct ga_preset *p, const char *wanted,
+int ga_agents_check(const struct ga_env *e, const struct ga_preset *p, const char *wanted,
 		    struct ga_error *err);
 struct ga_agents_installed {
 	char *version; /* that is installed now */
@@ -123,9 +123,9 @@ void ga_agents_installed_release(struct ga_agents_installed *i);
  * for the Node.js here, by what the packages say they need, but never one older than what is
  * installed, which is then kept. On failure what was installed before stays. Earlier versions are
  * removed unless a session runs. e->use holds the limits, as for a session. */
-int ga_agents_install(struct ga_start_env *e, const struct ga_preset *p, const char *wanted,
+int ga_agents_install(struct ga_env *e, const struct ga_preset *p, const char *wanted,
 		      struct ga_agents_installed *ret, struct ga_error *err);
 /* Remove all versions of it. Returns 1 if none is installed, 2 if a session is running. */
-int ga_agents_remove(struct ga_start_env *e, const struct ga_preset *p, struct ga_error *err);
+int ga_agents_remove(struct ga_env *e, const struct ga_preset *p, struct ga_error *err);
 
 #endif

@@ -17,7 +17,7 @@
 /* The directory that sessions of `mode` have as their home or, with GA_HOME_OVERLAY, below the
  * overlay; it need not exist. `e` needs a state directory only for GA_HOME_PROJECT. The caller
  * frees it. */
-char *ga_home_dir(const struct ga_start_env *e, enum ga_home_mode mode);
+char *ga_home_dir(const struct ga_env *e, enum ga_home_mode mode);
 
 /* What a home holds, summed up. */
 struct ga_home_part {
@@ -47,38 +47,38 @@ int ga_home_changes(const char *dir, uint64_t since, struct ga_strv *ret, struct
 char *ga_home_layer(const struct ga_session *s);
 
 /* Take the lock of the homes, shared, and make the one of home_mode if it is missing. */
-int ga_home_open(const struct ga_start_env *e, int *ret_lock, struct ga_error *err);
+int ga_home_open(const struct ga_env *e, int *ret_lock, struct ga_error *err);
 
 /* The home of a session: open it, and say in `banner` if it was made. */
-int ga_home_open_session(const struct ga_start_env *e, int *ret_lock, struct ga_strv *banner,
+int ga_home_open_session(const struct ga_env *e, int *ret_lock, struct ga_strv *banner,
 			 struct ga_error *err);
 /* Write into it what the agent (NULL: none) is told and finds, and show it. What failed is said in
  * `banner`. */
-void ga_home_fill(const struct ga_start_env *e, const struct ga_preset *p, struct ga_spec *spec,
+void ga_home_fill(const struct ga_env *e, const struct ga_preset *p, struct ga_spec *spec,
 		  struct ga_strv *banner);
 /* Write the user's identity and habits from git's configuration `c` into the home `dir`, if that
  * has no configuration of git. */
 int ga_home_bring_git(const char *dir, const struct ga_gitconfig *c, struct ga_error *err);
 /* With home_mode `overlay`, once the session's directory is there: add its layer over the home, and
  * mount that. */
-int ga_home_add_layer(const struct ga_start_env *e, const struct ga_session *s,
+int ga_home_add_layer(const struct ga_env *e, const struct ga_session *s,
 		      struct ga_spec *spec, struct ga_sandbox *sb, struct ga_error *err);
 /* Add the directories of the session that agents keep their conversations in; the environment must
  * be known. */
-int ga_home_keep_conversations(const struct ga_start_env *e, const struct ga_session *session,
+int ga_home_keep_conversations(const struct ga_env *e, const struct ga_session *session,
 			       struct ga_spec *s, struct ga_error *err);
 /* ga_run_home() and ga_run_trees(), once what they make in the home is noted. */
-int ga_home_run(const struct ga_start_env *e, const struct ga_spec *s, struct ga_sandbox *sb,
+int ga_home_run(const struct ga_env *e, const struct ga_spec *s, struct ga_sandbox *sb,
 		struct ga_error *err);
-int ga_home_run_trees(const struct ga_start_env *e, const struct ga_spec *s, struct ga_sandbox *sb,
+int ga_home_run_trees(const struct ga_env *e, const struct ga_spec *s, struct ga_sandbox *sb,
 		      struct ga_error *err);
 /* Once nothing runs: with home_mode `project` share the logins of `dir`, and leave no mount points
  * if it was the last session. The lock protects nothing any more. */
-void ga_home_close(const struct ga_start_env *e, const char *dir, int lock);
+void ga_home_close(const struct ga_env *e, const char *dir, int lock);
 
 /* Take the lock on the homes exclusively. Each session, of whatever repository, holds it shared
  * from before it looks at its home until nothing of it runs. Returns 1 if any session holds it. */
-int ga_home_lock(const struct ga_start_env *e, int *ret_fd, struct ga_error *err);
+int ga_home_lock(const struct ga_env *e, int *ret_fd, struct ga_error *err);
 
 /* Call with that lock held. Rename a home aside, to a name beside it (`*ret`; the caller frees it),
  * or with `remove` delete it (`*ret` is NULL). Returns 1 if there is none. */
@@ -95,11 +95,11 @@ enum ga_home_login {
 	GA_HOME_LOGIN_OTHER, /* agents have one with other content, or something else in its
 			      * place */
 };
-int ga_home_look_at_login(const struct ga_start_env *e, const char *rel, const char *key,
+int ga_home_look_at_login(const struct ga_env *e, const char *rel, const char *key,
 			  enum ga_home_login *ret, struct ga_error *err);
 /* Copy that, and nothing else, to the agents' home (0600), which is made if it is missing. What
  * else the file of that name has there stays. */
-int ga_home_import_login(const struct ga_start_env *e, const char *rel, const char *key,
+int ga_home_import_login(const struct ga_env *e, const char *rel, const char *key,
 			 struct ga_error *err);
 
 /* What else of the user's own agent can be brought to the agents' home: settings, instructions,
@@ -121,10 +121,10 @@ struct ga_home_import {
 #define GA_HOME_IMPORT_INIT { .brought = GA_STRV_INIT, .left = GA_STRV_INIT }
 void ga_home_import_release(struct ga_home_import *m);
 /* Writes nothing. What cannot be read is left out. */
-void ga_home_import_find(const struct ga_start_env *e, const struct ga_preset *p,
+void ga_home_import_find(const struct ga_env *e, const struct ga_preset *p,
 			 struct ga_home_import *ret);
 /* Write it. The home is made if it is missing. */
-int ga_home_import_bring(const struct ga_start_env *e, const struct ga_home_import *m,
+int ga_home_import_bring(const struct ga_env *e, const struct ga_home_import *m,
 			 struct ga_error *err);
 
 #endif

@@ -13,7 +13,7 @@
  * its lock. On failure the session is as it was, except that its layers may have some of those
  * changes. */
 #define GA_FEEDBACK_MAX ((size_t)1 << 20) /* bytes of all files together */
-int ga_resume(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_session *s,
+int ga_resume(struct ga_env *e, const struct ga_start_opts *o, struct ga_session *s,
 	      int *lock, struct ga_start *ret, struct ga_error *err);
 
 #endif

@@ -88,54 +88,54 @@ void ga_start_release(struct ga_start *s);
 /* Begin what is possible before the repository is open, and while it is being opened: the sandbox,
  * for the project that it most likely is. Of `e` only paths are used, no repository. On failure
  * nothing is left of it. ga_start_prepare() continues with it, or begins anew. */
-int ga_start_begin(struct ga_start_env *e, const char *project, struct ga_start *ret,
+int ga_start_begin(struct ga_env *e, const char *project, struct ga_start *ret,
 		   struct ga_error *err);
 /* The same for a program that hands the sandbox over to the next one, as with
  * ga_run_begin_beside(). */
-int ga_start_begin_beside(struct ga_start_env *e, const char *project, struct ga_sandbox **ret,
+int ga_start_begin_beside(struct ga_env *e, const char *project, struct ga_sandbox **ret,
 			  struct ga_error *err);
 /* And for that next program (ga_run_take_over()). Takes over `begun`. */
-int ga_start_begun(struct ga_start_env *e, const char *project, struct ga_sandbox *begun,
+int ga_start_begun(struct ga_env *e, const char *project, struct ga_sandbox *begun,
 		   bool own_network, struct ga_start *ret, struct ga_error *err);
 /* For beginning a sandbox before the settings of a repository are known: does this project most
  * likely have a network of its own? A start that found it otherwise has left a note. */
-bool ga_start_guess_network(const struct ga_start_env *e, const char *project);
+bool ga_start_guess_network(const struct ga_env *e, const char *project);
 
 /* Everything before the agent runs: scan, snapshot, base tree, layers, git dir, the sandbox begun,
  * refs, worktree entry, state NEW. Signals are taken over as ga/run/run.h describes until
  * ga_start_run() returns or `ret` is released. On failure nothing is left behind. */
-int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *ret,
+int ga_start_prepare(struct ga_env *e, const struct ga_start_opts *o, struct ga_start *ret,
 		     struct ga_error *err);
 
 /* Make the same decisions without creating anything: only `banner` and `argv` are filled. */
-int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *ret,
+int ga_start_plan(struct ga_env *e, const struct ga_start_opts *o, struct ga_start *ret,
 		  struct ga_error *err);
 
 /* Add the names that a new session cannot have: those that branches below agent/ or sessions on
  * other machines have. */
-int ga_start_taken_names(const struct ga_start_env *e, struct ga_strv *ret, struct ga_error *err);
+int ga_start_taken_names(const struct ga_env *e, struct ga_strv *ret, struct ga_error *err);
 
 /* Run the agent to its end. The state is RUNNING from before anything inside could write, until
  * capture. If the sandbox could not be started, the session is discarded, unless it was resumed:
  * then capture brings what there was. */
-int ga_start_run(struct ga_start_env *e, struct ga_start *s, int *ret_status, struct ga_error *err);
+int ga_start_run(struct ga_env *e, struct ga_start *s, int *ret_status, struct ga_error *err);
 
 /* Turn what a session left into commits, refs and a report (`lock` held, nothing running). If its
  * layers have to be mounted, `*ended`, the sandbox that used them, is finished first (NULL, or a
  * pointer to NULL: there is none). */
-int ga_start_capture(struct ga_start_env *e, struct ga_session *s, int lock,
+int ga_start_capture(struct ga_env *e, struct ga_session *s, int lock,
 		     struct ga_sandbox **ended, struct ga_report *ret, struct ga_error *err);
 
 /* Recover a session found on disk whose lock was free and is now held by the caller: a NEW one,
  * which never ran, is removed (returns 1); a RUNNING one gets state INTERRUPTED once nothing of it
  * is alive. */
-int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_error *err);
+int ga_start_recover(struct ga_env *e, struct ga_session *s, struct ga_error *err);
 
 /* Do its layers have nothing to capture? In doubt they do. */
 bool ga_start_is_idle(const struct ga_session *s);
 
 /* Remove a session that never ran: refs, worktree entry, directory. */
-int ga_start_discard(struct ga_start_env *e, struct ga_session *s, struct ga_error *err);
+int ga_start_discard(struct ga_env *e, struct ga_session *s, struct ga_error *err);
 
 /* A part of a session on disk, valid during one call. */
 struct ga_part_at {
@@ -143,25 +143,25 @@ struct ga_part_at {
 	const char *dir;            /* its working tree on the host */
 	struct ga_session *s;       /* NULL: it was dropped */
 	int lock;                   /* its lock, if it was asked for, or -1 */
-	struct ga_start_env *env;   /* of its repository; NULL: that does not exist any more ... */
+	struct ga_env *env;   /* of its repository; NULL: that does not exist any more ... */
 	const struct ga_error *why; /* ... for this reason */
 };
 typedef int ga_part_fn(const struct ga_part_at *at, void *payload, struct ga_error *err);
 /* Call `fn` for each part of a session. With `lock`, each part's lock is waited for first (the
  * caller holds the session's own, and nothing runs); without, `at->env` has no git configuration.
  * Parts of parts are up to `fn`. A part whose state cannot be read is an error. */
-int ga_start_each_part(const struct ga_start_env *e, const struct ga_session *s, bool lock,
+int ga_start_each_part(const struct ga_env *e, const struct ga_session *s, bool lock,
 		       ga_part_fn *fn, void *payload, struct ga_error *err);
 
 /* Make a running session and its parts see what the host replaced in the shared directories, and
  * shared directories that were themselves made anew. Secrets are masked there as at a start. */
 struct ga_live_peer;
-int ga_start_refresh(struct ga_start_env *e, const struct ga_session *s,
+int ga_start_refresh(struct ga_env *e, const struct ga_session *s,
 		     const struct ga_live_peer *peer, const char *stage_dir,
 		     struct ga_error *err);
 
 /* The tree that capture would yield now, for diff; adds to `notes` what a limit kept out of it. */
-int ga_start_peek(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
+int ga_start_peek(struct ga_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
 		  struct ga_strv *notes, struct ga_error *err);
 
 #endif

@@ -67,13 +67,13 @@ struct ga_fetch_opts {
  * Returns 1 if it is here already as it is there. GA_ELOSE, with nothing done, if another session
  * or branch has that name, or if what was fetched before was decided about or changed here since.
  * GA_EFATAL for what is refused, with the reason. */
-int ga_fetch_session(struct ga_start_env *e, const struct ga_fetch_opts *o,
+int ga_fetch_session(struct ga_env *e, const struct ga_fetch_opts *o,
 		     const struct ga_remote_session *from, const char *name,
 		     struct ga_session *ret, int *ret_lock, struct ga_report *ret_report,
 		     struct ga_error *err);
 
 /* Was anything decided about this fetched session here, or its branch moved? */
-int ga_fetch_touched(struct ga_start_env *e, const struct ga_session *s, struct ga_error *err);
+int ga_fetch_touched(struct ga_env *e, const struct ga_session *s, struct ga_error *err);
 
 /* Push a captured session: branch and report and, with `held`, what is held; without it, what
  * the remote has of that is deleted there. `force`: the branch there may be replaced. If the push

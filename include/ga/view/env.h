@@ -16,7 +16,7 @@
 #include "ga/run/confine.h"
 
 /* What a session can reach, as configured. The lists are borrowed. */
-struct ga_start_network {
+struct ga_env_network {
 	enum ga_network mode;
 	const struct ga_strv *allow, *sockets, *publish; /* as in struct ga_config; NULL: none */
 	const char *allow_at; /* where `allow` is set, if `mode` makes it useless and nobody said
@@ -27,7 +27,7 @@ struct ga_start_network {
 };
 
 /* What the flows need to know of the host; filled by the command line. */
-struct ga_start_env {
+struct ga_env {
 	struct ga_repo *repo;
 	struct ga_gitconfig config;
 	struct ga_gitconfig_load *loading; /* see ga_env_config(); NULL once `config` is read */
@@ -41,7 +41,7 @@ struct ga_start_env {
 	struct ga_risk_paths risk;  /* the setting `risk` for this session ... */
 	struct ga_risk_paths risk_own; /* ... and for its submodules: of the user's file alone */
 	struct ga_use_limits use;   /* what a session may use */
-	struct ga_start_network net; /* of the session at hand */
+	struct ga_env_network net; /* of the session at hand */
 	char *stage, *init;         /* absolute paths of the two helpers */
 	char *bwrap;                /* found on demand; NULL before */
 	const char *const *environ; /* the host's environment */
@@ -51,6 +51,6 @@ struct ga_start_env {
 
 /* Wait for the host's git configuration, which git reads while a start does other things. Does
  * nothing if it has been read. */
-int ga_env_config(struct ga_start_env *e, struct ga_error *err);
+int ga_env_config(struct ga_env *e, struct ga_error *err);
 
 #endif

@@ -15,18 +15,18 @@
 /* Fill shared/ of the session, one upper for each shared directory, and make extras/ if
  * it needs that: for mount points that the base tree lacks, and copies of single ignored files.
  * Adds to s->shared and s->skipped, and to `notes` what is shared and cannot be written. */
-int ga_view_make_layers(struct ga_start_env *e, struct ga_session *s, const struct ga_view_base *b,
+int ga_view_make_layers(struct ga_env *e, struct ga_session *s, const struct ga_view_base *b,
 			struct ga_strv *notes, struct ga_error *err);
 
 /* Note in a live session, before it is mounted, which directory it is about to stand on. */
 int ga_view_note_live(struct ga_session *s, struct ga_error *err);
 
 /* Acquire the base tree that a session stands on. */
-int ga_view_get_base(struct ga_start_env *e, const struct ga_session *s, struct ga_base *ret,
+int ga_view_get_base(struct ga_env *e, const struct ga_session *s, struct ga_base *ret,
 		     struct ga_error *err);
 /* Fill the git dir's upper layer, with `visible` for its refs; a live session, which has no base
  * tree, gets an index of its own. */
-int ga_view_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
+int ga_view_make_gitdir(struct ga_env *e, const struct ga_session *s,
 			const struct ga_view_base *b, const struct ga_base *base,
 			const struct ga_refs *visible, struct ga_error *err);
 
@@ -40,7 +40,7 @@ int ga_view_mask_shared(const struct ga_view_base *b, int project, const char *d
 /* The same for what is hidden elsewhere, in the layer `extras`. A live session, with the working
  * tree beneath, gets what the base has there, or a whiteout; in any session, files that a filter
  * decrypts are replaced by what is committed. */
-int ga_view_mask_project(struct ga_start_env *e, const struct ga_session *s,
+int ga_view_mask_project(struct ga_env *e, const struct ga_session *s,
 			 const struct ga_view_base *b, const struct ga_oid *tree, int project,
 			 int extras, struct ga_error *err);
 
