@@ -327,8 +327,7 @@ void agents_look_at_login(const struct ga_env *e, const struct ga_preset *p,
 	ret->importable = has_importable(e->home, p);
 }
 
-void ga_agents_look(const struct ga_env *e, const struct ga_preset *p,
-		    struct ga_agents_found *ret)
+void ga_agents_look(const struct ga_env *e, const struct ga_preset *p, struct ga_agents_found *ret)
 {
 	const char *program = ga_preset_program(p);
 

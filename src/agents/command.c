@@ -117,8 +117,7 @@ static int not_found(const struct ga_env *e, const char *command, struct ga_erro
 		       : ga_hint(err, "install it, or give its path%s", login);
 }
 
-int ga_agents_check_command(struct ga_env *e, struct ga_agents_command *c,
-			    struct ga_error *err)
+int ga_agents_check_command(struct ga_env *e, struct ga_agents_command *c, struct ga_error *err)
 {
 	const char *command = c->argv.v[0];
 	cleanup_free char *file = NULL, *place = NULL;

@@ -90,8 +90,7 @@ static void add_entry(struct ga_repo *r, const struct ga_preset *p, const char *
 
 /* `rel`: the path from the directory that the agent looks in. */
 static void add_config(struct ga_repo *r, const struct ga_preset *p, const char *rel,
-		       const char *path, const struct ga_entry *entry,
-		       struct ga_agents_config *ret)
+		       const char *path, const struct ga_entry *entry, struct ga_agents_config *ret)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_changes struct ga_changes list = GA_CHANGES_INIT;

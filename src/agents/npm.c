@@ -312,8 +312,7 @@ int ga_agents_check(const struct ga_env *e, const struct ga_preset *p, const cha
 }
 
 /* Remove all versions but `keep`, in a home that is locked for us alone. */
-static int remove_but(struct ga_env *e, const char *name, const char *keep,
-		      struct ga_error *err)
+static int remove_but(struct ga_env *e, const char *name, const char *keep, struct ga_error *err)
 {
 	cleanup_(job_release) struct job j = { .script = remove_script, .words = { name, keep },
 					       .ms = REMOVE_MS, .out = GA_BUF_INIT,

@@ -82,8 +82,7 @@ int cli_restore_trashed(struct cli *c, const char *name, struct ga_error *err);
 int cli_finish_drop(struct cli *c, const char *name, struct ga_error *err);
 
 /* Move a locked session to the trash, with its submodules' parts. As ga_trash_session(). */
-int cli_trash(struct ga_env *e, struct ga_session *s, char **ret_where,
-	      struct ga_error *err);
+int cli_trash(struct ga_env *e, struct ga_session *s, char **ret_where, struct ga_error *err);
 
 #define CLI_VALUE_FILTER(member) \
 	CLI_VALUE(member, "terminal-filter", 0, "on|off", \

@@ -63,8 +63,7 @@ int home_write(int home, const char *rel, const void *p, size_t n, mode_t mode,
 
 /* An agent can open its home to other users, or close it to the next session. A directory that
  * the user named may be anything, and is not ours to close. */
-static int close_home(const struct ga_env *e, const char *dir, const char *q,
-		      struct ga_error *err)
+static int close_home(const struct ga_env *e, const char *dir, const char *q, struct ga_error *err)
 {
 	cleanup_free char *usual = ga_path_join(e->home, "aihome");
 

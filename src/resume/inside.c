@@ -126,9 +126,8 @@ static int git_ok(struct inside *x, const struct ga_strv *env, const char *const
 /* ---- the layers -------------------------------------------------------------------- */
 
 /* 1 if the script fails; then `*ret_line` is why. */
-static int try_shell(struct inside *x, const char *script, const char *arg,
-		     const struct ga_buf *in, struct ga_buf *out, char **ret_line,
-		     struct ga_error *err)
+static int try_shell(struct inside *x, const char *script, const char *arg, const struct ga_buf *in,
+		     struct ga_buf *out, char **ret_line, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv argv = GA_STRV_INIT;
 	int status;

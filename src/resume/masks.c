@@ -75,9 +75,8 @@ static int mask_project(struct ga_env *e, const struct ga_session *s,
 	       ga_view_mask_project(e, s, b, &tree, project, extras, err) ? -1 : 0;
 }
 
-int resume_mask_again(struct ga_env *e, const struct ga_start_opts *o,
-		      const struct resume_point *p, struct ga_session *s, struct ga_view_base *b,
-		      struct ga_error *err)
+int resume_mask_again(struct ga_env *e, const struct ga_start_opts *o, const struct resume_point *p,
+		      struct ga_session *s, struct ga_view_base *b, struct ga_error *err)
 {
 	cleanup_close int project = open(s->id.project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 

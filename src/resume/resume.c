@@ -49,8 +49,7 @@ static int check_state(const struct ga_session *s, struct ga_error *err)
 	return 0;
 }
 
-static int check_place(const struct ga_env *e, const struct ga_session *s,
-		       struct ga_error *err)
+static int check_place(const struct ga_env *e, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(s->id.project), *word = ga_quote_shell(s->id.project);
 	cleanup_free char *git = ga_path_join(s->id.project, ".git");

@@ -124,8 +124,7 @@ static void release_own(struct ga_env *own)
 /* If we are run in another working tree of the repository than the session was started in, open
  * that one: its HEAD, configuration and files are what the work is compared with. False: it is the
  * one at hand, or is not there any more. */
-static bool open_own(const struct ga_env *e, const struct ga_session *s,
-		     struct ga_env *own)
+static bool open_own(const struct ga_env *e, const struct ga_session *s, struct ga_env *own)
 {
 	const struct ga_repo_info *here = ga_repo_info(e->repo), *there;
 	cleanup_error struct ga_error gone = GA_ERROR_INIT;

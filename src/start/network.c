@@ -139,8 +139,7 @@ static void push_real(struct ga_strv *ret, const char *path)
 
 /* Add the directories of the host that agents of this session and of others can write to, and the
  * project, into which their work lands. */
-static void add_written(const struct ga_env *e, const struct ga_start *st,
-			struct ga_strv *ret)
+static void add_written(const struct ga_env *e, const struct ga_start *st, struct ga_strv *ret)
 {
 	push_real(ret, st->spec.project);
 	push_real(ret, st->spec.home_source);

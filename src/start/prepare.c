@@ -122,8 +122,7 @@ static int check_host(struct ga_env *e, const struct ga_start_opts *o, struct ga
 }
 
 /* Are there refs of a session `name`, in the repository or in that of a submodule? 1 yes. */
-static int has_refs(struct ga_env *e, struct ga_start *st, const char *name,
-		    struct ga_error *err)
+static int has_refs(struct ga_env *e, struct ga_start *st, const char *name, struct ga_error *err)
 {
 	cleanup_free char *base = ga_strf(GA_SESSION_REFS "%s/base", name);
 	struct ga_oid oid;

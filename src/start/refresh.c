@@ -165,9 +165,8 @@ static int look_at_part(const struct ga_part_at *at, void *payload, struct ga_er
 				  err) ? -1 : 0;
 }
 
-int ga_start_refresh(struct ga_env *e, const struct ga_session *s,
-		     const struct ga_live_peer *peer, const char *stage_dir,
-		     struct ga_error *err)
+int ga_start_refresh(struct ga_env *e, const struct ga_session *s, const struct ga_live_peer *peer,
+		     const char *stage_dir, struct ga_error *err)
 {
 	struct refresh r = { e, s, peer, stage_dir };
 	struct place a = { .e = e, .s = s };

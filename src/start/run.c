@@ -26,8 +26,7 @@
 
 /* The project was moved away inside. Its mounts went along, so what is in the layers is good. What
  * was written at the old path afterwards is not in them, but in the directory beneath. */
-static void note_lost(const struct ga_env *e, const struct ga_spec *spec,
-		      struct ga_session *s)
+static void note_lost(const struct ga_env *e, const struct ga_spec *spec, struct ga_session *s)
 {
 	const char *rel = ga_path_below(s->id.project, e->home);
 	const char *home = spec->home_upper ? spec->home_upper : spec->home_source;

@@ -15,17 +15,14 @@ struct ga_part {
 	struct ga_start start;
 };
 /* submodule-sessions.c: open the repositories of the submodules of `b`, and choose their bases,
- * recursively.
- * Adds to `taken` the names that no session may have because of them, and to b->scan.skipped what
- * is left out and why. */
-int start_open_parts(struct ga_env *e, const struct ga_start_opts *o,
-		     struct ga_view_base *b, struct ga_start *st, struct ga_strv *taken,
-		     struct ga_error *err);
+ * recursively. Adds to `taken` the names that no session may have because of them, and to
+ * b->scan.skipped what is left out and why. */
+int start_open_parts(struct ga_env *e, const struct ga_start_opts *o, struct ga_view_base *b,
+		     struct ga_start *st, struct ga_strv *taken, struct ga_error *err);
 /* session.c */
 void start_part_release(struct ga_part *p);
-/* submodule-lookup.c: the environment of the submodule's repository at `path` of
- * `project` and, unless `id` is NULL, has that id; without git's configuration. To be released on
- * failure too. */
+/* submodule-lookup.c: the environment of the submodule's repository at `path` of `project` and,
+ * unless `id` is NULL, has that id; without git's configuration. To be released on failure too. */
 int start_part_env(const struct ga_env *e, const char *project, const char *path,
 		   const char *id, struct ga_env *ret, struct ga_error *err);
 void start_part_env_release(struct ga_env *e);

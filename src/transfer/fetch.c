@@ -595,9 +595,8 @@ static int bring(struct fetch *f, struct ga_report *report, struct ga_error *err
 }
 
 int ga_fetch_session(struct ga_env *e, const struct ga_fetch_opts *o,
-		     const struct ga_remote_session *from, const char *name,
-		     struct ga_session *ret, int *ret_lock, struct ga_report *ret_report,
-		     struct ga_error *err)
+		     const struct ga_remote_session *from, const char *name, struct ga_session *ret,
+		     int *ret_lock, struct ga_report *ret_report, struct ga_error *err)
 {
 	cleanup_(fetch_release) struct fetch f = { .e = e, .r = e->repo, .o = o, .from = from,
 						   .s = ret };

@@ -169,9 +169,8 @@ static int check_free(struct ga_repo *r, const char *state_dir, const struct ga_
 	return ga_hint(err, "'git branch -m agent/%s OTHER' gives it another name", s->name);
 }
 
-int ga_trash_load(const char *state_dir, const char *name,
-		  const struct ga_session *whole_or_null, struct ga_session *ret,
-		  struct ga_error *err)
+int ga_trash_load(const char *state_dir, const char *name, const struct ga_session *whole_or_null,
+		  struct ga_session *ret, struct ga_error *err)
 {
 	cleanup_free char *trash = ga_path_join(state_dir, "trash"), *dir = NULL;
 	cleanup_(found_release) struct found f = { 0 };

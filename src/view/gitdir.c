@@ -41,9 +41,8 @@ static int live_index(struct ga_env *e, const struct ga_session *s, struct ga_er
 /* Forget the times and sizes that the index has for these files, so that git compares them: in the
  * session they are not what they were where the index was made. A session over a base tree gets an
  * index of its own for that. */
-static int forget_stat(struct ga_env *e, const struct ga_session *s,
-		       const struct ga_base *base, const struct ga_strv *paths,
-		       struct ga_error *err)
+static int forget_stat(struct ga_env *e, const struct ga_session *s, const struct ga_base *base,
+		       const struct ga_strv *paths, struct ga_error *err)
 {
 	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
 	cleanup_free char *dir = ga_session_path(s, "git"), *index = ga_path_join(dir, "index");

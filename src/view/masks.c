@@ -121,9 +121,8 @@ static int put_base(struct ga_env *e, const struct ga_session *s, int to, const 
 			    err) ? -1 : 0;
 }
 
-int ga_view_mask_project(struct ga_env *e, const struct ga_session *s,
-			 const struct ga_view_base *b, const struct ga_oid *tree, int project,
-			 int extras, struct ga_error *err)
+int ga_view_mask_project(struct ga_env *e, const struct ga_session *s, const struct ga_view_base *b,
+			 const struct ga_oid *tree, int project, int extras, struct ga_error *err)
 {
 	const struct ga_strv *hidden = s->id.live ? &b->hidden : &b->clear;
 

@@ -65,9 +65,8 @@ static int check_apart(const struct ga_env *e, const char *path, struct ga_error
 	return 0;
 }
 
-static int add_mounts(const struct ga_env *e, const char *project,
-		      const struct ga_strv *paths, bool writable, struct ga_strv *ret,
-		      struct ga_error *err)
+static int add_mounts(const struct ga_env *e, const char *project, const struct ga_strv *paths,
+		      bool writable, struct ga_strv *ret, struct ga_error *err)
 {
 	const struct ga_mount_place place = { e->home, project, e->path, e->state_root,
 					      e->agent_home, NULL };

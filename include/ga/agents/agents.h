@@ -53,8 +53,7 @@ struct ga_agents_found {
 };
 void ga_agents_found_release(struct ga_agents_found *f);
 /* What a start here would find: the first of the three places that has it. Nothing is run. */
-void ga_agents_look(const struct ga_env *e, const struct ga_preset *p,
-		    struct ga_agents_found *ret);
+void ga_agents_look(const struct ga_env *e, const struct ga_preset *p, struct ga_agents_found *ret);
 
 /* Say in `banner` how to log in if the agent (NULL: none) does not seem to be. */
 void ga_agents_describe_login(const struct ga_env *e, const struct ga_preset *p,
@@ -105,8 +104,7 @@ int ga_agents_add_task(const char *task, struct ga_agents_command *c, struct ga_
 /* Fail early, on the host, for a command that is nowhere: a session made for nothing would have to
  * be cleaned up. If an agent is found outside of PATH, its directory is added to e->path; if the
  * user installed it in the agents' home, it is c->own. */
-int ga_agents_check_command(struct ga_env *e, struct ga_agents_command *c,
-			    struct ga_error *err);
+int ga_agents_check_command(struct ga_env *e, struct ga_agents_command *c, struct ga_error *err);
 
 /* Fails, saying why, if the agent cannot be installed here or `wanted` is not acceptable. */
 int ga_agents_check(const struct ga_env *e, const struct ga_preset *p, const char *wanted,

@@ -156,9 +156,8 @@ int ga_start_each_part(const struct ga_env *e, const struct ga_session *s, bool 
 /* Make a running session and its parts see what the host replaced in the shared directories, and
  * shared directories that were themselves made anew. Secrets are masked there as at a start. */
 struct ga_live_peer;
-int ga_start_refresh(struct ga_env *e, const struct ga_session *s,
-		     const struct ga_live_peer *peer, const char *stage_dir,
-		     struct ga_error *err);
+int ga_start_refresh(struct ga_env *e, const struct ga_session *s, const struct ga_live_peer *peer,
+		     const char *stage_dir, struct ga_error *err);
 
 /* The tree that capture would yield now, for diff; adds to `notes` what a limit kept out of it. */
 int ga_start_peek(struct ga_env *e, const struct ga_session *s, struct ga_oid *ret_tree,

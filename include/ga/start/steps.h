@@ -25,9 +25,9 @@ int ga_start_show_texts(const struct ga_env *e, struct ga_start *st, struct ga_e
 int ga_start_make_network(struct ga_env *e, struct ga_start *st, struct ga_error *err);
 /* Enter the sandbox's network, once process 1 is there and before anything else runs inside. */
 int ga_start_enter_network(struct ga_start *st, struct ga_error *err);
-/* Once the environment is known: answer what the agent asks before it begins, as far
- * as what it will see allows: `b`, and `tree` (NULL: that of b->base). What is not answered goes
- * to the banner; fails if nobody would see the question. */
+/* Once the environment is known: answer what the agent asks before it begins, as far as what it
+ * will see allows: `b`, and `tree` (NULL: that of b->base). What is not answered goes to the
+ * banner; fails if nobody would see the question. */
 int ga_start_answer(struct ga_env *e, const struct ga_view_base *b, const struct ga_oid *tree,
 		    struct ga_start *st, struct ga_error *err);
 /* The environment of git in a sandbox, but for what one command needs. */

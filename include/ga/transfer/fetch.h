@@ -68,9 +68,8 @@ struct ga_fetch_opts {
  * or branch has that name, or if what was fetched before was decided about or changed here since.
  * GA_EFATAL for what is refused, with the reason. */
 int ga_fetch_session(struct ga_env *e, const struct ga_fetch_opts *o,
-		     const struct ga_remote_session *from, const char *name,
-		     struct ga_session *ret, int *ret_lock, struct ga_report *ret_report,
-		     struct ga_error *err);
+		     const struct ga_remote_session *from, const char *name, struct ga_session *ret,
+		     int *ret_lock, struct ga_report *ret_report, struct ga_error *err);
 
 /* Was anything decided about this fetched session here, or its branch moved? */
 int ga_fetch_touched(struct ga_env *e, const struct ga_session *s, struct ga_error *err);

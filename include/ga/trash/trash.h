@@ -23,9 +23,8 @@ int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session
  * directory in the trash. Returns 1 if there is none. With `whole_or_null`, only one that was
  * started while that session, the superproject's, was running: of several of the same name, its
  * own. */
-int ga_trash_load(const char *state_dir, const char *name,
-		  const struct ga_session *whole_or_null, struct ga_session *ret,
-		  struct ga_error *err);
+int ga_trash_load(const char *state_dir, const char *name, const struct ga_session *whole_or_null,
+		  struct ga_session *ret, struct ga_error *err);
 /* The same, to be restored. Fails (GA_EFATAL) if a session or branch of that name exists, or if the
  * session's state was damaged. `ret->dir` is where it will be. */
 int ga_trash_find(struct ga_repo *r, const char *state_dir, const char *name,

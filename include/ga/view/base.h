@@ -20,8 +20,7 @@ struct ga_view_opts {
 	const struct ga_strv *expose; /* absolute paths of secrets to show nevertheless */
 };
 
-/* What a session will stand on. `onto`, `base`, `onto_ref`, `trusted`: as in ga/session/session.h.
- * */
+/* What a session stands on. `onto`, `base`, `onto_ref`, `trusted`: as in ga/session/session.h. */
 struct ga_view_base {
 	struct ga_oid onto, base;
 	char *onto_ref;
@@ -47,25 +46,23 @@ int ga_view_take_snapshot(struct ga_env *e, const char *objects, struct ga_view_
 int ga_view_choose_base(struct ga_env *e, const struct ga_view_opts *o, bool dry,
 			struct ga_view_base *ret, struct ga_error *err);
 
-/* Fill b->secrets and b->hidden; `carried`: uncommitted work is shown as well. A dry
- * run keeps nothing on the disk. */
+/* Fill b->secrets and b->hidden; `carried`: uncommitted work is shown as well. A dry run keeps
+ * nothing on the disk. */
 int ga_view_find_secrets(struct ga_env *e, const struct ga_view_opts *o, bool dry,
 			 bool carried, struct ga_view_base *b, struct ga_error *err);
-/* Fill `b` with the secrets that an existing session would show now, with its branch at
- * `tip`. */
-int ga_view_look_again(struct ga_env *e, const struct ga_view_opts *o,
-		       const struct ga_session *s, const struct ga_oid *tip, struct ga_view_base *b,
-		       struct ga_error *err);
-/* The base of a submodule is `commit`, the one that the superproject's base names. What is
- * not committed in it, `*ret_dirty` paths, stays outside. Returns 1 and the reason, for people, if
- * the submodule cannot be a part of the session. */
+/* Fill `b` with the secrets that an existing session would show now, with its branch at `tip`. */
+int ga_view_look_again(struct ga_env *e, const struct ga_view_opts *o, const struct ga_session *s,
+		       const struct ga_oid *tip, struct ga_view_base *b, struct ga_error *err);
+/* The base of a submodule is `commit`, the one that the superproject's base names. What is not
+ * committed in it, `*ret_dirty` paths, stays outside. Returns 1 and the reason, for people, if the
+ * submodule cannot be a part of the session. */
 int ga_view_choose_part_base(struct ga_env *e, const struct ga_view_opts *o,
 			     const struct ga_oid *commit, struct ga_view_base *ret,
 			     size_t *ret_dirty, const char **ret_why, struct ga_error *err);
 
 /* What a session that is not to run here would be based on: HEAD or o->base_rev, and a snapshot of
- * uncommitted work on top, in the object directory `objects` (the handle of `e` uses that from
- * then on); the same commit if there is none. Adds to `notes` what stays here, for people. */
+ * uncommitted work on top, in the object directory `objects` (the handle of `e` uses that from then
+ * on); the same commit if there is none. Adds to `notes` what stays here, for people. */
 int ga_view_choose(struct ga_env *e, const struct ga_view_opts *o, const char *objects,
 		   struct ga_oid *ret_onto, struct ga_oid *ret_base, struct ga_strv *notes,
 		   struct ga_error *err);

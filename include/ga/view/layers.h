@@ -12,9 +12,9 @@
 #include "ga/sandbox/sandbox.h"
 #include "ga/view/base.h"
 
-/* Fill shared/ of the session, one upper for each shared directory, and make extras/ if
- * it needs that: for mount points that the base tree lacks, and copies of single ignored files.
- * Adds to s->shared and s->skipped, and to `notes` what is shared and cannot be written. */
+/* Fill shared/ of the session, one upper for each shared directory, and make extras/ if it needs
+ * that: for mount points that the base tree lacks, and copies of single ignored files. Adds to
+ * s->shared and s->skipped, and to `notes` what is shared and cannot be written. */
 int ga_view_make_layers(struct ga_env *e, struct ga_session *s, const struct ga_view_base *b,
 			struct ga_strv *notes, struct ga_error *err);
 
@@ -40,13 +40,11 @@ int ga_view_mask_shared(const struct ga_view_base *b, int project, const char *d
 /* The same for what is hidden elsewhere, in the layer `extras`. A live session, with the working
  * tree beneath, gets what the base has there, or a whiteout; in any session, files that a filter
  * decrypts are replaced by what is committed. */
-int ga_view_mask_project(struct ga_env *e, const struct ga_session *s,
-			 const struct ga_view_base *b, const struct ga_oid *tree, int project,
-			 int extras, struct ga_error *err);
+int ga_view_mask_project(struct ga_env *e, const struct ga_session *s, const struct ga_view_base *b,
+			 const struct ga_oid *tree, int project, int extras, struct ga_error *err);
 
-/* Which host directories lie beneath what a session shares, by device and inode. They are
- * kept in a file of their own in the session's directory, since only the supervisor writes the
- * state file. */
+/* Which host directories lie beneath what a session shares, by device and inode. They are kept in a
+ * file of their own in the session's directory, since only the supervisor writes the state file. */
 struct ga_view_seen {
 	struct ga_view_seen_id {
 		uint64_t dev, ino; /* both 0: none */
