@@ -4,10 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"
 
