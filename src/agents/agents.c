@@ -271,7 +271,7 @@ static bool has_more(int home, const char *path, const struct ga_preset *p)
 	return e != NULL;
 }
 
-bool agents_has_state(const struct ga_env *e, const struct ga_preset *p)
+static bool has_state(const struct ga_env *e, const struct ga_preset *p)
 {
 	cleanup_free char *home = ga_home_dir(e, e->conf.home_mode);
 	cleanup_close int at = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -360,7 +360,7 @@ void ga_agents_describe_login(const struct ga_env *e, const struct ga_preset *p,
 		return;
 	agents_look_at_login(e, p, &f);
 	/* if no file tells, an agent that has state here was used before, and logged in then */
-	if (f.login || f.key || (!p->logins[0] && (!p->state[0] || agents_has_state(e, p))))
+	if (f.login || f.key || (!p->logins[0] && (!p->state[0] || has_state(e, p))))
 		return;
 	key = p->keys[0] && !strstr(p->login, p->keys[0]) ? p->keys[0] : NULL;
 	ga_strv_pushf(banner, "%s is not logged in: %s%s%s", p->name, p->login,

@@ -1,12 +1,13 @@
-/* SPDX-License-Identifier: MIT
- *
- * What is run: which program a command word means, and its arguments.
- */
-#include <string.h>
+/* SPDX-License-Identifier: MIT */
+#include "ga/agents/command.h"
 
-#include "ga/base/nearest.h"
-#include "ga/base/quote.h"
+#include <string.h>
+#include <unistd.h>
+
 #include "ga/agents/agents.h"
+#include "ga/base/nearest.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
 #include "agents-internal.h"
 
 void ga_agents_command_release(struct ga_agents_command *c)
@@ -137,4 +138,13 @@ int ga_agents_check_command(struct ga_env *e, struct ga_agents_command *c, struc
 		e->path = path;
 	}
 	return c->own || file || agents_own(e, command) ? 0 : not_found(e, command, err);
+}
+
+char *ga_agents_cwd(const char *project)
+{
+	cleanup_free char *cwd = getcwd(NULL, 0);
+	const char *rel = cwd ? ga_path_below(cwd, project) : NULL;
+
+	/* not in .git, which is another one inside */
+	return rel && !ga_path_inside(rel, ".git") ? ga_steal(&cwd) : ga_strdup(project);
 }

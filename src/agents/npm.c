@@ -9,15 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ga/agents/agents.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/base/trace.h"
+#include "ga/home/home.h"
 #include "ga/run/confine.h"
 #include "ga/run/run.h"
-#include "ga/agents/agents.h"
-#include "ga/home/home.h"
-#include "ga/view/spec.h"
 #include "ga/sys/fd.h"
+#include "ga/view/spec.h"
 #include "agents-internal.h"
 
 /* The "project" of the sandbox: the one place on a disk inside besides the agents' home, and gone

@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "cli.h"
+#include "ga/agents/agents.h"
 #include "ga/base/json.h"
 #include "ga/base/nearest.h"
 #include "ga/base/quote.h"
-#include "ga/agents/agents.h"
 
 struct options {
 	bool json, quiet;

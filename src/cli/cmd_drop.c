@@ -6,8 +6,8 @@
 #include "ga/base/quote.h"
 #include "ga/land/land.h"
 #include "ga/repo/refs.h"
-#include "ga/trash/trash.h"
 #include "ga/sys/fd.h"
+#include "ga/trash/trash.h"
 #include "sessions.h"
 
 struct options {

@@ -10,8 +10,8 @@
 #include "ga/repo/pool.h"
 #include "ga/repo/refs.h"
 #include "ga/session/worktree.h"
-#include "ga/trash/trash.h"
 #include "ga/sys/fd.h"
+#include "ga/trash/trash.h"
 #include "sessions.h"
 
 #define DAY 86400

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "ga/agents/project-config.h"
 #include "ga/base/parse.h"
 #include "trusting.h"
 
@@ -6,10 +7,10 @@
 #include <time.h>
 
 #include "ask.h"
+#include "ga/agents/agents.h"
 #include "ga/base/path.h"
 #include "ga/config/yaml.h"
 #include "ga/repo/objects.h"
-#include "ga/agents/agents.h"
 
 static const char name[] = GA_CONFIG_REPOSITORY_FILE;
 

@@ -14,8 +14,8 @@
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/base/toml.h"
-#include "ga/risk/secret.h"
 #include "ga/home/home.h"
+#include "ga/risk/secret.h"
 #include "ga/sys/fd.h"
 #include "home-internal.h"
 

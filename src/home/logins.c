@@ -87,8 +87,6 @@ int home_share_logins(const struct ga_env *e, const char *other, struct ga_error
 	return 0;
 }
 
-/* ---- the user's own ----------------------------------------------------------------------- */
-
 /* Read the user's login; with `key`, `ret` is what the file of the agents (`theirs`) is to be: that
  * with the one member set. */
 static int read_own(const struct ga_env *e, const char *rel, const char *key,

@@ -13,8 +13,8 @@
 
 #include "ga/base/path.h"
 #include "ga/config/preset.h"
-#include "ga/sandbox/plan.h"
 #include "ga/home/home.h"
+#include "ga/sandbox/plan.h"
 #include "ga/sys/fd.h"
 
 #define DEPTH_MAX 256

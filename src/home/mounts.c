@@ -79,8 +79,6 @@ int ga_home_run_trees(const struct ga_env *e, const struct ga_spec *s, struct ga
 	return note(e, s, err) || ga_run_trees(sb, s, err) ? -1 : 0;
 }
 
-/* ---- removing ------------------------------------------------------------------------- */
-
 /* A directory that the stage marked, or an empty file. What is in a directory that nothing was
  * mounted on is the agent's, and so is the directory then. */
 static bool remove_place(int at, const char *name)

@@ -10,8 +10,8 @@
 
 #include "ga/config/preset.h"
 #include "ga/sandbox/sandbox.h"
-#include "ga/view/spec.h"
 #include "ga/sys/fd.h"
+#include "ga/view/spec.h"
 #include "home-internal.h"
 
 /* A file that begins like this is ours to write again; any other is not. */

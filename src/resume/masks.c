@@ -10,8 +10,8 @@
 
 #include "ga/base/path.h"
 #include "ga/repo/objects.h"
-#include "ga/view/layers.h"
 #include "ga/sys/fd.h"
+#include "ga/view/layers.h"
 #include "resume-internal.h"
 
 static void only_new(struct ga_strv *paths, const struct ga_session *s)

@@ -12,14 +12,14 @@
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/base/trace.h"
-#include "ga/repo/refs.h"
-#include "ga/session/wip.h"
 #include "ga/home/home.h"
-#include "ga/view/layers.h"
+#include "ga/repo/refs.h"
 #include "ga/resume/resume.h"
-#include "ga/view/spec.h"
+#include "ga/session/wip.h"
 #include "ga/start/steps.h"
 #include "ga/sys/fd.h"
+#include "ga/view/layers.h"
+#include "ga/view/spec.h"
 #include "resume-internal.h"
 
 /* ---- can it go on? ----------------------------------------------------------------- */

@@ -34,10 +34,10 @@ static void tell(const struct ga_view_base *b, const struct ga_start *st, const 
 	}
 	for (size_t i = 0; i < b->stored.n; i++)
 		ga_strv_take(&t->stored, ga_path_join(at, b->stored.v[i]));
-	for (size_t i = 0; i < st->n_parts; i++) {
-		cleanup_free char *sub = ga_path_join(at, st->parts[i].path);
+	for (size_t i = 0; i < st->parts.n; i++) {
+		cleanup_free char *sub = ga_path_join(at, st->parts.v[i].path);
 
-		tell(&st->parts[i].base, &st->parts[i].start, sub, t);
+		tell(&st->parts.v[i].base, &st->parts.v[i].start, sub, t);
 	}
 }
 

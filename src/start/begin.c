@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "ga/base/path.h"
-#include "ga/view/spec.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
+#include "ga/view/spec.h"
 #include "start-internal.h"
 
 #define ID_BYTES 16

@@ -8,10 +8,10 @@
 #include "ga/base/quote.h"
 #include "ga/capture/capture.h"
 #include "ga/run/confine.h"
-#include "ga/view/layers.h"
-#include "ga/view/spec.h"
 #include "ga/start/steps.h"
 #include "ga/sys/process.h"
+#include "ga/view/layers.h"
+#include "ga/view/spec.h"
 #include "watch.h"
 
 /* The sandbox git runs in during capture: the session's layers again, without

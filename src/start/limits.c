@@ -8,8 +8,8 @@
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
-#include "ga/view/spec.h"
 #include "ga/sys/fd.h"
+#include "ga/view/spec.h"
 #include "start-internal.h"
 
 int ga_start_plan_limits(const struct ga_env *e, struct ga_start *st, struct ga_error *err)

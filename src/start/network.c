@@ -29,11 +29,6 @@ bool start_has_network(const struct ga_env *e, const struct ga_start *st)
 	return st->spec.network == (e->net.mode == GA_NETWORK_HOST);
 }
 
-const char *start_network_name(const struct ga_env *e)
-{
-	return ga_network_name(e->net.mode);
-}
-
 /* Only what a repository's file says has to be remembered: git-agent knows the rest before it
  * begins a sandbox. The note is a guess: a sandbox begun with the wrong network is begun again. */
 void start_note_guess(const struct ga_env *e)
@@ -64,8 +59,8 @@ static int show_resolver(struct ga_start *st, struct ga_error *err)
 {
 	cleanup_free char *switches = host_nsswitch();
 
-	return ga_spec_replace_text(&st->spec, "/etc/hosts", st->plan.hosts, err) ||
-	       ga_spec_replace_text(&st->spec, "/etc/resolv.conf", st->plan.resolv, err) ||
+	return ga_spec_replace_text(&st->spec, "/etc/hosts", st->net.plan.hosts, err) ||
+	       ga_spec_replace_text(&st->spec, "/etc/resolv.conf", st->net.plan.resolv, err) ||
 	       ga_spec_replace_text(&st->spec, "/etc/nsswitch.conf", switches, err) ? -1 : 0;
 }
 
@@ -96,7 +91,7 @@ static int make_plan(const struct ga_env *e, struct ga_start *st, struct ga_erro
 		o.hostname = name;
 	if (e->net.mode == GA_NETWORK_ALLOW)
 		start_add_allowed(e, st->command.preset, &allow);
-	return ga_net_plan_make(&allow, &o, &st->plan, err);
+	return ga_net_plan_make(&allow, &o, &st->net.plan, err);
 }
 
 /* No error, since a server may be started later: the socket is looked for at each connection. */
@@ -202,7 +197,7 @@ void start_describe_network(const struct ga_env *e, struct ga_start *st)
 static void describe_proxy(const struct ga_env *e, struct ga_start *st)
 {
 	cleanup_free char *at = NULL;
-	const char *variable = ga_relay_proxy(st->relay, &at);
+	const char *variable = ga_relay_proxy(st->net.relay, &at);
 
 	if (!variable || e->net.mode == GA_NETWORK_NONE)
 		return;
@@ -234,17 +229,17 @@ static int open_relay(const struct ga_env *e, struct ga_start *st, struct ga_err
 	if (e->net.mode != GA_NETWORK_HOST) {
 		if (make_plan(e, st, err) || show_resolver(st, err))
 			return -1;
-		o.plan = &st->plan;
+		o.plan = &st->net.plan;
 		o.environ = e->environ;
-		ga_strv_extend(&st->spec.env, &st->plan.env);
+		ga_strv_extend(&st->spec.env, &st->net.plan.env);
 	}
 	o.socket_dir = at;
 	add_written(e, st, &written);
 	if ((sockets && show_sockets(e, st, dir, &paths, err)) ||
-	    ga_relay_open(&o, &st->relay, err))
+	    ga_relay_open(&o, &st->net.relay, err))
 		return -1;
 	describe_proxy(e, st);
-	ga_relay_published(st->relay, &st->session.run.published);
+	ga_relay_published(st->net.relay, &st->session.run.published);
 	return 0;
 }
 
@@ -256,7 +251,7 @@ static void take_ports(const struct ga_env *e, struct ga_start *st, const char *
 
 	for (const char *p = id; *p; p++)
 		any = any * 31 + (unsigned char)*p;
-	ports = start_take_ports(e, former, any, &st->ports);
+	ports = start_take_ports(e, former, any, &st->net.ports);
 	if (!ports) {
 		/* session.ports stays: the next run may get those again */
 		ga_strv_push(&st->notes, "GIT_AGENT_PORT_BASE is not set: no 16 ports are free "
@@ -290,7 +285,7 @@ int ga_start_make_network(struct ga_env *e, struct ga_start *st, struct ga_error
 	struct ga_session *s = &st->session;
 
 	free(s->run.network);
-	s->run.network = ga_strdup(start_network_name(e));
+	s->run.network = ga_strdup(ga_network_name(e->net.mode));
 	ga_strv_release(&s->run.network_options);
 	if (e->net.options)
 		ga_strv_extend(&s->run.network_options, e->net.options);
@@ -309,11 +304,11 @@ int ga_start_enter_network(struct ga_start *st, struct ga_error *err)
 {
 	/* only a session with the host's network has none: ga_relay_enter() fails for any other
 	 * that has no network of its own */
-	if (!st->relay)
+	if (!st->net.relay)
 		return 0;
-	if (ga_relay_enter(st->relay, ga_run_pid(st->sandbox), err))
+	if (ga_relay_enter(st->net.relay, ga_run_pid(st->sandbox), err))
 		return -1;
-	ga_run_relay(st->sandbox, st->relay);
+	ga_run_relay(st->sandbox, st->net.relay);
 	return 0;
 }
 
@@ -384,10 +379,10 @@ void start_end_network(struct ga_start *st, size_t *noted)
 	size_t n;
 
 	ga_strv_release(&s->run.published);
-	if (!st->relay)
+	if (!st->net.relay)
 		return;
-	start_note_network(s, st->relay, noted);
-	u = ga_relay_uses(st->relay, &n, &more);
+	start_note_network(s, st->net.relay, noted);
+	u = ga_relay_uses(st->net.relay, &n, &more);
 	for (size_t i = 0; i < n; i++)
 		keep_refused(s, &u[i]);
 	if (n || more)
@@ -395,5 +390,5 @@ void start_end_network(struct ga_start *st, size_t *noted)
 				 json_pack("{s:o, s:I}", "connections", counts_json(u, n), "more",
 					   (json_int_t)more));
 	ga_run_relay(st->sandbox, NULL);
-	ga_relay_close(ga_steal(&st->relay));
+	ga_relay_close(ga_steal(&st->net.relay));
 }

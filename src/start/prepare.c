@@ -4,18 +4,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ga/agents/agents.h"
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/base/trace.h"
+#include "ga/home/home.h"
 #include "ga/on/on.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
 #include "ga/run/live.h"
 #include "ga/session/wip.h"
-#include "ga/view/base.h"
-#include "ga/home/home.h"
-#include "ga/view/spec.h"
 #include "ga/sys/fd.h"
+#include "ga/view/base.h"
+#include "ga/view/spec.h"
 #include "submodule-sessions.h"
 #include "start-internal.h"
 #include "run-step.h"
@@ -37,7 +38,7 @@ void ga_start_take_commands(const struct ga_env *e, const struct ga_start_opts *
 	const struct ga_strv *const from[] = { o->no_setup ? NULL : &e->conf.setup,
 					       o->no_services ? NULL : &e->conf.services,
 					       o->no_finish ? NULL : &e->conf.finish };
-	struct ga_strv *const to[] = { &st->setup, &st->services, &st->finish };
+	struct ga_strv *const to[] = { &st->commands.setup, &st->commands.services, &st->commands.finish };
 
 	for (size_t i = 0; i < GA_NELEMS(from); i++)
 		if (from[i])
@@ -130,8 +131,8 @@ static int has_refs(struct ga_env *e, struct ga_start *st, const char *name, str
 
 	if (rc < 0)
 		return -1;
-	for (size_t i = 0; rc && i < st->n_parts; i++) {
-		struct ga_part *p = &st->parts[i];
+	for (size_t i = 0; rc && i < st->parts.n; i++) {
+		struct ga_part *p = &st->parts.v[i];
 		int found = has_refs(&p->env, &p->start, name, err);
 
 		if (found < 0)

@@ -13,10 +13,10 @@
 #include "ga/base/quote.h"
 #include "ga/base/trace.h"
 #include "ga/run/live.h"
-#include "ga/view/base.h"
-#include "ga/view/layers.h"
 #include "ga/start/start.h"
 #include "ga/sys/fd.h"
+#include "ga/view/base.h"
+#include "ga/view/layers.h"
 
 struct refresh {
 	struct ga_env *e;           /* of the superproject */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inside the start flow: the commands of the user that run before, beside and after the agent.
+ * The commands of the user that run before, beside and after the agent.
  */
-#ifndef STEP_H
-#define STEP_H
+#ifndef RUN_STEP_H
+#define RUN_STEP_H
 
 #include "watch.h"
 

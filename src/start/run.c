@@ -9,12 +9,12 @@
 #include "ga/base/quote.h"
 #include "ga/base/trace.h"
 #include "ga/capture/capture.h"
+#include "ga/home/home.h"
 #include "ga/repo/gitdir.h"
 #include "ga/repo/refs.h"
 #include "ga/run/live.h"
 #include "ga/session/journal.h"
 #include "ga/session/worktree.h"
-#include "ga/home/home.h"
 #include "ga/sys/fd.h"
 #include "submodule-sessions.h"
 #include "start-internal.h"
@@ -213,7 +213,7 @@ static int run(struct ga_env *e, struct ga_start *st, int *ret_status, struct ga
 	if (!st->resumed)
 		list_unsynced(e, st, &w.unsynced);
 	w.recorder = start_record(e, st);
-	w.relay = st->relay;
+	w.relay = st->net.relay;
 	start_watch_begin(&w);
 	rc = run_all(&w, st, ret_status, err);
 	start_end_services(st);

@@ -61,8 +61,6 @@ static void note(const struct ga_start *st, const struct ga_service *v, const ch
 	start_note_step(st, "service", v->name, text, end, status);
 }
 
-/* ---- before the agent */
-
 _Static_assert(GA_SERVICES_MAX <= GA_RUN_SERVICES_MAX, "settings take more than can be run");
 
 static int start_all(struct start_watch *w, struct ga_start *st, const struct ga_services *list,
@@ -153,7 +151,7 @@ int start_run_services(struct start_watch *w, struct ga_start *st, struct ga_err
 	struct start_step step = { .watch = w, .st = st, .script = ready_script,
 				   .give_up = has_failed, .payload = &wait };
 
-	ga_services_parse(&st->services, &list);
+	ga_services_parse(&st->commands.services, &list);
 	if (!list.n)
 		return 0;
 	if (start_all(w, st, &list, err))
@@ -178,8 +176,6 @@ int start_run_services(struct start_watch *w, struct ga_start *st, struct ga_err
 	return 0;
 }
 
-/* ---- after it */
-
 void start_end_services(struct ga_start *st)
 {
 	cleanup_services struct ga_services list = GA_SERVICES_INIT;
@@ -187,7 +183,7 @@ void start_end_services(struct ga_start *st)
 	bool early[GA_RUN_SERVICES_MAX] = { false };
 	size_t n = ga_run_services(st->sandbox);
 
-	ga_services_parse(&st->services, &list);
+	ga_services_parse(&st->commands.services, &list);
 	n = n < list.n ? n : list.n;
 	for (size_t i = 0; i < n; i++)
 		early[i] = is_over(st->sandbox, i, &state);

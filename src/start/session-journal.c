@@ -125,7 +125,7 @@ void start_note_begin(const struct ga_env *e, const struct ga_start *st)
 	(void)json_object_set_new(j, "exposed", ga_json_strv(&s->view.exposed));
 	(void)json_object_set_new(j, "tools", ga_json_strv(&st->spec.tools));
 	add_mounts(j, e, &st->spec);
-	(void)json_object_set_new(j, "network", json_string(start_network_name(e)));
+	(void)json_object_set_new(j, "network", json_string(ga_network_name(e->net.mode)));
 	if (e->net.mode == GA_NETWORK_ALLOW) {
 		start_add_allowed(e, st->command.preset, &allow);
 		(void)json_object_set_new(j, "allow", ga_json_strv(&allow));

@@ -5,31 +5,30 @@
 #include <time.h>
 
 #include "ga/base/quote.h"
+#include "ga/home/home.h"
 #include "ga/repo/refs.h"
 #include "ga/run/live.h"
 #include "ga/session/worktree.h"
-#include "ga/view/base.h"
-#include "ga/home/home.h"
-#include "ga/view/layers.h"
 #include "ga/sys/fd.h"
+#include "ga/view/base.h"
+#include "ga/view/layers.h"
 #include "submodule-sessions.h"
 #include "start-internal.h"
 
 static void parts_release(struct ga_start *st)
 {
-	for (size_t i = 0; i < st->n_parts; i++)
-		start_part_release(&st->parts[i]);
-	free(st->parts);
-	st->parts = NULL;
-	st->n_parts = st->cap_parts = 0;
+	for (size_t i = 0; i < st->parts.n; i++)
+		start_part_release(&st->parts.v[i]);
+	free(st->parts.v);
+	st->parts = (struct ga_parts){ NULL, 0, 0 };
 }
 
 void ga_start_release(struct ga_start *s)
 {
 	ga_run_leave(s->sandbox);
-	ga_relay_close(s->relay);
-	ga_net_plan_release(&s->plan);
-	ga_cleanup_closep(&s->ports);
+	ga_relay_close(s->net.relay);
+	ga_net_plan_release(&s->net.plan);
+	ga_cleanup_closep(&s->net.ports);
 	ga_session_release(&s->session);
 	/* before the lock, which says that the socket is ours: whoever sees the socket close waits
 	 * for the lock */
@@ -41,9 +40,9 @@ void ga_start_release(struct ga_start *s)
 	ga_spec_release(&s->spec);
 	ga_confine_release(&s->confine);
 	ga_agents_command_release(&s->command);
-	ga_strv_release(&s->setup);
-	ga_strv_release(&s->services);
-	ga_strv_release(&s->finish);
+	ga_strv_release(&s->commands.setup);
+	ga_strv_release(&s->commands.services);
+	ga_strv_release(&s->commands.finish);
 	free(s->cwd);
 	free(s->transcript);
 	free(s->update);
@@ -83,9 +82,9 @@ void start_fill_session(struct ga_env *e, const struct ga_start_opts *o,
 	if (o->view.expose)
 		ga_strv_extend(&s->view.exposed, o->view.expose);
 	ga_strv_extend(&s->view.masked_objects, &b->objects);
-	for (size_t i = 0; i < st->n_parts; i++) {
-		ga_strv_push(&s->id.submodules, st->parts[i].path);
-		ga_strv_push(&s->id.part_ids, ga_repo_info(st->parts[i].env.repo)->id);
+	for (size_t i = 0; i < st->parts.n; i++) {
+		ga_strv_push(&s->id.submodules, st->parts.v[i].path);
+		ga_strv_push(&s->id.part_ids, ga_repo_info(st->parts.v[i].env.repo)->id);
 	}
 }
 
@@ -187,9 +186,9 @@ static int make_parts(const struct ga_start_opts *o, struct ga_start *st, struct
 {
 	struct ga_spec *spec = &st->spec;
 
-	spec->parts = ga_calloc(st->n_parts + 1, sizeof(*spec->parts));
-	for (size_t i = 0; i < st->n_parts; i++) {
-		struct ga_part *p = &st->parts[i];
+	spec->parts = ga_calloc(st->parts.n + 1, sizeof(*spec->parts));
+	for (size_t i = 0; i < st->parts.n; i++) {
+		struct ga_part *p = &st->parts.v[i];
 
 		if (make_part(o, p, &st->session, err)) {
 			cleanup_free char *q = ga_escape(p->path);

@@ -12,8 +12,6 @@
 
 #define TEXT_MAX 200  /* bytes of a command, in messages */
 
-/* ---- before */
-
 static int fail_setup(const struct start_step *s, const struct start_stepped *how, char *cut,
 		      const char *command, struct ga_error *err)
 {
@@ -33,13 +31,13 @@ int start_run_setup(struct start_watch *w, struct ga_start *st, struct ga_error 
 	if (st->resumed)
 		return 0;
 	s.deadline = start_step_deadline(w->e->use.setup);
-	for (size_t i = 0; i < st->setup.n; i++) {
-		cleanup_free char *text = ga_command_text(st->setup.v[i], TEXT_MAX);
+	for (size_t i = 0; i < st->commands.setup.n; i++) {
+		cleanup_free char *text = ga_command_text(st->commands.setup.v[i], TEXT_MAX);
 		cleanup_free char *heading = ga_strf("== setup: %s", text), *cut = NULL;
 		struct start_stepped how;
 
 		s.heading = heading;
-		s.command = st->setup.v[i];
+		s.command = st->commands.setup.v[i];
 		if (start_step(&s, &how, err))
 			return -1;
 		cut = start_step_cut(&s, &how, "limits.setup", w->e->use.setup);
@@ -91,8 +89,6 @@ int start_run_update(struct start_watch *w, struct ga_start *st, struct ga_error
 	return 0;
 }
 
-/* ---- after */
-
 static enum ga_check_end check_end(const struct start_step *s, const struct start_stepped *how)
 {
 	if (how->timed_out && !how->signal)
@@ -109,15 +105,15 @@ void start_run_finish(struct start_watch *w, struct ga_start *st, bool ended)
 	bool skip = ended || w->why || ga_run_lost(st->sandbox);
 
 	s.deadline = start_step_deadline(w->e->use.finish);
-	for (size_t i = 0; i < st->finish.n; i++) {
+	for (size_t i = 0; i < st->commands.finish.n; i++) {
 		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-		cleanup_free char *text = ga_command_text(st->finish.v[i], TEXT_MAX);
+		cleanup_free char *text = ga_command_text(st->commands.finish.v[i], TEXT_MAX);
 		cleanup_free char *heading = ga_strf("== finish: %s", text);
 		struct ga_check c = { GA_CHECK_NOT_RUN, 0, text };
 		struct start_stepped how;
 
 		s.heading = heading;
-		s.command = st->finish.v[i];
+		s.command = st->commands.finish.v[i];
 		if (!skip && !start_step(&s, &how, &ignored)) {
 			c.end = check_end(&s, &how);
 			c.status = c.end == GA_CHECK_EXITED ? how.status : 0;
@@ -128,8 +124,6 @@ void start_run_finish(struct start_watch *w, struct ga_start *st, bool ended)
 		ga_strv_take(&session->run.checks, ga_check_encode(&c));
 	}
 }
-
-/* ---- describing them */
 
 static void describe(struct ga_start *st, const char *what, const struct ga_strv *commands)
 {
@@ -144,8 +138,8 @@ void start_describe_commands(struct ga_start *st)
 {
 	cleanup_services struct ga_services list = GA_SERVICES_INIT;
 
-	describe(st, "setup", &st->setup);
-	ga_services_parse(&st->services, &list);
+	describe(st, "setup", &st->commands.setup);
+	ga_services_parse(&st->commands.services, &list);
 	for (size_t i = 0; i < list.n; i++) {
 		const struct ga_service *v = &list.v[i];
 		cleanup_free char *text = ga_command_text(v->command, TEXT_MAX);
@@ -155,5 +149,5 @@ void start_describe_commands(struct ga_start *st)
 			      ready ? " (ready when '" : "", ready ? ready : "",
 			      ready ? "' succeeds)" : "");
 	}
-	describe(st, "finish", &st->finish);
+	describe(st, "finish", &st->commands.finish);
 }

@@ -9,7 +9,6 @@
 
 /* network.c: what a session can reach. Was its sandbox begun with the right network? */
 bool start_has_network(const struct ga_env *e, const struct ga_start *st);
-const char *start_network_name(const struct ga_env *e); /* for ga_session.network */
 /* Add what network.allow lists, and the hosts that the agent (NULL: none) needs. */
 void start_add_allowed(const struct ga_env *e, const struct ga_preset *p, struct ga_strv *ret);
 /* If it was not the right one: leave a note of which network the next sandbox is to be begun with.

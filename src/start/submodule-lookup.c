@@ -11,8 +11,6 @@
 #include "ga/sys/fd.h"
 #include "submodule-sessions.h"
 
-/* ---- the environment of a part ---------------------------------------------- */
-
 void start_part_env_release(struct ga_env *e)
 {
 	ga_gitconfig_release(&e->config);
@@ -62,8 +60,6 @@ int start_part_env(const struct ga_env *e, const char *project, const char *path
 		return -1;
 	return ga_store_open(e->state_root, ga_repo_info(ret->repo)->id, &ret->state_dir, err);
 }
-
-/* ---- finding them -------------------------------------------------------------- */
 
 /* Load the part of `of`. 1: there is none; a session of the same name that somebody started in the
  * submodule itself is not it. */

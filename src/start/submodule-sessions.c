@@ -7,8 +7,8 @@
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
-#include "ga/view/base.h"
 #include "ga/sys/fd.h"
+#include "ga/view/base.h"
 #include "submodule-sessions.h"
 
 #define MAX_PARTS 64 /* of a session: each is two mounts and more, and some processes */
@@ -120,8 +120,8 @@ static int try_part(struct opening *op, struct ga_env *e, const char *path,
 	else
 		rc = open_part(op, &p, commit, b, err);
 	if (!rc) {
-		GA_GROW(st->parts, st->n_parts, st->cap_parts);
-		st->parts[st->n_parts++] = p;
+		GA_GROW(st->parts.v, st->parts.n, st->parts.cap);
+		st->parts.v[st->parts.n++] = p;
 		return 0;
 	}
 	start_part_release(&p);
@@ -174,8 +174,8 @@ int start_save_parts(struct ga_start *st, struct ga_error *err)
 {
 	const struct ga_session *of = &st->session;
 
-	for (size_t i = 0; i < st->n_parts; i++) {
-		struct ga_start *p = &st->parts[i].start;
+	for (size_t i = 0; i < st->parts.n; i++) {
+		struct ga_start *p = &st->parts.v[i].start;
 
 		p->session.state = of->state;
 		p->session.run.pid = of->run.pid;
@@ -193,8 +193,8 @@ int start_save_parts(struct ga_start *st, struct ga_error *err)
 
 void start_part_paths(const struct ga_start *st, struct ga_strv *ret)
 {
-	for (size_t i = 0; i < st->n_parts; i++) {
-		const struct ga_part *p = &st->parts[i];
+	for (size_t i = 0; i < st->parts.n; i++) {
+		const struct ga_part *p = &st->parts.v[i];
 		const struct ga_session *s = &p->start.session;
 		cleanup_free char *base = ga_session_ref(s, "base");
 
@@ -208,8 +208,8 @@ void start_part_paths(const struct ga_start *st, struct ga_strv *ret)
 
 void start_unlock_parts(struct ga_start *st)
 {
-	for (size_t i = 0; i < st->n_parts; i++) {
-		start_unlock_parts(&st->parts[i].start);
-		ga_cleanup_closep(&st->parts[i].start.lock);
+	for (size_t i = 0; i < st->parts.n; i++) {
+		start_unlock_parts(&st->parts.v[i].start);
+		ga_cleanup_closep(&st->parts.v[i].start.lock);
 	}
 }

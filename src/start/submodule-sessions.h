@@ -2,8 +2,8 @@
  *
  * Submodules, which are parts of a session.
  */
-#ifndef PARTS_H
-#define PARTS_H
+#ifndef SUBMODULE_SESSIONS_H
+#define SUBMODULE_SESSIONS_H
 
 #include "ga/start/start.h"
 

@@ -28,8 +28,6 @@
 
 enum measured { FITS, OVER, TOO_DEEP, UNKNOWN };
 
-/* ---- how much the layers take ------------------------------------------------- */
-
 struct sum {
 	uint64_t bytes, most;
 };
@@ -94,8 +92,6 @@ static enum measured measure(const struct ga_session *s, uint64_t most, pid_t pa
 		m = measure_entry(&sum, dir, names[i], DEEP);
 	return m;
 }
-
-/* ---- the limits ------------------------------------------------------------------- */
 
 /* The session is to end. */
 static void found(struct start_watch *w, const char *event, char *why)

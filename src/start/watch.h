@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inside the start flow: what is noted, recorded and looked at while a session lasts.
+ * What is noted, recorded and looked at while a session lasts.
  */
 #ifndef WATCH_H
 #define WATCH_H

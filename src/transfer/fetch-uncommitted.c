@@ -10,8 +10,8 @@
 #include "ga/repo/diff.h"
 #include "ga/repo/objects.h"
 #include "ga/session/wip.h"
-#include "ga/transfer/fetch.h"
 #include "ga/sys/fd.h"
+#include "ga/transfer/fetch.h"
 #include "transfer-internal.h"
 
 #define APPLY_MS 600000

@@ -10,8 +10,8 @@
 #include "ga/base/path.h"
 #include "ga/base/trace.h"
 #include "ga/repo/refs.h"
-#include "ga/trash/trash.h"
 #include "ga/sys/fd.h"
+#include "ga/trash/trash.h"
 
 #define GONE ".gone-"
 #define FIRST_TIME 1000000000 /* anything less is the N of NAME-TIME-N, not a time */

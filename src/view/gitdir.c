@@ -7,8 +7,8 @@
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
 #include "ga/sandbox/sandbox.h"
-#include "ga/view/layers.h"
 #include "ga/sys/fd.h"
+#include "ga/view/layers.h"
 
 /* With the working tree itself as the lower layer there is no base tree whose
  * index could be shared: take the user's and bring it to the base commit. */

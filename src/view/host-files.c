@@ -13,9 +13,9 @@
 
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
-#include "ga/view/spec.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
+#include "ga/view/spec.h"
 
 #define INSIDE "/run/git-agent-host" /* where copies are shown */
 #define CERTIFICATES_MAX ((size_t)4 << 20)
@@ -49,8 +49,6 @@ static int read_file(const char *path, size_t max, struct ga_buf *ret, struct ga
 		return ga_fail(err, GA_ESTART, "it is no file of at most %zu bytes", max);
 	return ga_read_fd(fd, max, ret, err);
 }
-
-/* ---- certificates */
 
 /* The end of a block's text: what is not base64, over several lines. */
 static const char *end_of_base64(const char *p)
@@ -126,8 +124,6 @@ static int add_certificates(const struct ga_env *e, const char *name, struct ga_
 	ga_environ_set(&s->env, name, rel);
 	return 0;
 }
-
-/* ---- the terminal */
 
 static const char *const terminals[] = { "/etc/terminfo", "/lib/terminfo", "/usr/share/terminfo",
 					 "/usr/lib/terminfo", NULL };

@@ -25,8 +25,6 @@
 #define CACHE "owners"
 #define CACHE_MAX ((size_t)4 << 20)
 
-/* ---- mounts */
-
 void view_find_mounts(const char *project, struct ga_strv *ret)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -49,8 +47,6 @@ const char *view_mount_in(const struct ga_strv *mounts, const char *dir)
 	}
 	return NULL;
 }
-
-/* ---- owners */
 
 struct look {
 	size_t left;     /* entries that may still be looked at */

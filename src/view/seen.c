@@ -8,8 +8,8 @@
 
 #include "ga/base/parse.h"
 #include "ga/base/quote.h"
-#include "ga/view/layers.h"
 #include "ga/sys/fd.h"
+#include "ga/view/layers.h"
 
 #define NAME "shared/seen"
 #define BYTES_MAX ((size_t)1 << 20)

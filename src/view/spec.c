@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/view/spec.h"
 #include "ga/sys/process.h"
+#include "ga/view/spec.h"
 
 void ga_view_add_environment(struct ga_env *e, const struct ga_preset *preset,
 			     struct ga_spec *spec, const struct ga_session *s)

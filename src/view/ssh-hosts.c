@@ -22,8 +22,6 @@ static bool is_made_of(const char *s, const char *marks)
 	return true;
 }
 
-/* ---- which hosts */
-
 /* The user, host and port of a URL. */
 struct place {
 	char *user, *host, *port; /* `user` and `port` may be NULL */
@@ -88,8 +86,6 @@ static bool parse(const char *url, struct place *ret)
 	       (!ret->user || (*ret->user && *ret->user != '-' && is_made_of(ret->user, "._-+"))) &&
 	       (!ret->port || (isdigit((unsigned char)*ret->port) && is_made_of(ret->port, "")));
 }
-
-/* ---- what is known of one */
 
 static int run(const char *const *argv, struct ga_buf *out, int *ret_status, struct ga_error *err)
 {
@@ -208,8 +204,6 @@ static int ask(const char *home, const struct place *at, struct ga_buf *config,
 		return ga_fail(err, GA_ESTART, "'ssh -G' fails");
 	return add_host(home, at, out.ptr, config, known, err);
 }
-
-/* ---- */
 
 /* Is SSH_AUTH_SOCK inside a socket that the settings name? */
 static bool has_agent(const struct ga_env *e, const struct ga_spec *spec)

@@ -8,13 +8,13 @@
 
 #include <stdbool.h>
 
+#include "ga/agents/command.h"
 #include "ga/net/net.h"
 #include "ga/repo/pool.h"
 #include "ga/review/report.h"
 #include "ga/run/run.h"
 #include "ga/sandbox/sandbox.h"
 #include "ga/session/session.h"
-#include "ga/agents/agents.h"
 #include "ga/view/base.h"
 
 /* A session that does not use the caller's terminal, or can leave it. */
@@ -48,6 +48,22 @@ struct ga_start_opts {
 /* A populated submodule is a part of the session: it has a session of its own with the same name,
  * in its own repository, which begins, runs and ends with the superproject's. */
 struct ga_part;
+struct ga_parts {
+	struct ga_part *v;
+	size_t n, cap;
+};
+
+/* What a session can reach. */
+struct ga_start_net {
+	struct ga_net_plan plan; /* for GA_NETWORK_ALLOW */
+	struct ga_relay *relay; /* NULL: it needs none */
+	int ports;              /* descriptor that reserves its range of ports; -1 */
+};
+
+/* Commands that run beside the agent. */
+struct ga_start_commands {
+	struct ga_strv setup, services, finish;
+};
 
 /* A session that is ready to run. */
 struct ga_start {
@@ -55,15 +71,12 @@ struct ga_start {
 	int lock;               /* the session's lock, held until everything is over */
 	int home_lock;          /* ga/home/home.h; shared */
 	struct ga_base base;    /* empty for a live session */
-	struct ga_part *parts;
-	size_t n_parts, cap_parts;
+	struct ga_parts parts;
 	struct ga_spec spec;
 	struct ga_sandbox *sandbox; /* starting, with nothing of the agent's in it yet; later
 				     * ended */
 	struct ga_confine confine; /* its limits */
-	struct ga_net_plan plan; /* what it can reach, for GA_NETWORK_ALLOW */
-	struct ga_relay *relay; /* NULL: it needs none */
-	int ports;              /* descriptor that reserves its range of ports; -1 */
+	struct ga_start_net net;
 	struct ga_agents_command command;
 	bool told;              /* it is given what GA_REMARKS_FILE says */
 	char *update;           /* what to merge first (view.update), for people; NULL */
@@ -73,7 +86,7 @@ struct ga_start {
 	struct ga_strv banner;  /* what was decided, for people, one line each */
 	struct ga_strv notes;   /* those lines of it that come last */
 	size_t carried;         /* number of uncommitted paths in the base */
-	struct ga_strv setup, services, finish; /* commands that run beside the agent */
+	struct ga_start_commands commands;
 	bool unfiltered, quiet;
 	bool resumed;           /* by ga_resume() */
 	bool stopped;           /* its command was told to end, or did not run to its end */
@@ -82,7 +95,7 @@ struct ga_start {
 };
 #define GA_START_INIT \
 	{ .session = GA_SESSION_INIT, .lock = -1, .home_lock = -1, .base = GA_BASE_INIT, \
-	  .ports = -1 }
+	  .net.ports = -1 }
 void ga_start_release(struct ga_start *s);
 
 /* Begin what is possible before the repository is open, and while it is being opened: the sandbox,

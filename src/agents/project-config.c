@@ -3,7 +3,8 @@
  * Files of a project that have an agent run commands without its model, with the logins in reach:
  * only the user can answer for them.
  */
-#include "ga/agents/agents.h"
+#include "ga/agents/command.h"
+#include "ga/agents/project-config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,15 +20,6 @@
 
 #define SETTINGS_MAX ((size_t)64 << 10) /* longer ones are not read, and so not harmless */
 #define FILES_MAX 1000
-
-char *ga_agents_cwd(const char *project)
-{
-	cleanup_free char *cwd = getcwd(NULL, 0);
-	const char *rel = cwd ? ga_path_below(cwd, project) : NULL;
-
-	/* not in .git, which is another one inside */
-	return rel && !ga_path_inside(rel, ".git") ? ga_steal(&cwd) : ga_strdup(project);
-}
 
 void ga_agents_config_release(struct ga_agents_config *c)
 {
