@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Announced calls that meet a mount. Which mounts are shared directories is for the supervisor to
- * say, and only it can remove one (src/run/shares.c): a question and an order over the control
- * socket. A mount is named by its device number, never by a path, and nothing else goes out.
+ * say, and only it can remove one (src/run/control/shares.c): a question and an order over the
+ * control socket. A mount is named by its device number, never by a path, and nothing else goes
+ * out.
  *
  * What a program writes into the directory while it is being removed would be lost. So write
  * permission is taken from it first, and then nothing may be in it.
@@ -21,21 +22,6 @@
 
 #include "init.h"
 #include "renames.h"
-
-int mount_root(int at, const char *name)
-{
-	int fd = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct statfs fs;
-	struct statx st;
-
-	if (fd < 0)
-		return -1;
-	if (!fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC &&
-	    !statx(fd, "", AT_EMPTY_PATH, 0, &st) && (st.stx_attributes & STATX_ATTR_MOUNT_ROOT))
-		return fd;
-	(void)close(fd);
-	return -1;
-}
 
 /* Asked for every directory that anybody removes: by one call, which looks at the path from the
  * caller's place. */
