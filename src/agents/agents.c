@@ -13,8 +13,6 @@
 #define VERSION_MAX 64
 #define PACKAGE_MAX ((size_t)1 << 20) /* of a package.json */
 
-/* ---- versions ----------------------------------------------------------------------------- */
-
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -104,8 +102,6 @@ bool ga_agents_wanted_ok(const char *s)
 	return !*s;
 }
 
-/* ---- where they are ----------------------------------------------------------------------- */
-
 char *agents_notes(const struct ga_env *e)
 {
 	return ga_path_join(e->conf.home_mode == GA_HOME_PROJECT ? e->state_dir : e->state_root,
@@ -186,8 +182,6 @@ char *agents_find_command(const struct ga_env *e, const char *command, char **re
 	}
 	return found;
 }
-
-/* ---- what is found ------------------------------------------------------------------------ */
 
 /* The last directory or file on the way to a program whose name is a version, as installers other
  * than npm name them; NULL: none is. */

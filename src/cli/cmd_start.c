@@ -195,8 +195,9 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 {
 	const struct options *o = p;
 	cleanup_(ga_start_release) struct ga_start st = GA_START_INIT;
-	struct ga_start_opts so = { .name = o->name, .view.base_rev = o->base,
-				    .view.live = o->live, .no_setup = o->no_setup, .argv = argv, .argc = argc };
+	struct ga_start_opts so = { .name = o->name,
+				    .view = { .base_rev = o->base, .live = o->live },
+				    .no_setup = o->no_setup, .argv = argv, .argc = argc };
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	cleanup_strv struct ga_strv expose = GA_STRV_INIT, net = GA_STRV_INIT;
 	cleanup_buf struct ga_buf task = GA_BUF_INIT;

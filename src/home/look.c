@@ -86,8 +86,6 @@ static int open_home(const char *dir, struct ga_error *err)
 	return fd >= 0 ? fd : ga_fail_path(err, errno, "open", dir);
 }
 
-/* ---- sizes ------------------------------------------------------------------------------ */
-
 static const char *part_of(const struct ga_presets *own, const char *rel)
 {
 	const struct ga_preset *p;
@@ -148,8 +146,6 @@ int ga_home_measure(const char *dir, const struct ga_presets *own, struct ga_hom
 	ret->unreadable = w.unreadable;
 	return 0;
 }
-
-/* ---- changes ------------------------------------------------------------------------------ */
 
 static int add_change(struct walk *w, char how, const char *rel, struct ga_error *err)
 {

@@ -28,8 +28,6 @@ void resume_point_release(struct resume_point *p)
 	ga_changes_release(&p->doubt);
 }
 
-/* ---- the branch ------------------------------------------------------------------ */
-
 static int branch_gone(const struct ga_session *s, struct ga_error *err)
 {
 	(void)ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone", s->name);
@@ -191,8 +189,6 @@ static int find_view(struct ga_env *e, const struct ga_session *s, struct resume
 	}
 	return rc;
 }
-
-/* ---- the user's uncommitted work on top of it -------------------------------------- */
 
 /* The branch with the uncommitted work on top, as the layers are to show it. */
 static int carry(struct ga_env *e, const struct ga_session *s, const struct resume_point *p,

@@ -22,8 +22,6 @@
 #include "ga/view/spec.h"
 #include "resume-internal.h"
 
-/* ---- can it go on? ----------------------------------------------------------------- */
-
 static int check_state(const struct ga_session *s, struct ga_error *err)
 {
 	if (s->state != GA_STATE_CAPTURED && s->state != GA_STATE_LANDED) {
@@ -81,8 +79,6 @@ static int check_layers(const struct ga_session *s, struct ga_error *err)
 	}
 	return 0;
 }
-
-/* ---- what it is given ------------------------------------------------------------------ */
 
 /* Less than the kernel takes as one argument. */
 #define PROMPT_MAX ((size_t)100 << 10)

@@ -38,7 +38,8 @@ void ga_start_take_commands(const struct ga_env *e, const struct ga_start_opts *
 	const struct ga_strv *const from[] = { o->no_setup ? NULL : &e->conf.setup,
 					       o->no_services ? NULL : &e->conf.services,
 					       o->no_finish ? NULL : &e->conf.finish };
-	struct ga_strv *const to[] = { &st->commands.setup, &st->commands.services, &st->commands.finish };
+	struct ga_start_commands *c = &st->commands;
+	struct ga_strv *const to[] = { &c->setup, &c->services, &c->finish };
 
 	for (size_t i = 0; i < GA_NELEMS(from); i++)
 		if (from[i])

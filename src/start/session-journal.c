@@ -13,8 +13,6 @@
 /* How many mounts of a start, or flags of a capture, are noted. */
 #define NOTED_MAX 200
 
-/* ---- what a start shows */
-
 struct mounts {
 	json_t *list;
 	size_t more; /* that are not in it */
@@ -139,8 +137,6 @@ void start_note_begin(const struct ga_env *e, const struct ga_start *st)
 	(void)ga_journal(s->dir, st->resumed ? "resume" : "start", j);
 }
 
-/* ---- the recording of a run */
-
 struct ga_recorder *start_record(const struct ga_env *e, const struct ga_start *st)
 {
 	cleanup_free char *title = ga_strf("git agent: %s", st->session.name);
@@ -186,8 +182,6 @@ void start_record_end(struct ga_start *st, struct ga_recorder *r, bool *noted)
 		st->transcript = ga_strdup(ga_record_name(r));
 	ga_record_free(r);
 }
-
-/* ---- how it went */
 
 void start_note_exit(const struct ga_start *st)
 {

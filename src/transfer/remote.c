@@ -121,8 +121,6 @@ int ga_remote_list(struct ga_repo *r, const char *remote, struct ga_remote_sessi
 	return 0;
 }
 
-/* ---- what a remote is known to have ------------------------------------------------- */
-
 /* Does the right side of a fetch refspec, with or without a "*", name this ref in refs/remotes/?
  * That of a mirror ("refs" and all below) names refs of anybody. */
 static bool writes(const char *to, const char *ref)
@@ -222,8 +220,6 @@ int remote_known(struct ga_env *e, const struct ga_fetch_opts *o, struct ga_refs
 	return (!ret->n && add_merged(e, o->refs, ret, err)) || add_tags(e, o->refs, ret, err)
 		       ? -1 : 0;
 }
-
-/* ---- pushing ----------------------------------------------------------------------- */
 
 /* What git says of the first ref that was not taken, " ! [WORD]  FROM -> TO (REASON)", without the
  * mark and blanks that make columns. NULL: nothing. */
