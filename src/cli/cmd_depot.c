@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <unistd.h>
 
 #include "cli.h"
 #include "ga/on/on.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "ga/repo/objects.h"
-#include "sessions.h"
 
 #define SESSIONS_MAX 50 /* that are compared with each other */
 
