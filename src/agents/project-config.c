@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ga/base/path.h"
 #include "ga/base/quote.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "ga/base/json.h"
