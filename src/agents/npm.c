@@ -160,16 +160,16 @@ static int make_spec(struct ga_env *e, const struct ga_strv *dirs, bool network,
 	cleanup_strv struct ga_strv pass = GA_STRV_INIT;
 
 	if (ga_view_make_surroundings(e, PLACE, s, err) || ga_view_add_tools(e, s, err) ||
-	    ga_spec_find_tools(e->home, e->path, "npm", &s->tools, err))
+	    ga_spec_find_tools(e->home, e->path, "npm", &s->host.tools, err))
 		return -1;
-	free(s->home_source);
-	s->home_source = ga_home_dir(e, e->conf.home_mode);
+	free(s->home_dir.source);
+	s->home_dir.source = ga_home_dir(e, e->conf.home_mode);
 	s->network = network;
 	s->nested = false;
 	ga_strv_push(&s->lowers, dirs->v[1]);
 	s->upper = ga_strdup(dirs->v[3]);
 	s->work = ga_strdup(dirs->v[4]);
-	s->git_upper = ga_strdup(dirs->v[5]);
+	s->git.upper = ga_strdup(dirs->v[5]);
 	for (size_t i = 0; network && i < GA_NELEMS(passed); i++)
 		ga_strv_push(&pass, passed[i]);
 	ga_spec_environment(s, e->path, e->environ, &pass);

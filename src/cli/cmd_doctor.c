@@ -179,12 +179,12 @@ static int scratch_spec(struct cli *c, const char *dir, struct ga_spec *s, struc
 	s->stage_dir = ga_path_join(dir, "stage");
 	s->project = ga_path_join(dir, "project");
 	s->home = ga_strdup(c->env.home);
-	s->home_source = ga_path_join(dir, "home");
+	s->home_dir.source = ga_path_join(dir, "home");
 	ga_strv_take(&s->lowers, ga_path_join(dir, "extras"));
 	ga_strv_take(&s->lowers, ga_path_join(dir, "base"));
 	s->upper = ga_path_join(dir, "upper");
 	s->work = ga_path_join(dir, "work");
-	s->git_upper = ga_path_join(dir, "git");
+	s->git.upper = ga_path_join(dir, "git");
 	ga_spec_environment(s, c->env.path, c->env.environ, &(const struct ga_strv)GA_STRV_INIT);
 	return 0;
 }

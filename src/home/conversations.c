@@ -22,15 +22,15 @@ static bool overlaps(const char *a, const char *b)
 /* Where the user shows something, that is what is there. */
 static bool is_free(const struct ga_spec *s, const char *rel)
 {
-	const struct ga_strv *const shown[] = { &s->ro, &s->rw };
+	const struct ga_strv *const shown[] = { &s->host.ro, &s->host.rw };
 	cleanup_free char *path = ga_path_join(s->home, rel);
 
 	for (size_t k = 0; k < GA_NELEMS(shown); k++)
 		for (size_t i = 0; i < shown[k]->n; i++)
 			if (overlaps(shown[k]->v[i], path))
 				return false;
-	for (size_t i = 0; i < s->tools.n; i++)
-		if (overlaps(s->tools.v[i], rel))
+	for (size_t i = 0; i < s->host.tools.n; i++)
+		if (overlaps(s->host.tools.v[i], rel))
 			return false;
 	return !overlaps(s->project, path);
 }

@@ -57,8 +57,8 @@ static int note(const struct ga_env *e, const struct ga_spec *s, struct ga_error
 	if (fd < 0 || ga_read_file_at(AT_FDCWD, path, NOTE_MAX, &known, err))
 		return fd < 0 ? ga_fail_path(err, errno, "open", path) : -1;
 	for (size_t i = 0; i < places.n; i++) {
-		cleanup_free char *line = ga_strf("%s" BETWEEN "%s", s->home_upper ? s->home_upper :
-						  s->home_source, places.v[i]);
+		cleanup_free char *line = ga_strf("%s" BETWEEN "%s", s->home_dir.upper ? s->home_dir.upper :
+						  s->home_dir.source, places.v[i]);
 
 		if (!has_line(&known, line))
 			ga_buf_add0(&more, line);

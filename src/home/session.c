@@ -39,8 +39,8 @@ void ga_home_fill(const struct ga_env *e, const struct ga_preset *p, struct ga_s
 	ga_error_release(&odd);
 	if (home_bring_caches(dir, &odd))
 		ga_strv_pushf(banner, "settings of caches: %s", odd.msg);
-	free(spec->home_source);
-	spec->home_source = ga_steal(&dir);
+	free(spec->home_dir.source);
+	spec->home_dir.source = ga_steal(&dir);
 }
 
 int ga_home_add_layer(const struct ga_env *e, const struct ga_session *s,
@@ -48,9 +48,9 @@ int ga_home_add_layer(const struct ga_env *e, const struct ga_session *s,
 {
 	if (e->conf.home_mode != GA_HOME_OVERLAY)
 		return 0;
-	spec->home_upper = ga_session_path(s, "home/upper");
-	spec->home_work = ga_session_fresh_dir(s, "home", err);
-	return !spec->home_work || ga_mkdir_p(spec->home_upper, 0700, err) ||
+	spec->home_dir.upper = ga_session_path(s, "home/upper");
+	spec->home_dir.work = ga_session_fresh_dir(s, "home", err);
+	return !spec->home_dir.work || ga_mkdir_p(spec->home_dir.upper, 0700, err) ||
 	       ga_home_run(e, spec, sb, err) ? -1 : 0;
 }
 

@@ -123,8 +123,6 @@ static int git_ok(struct inside *x, const struct ga_strv *env, const char *const
 	return rc > 0 ? refuse(x, what, line, err) : rc;
 }
 
-/* ---- the layers -------------------------------------------------------------------- */
-
 /* 1 if the script fails; then `*ret_line` is why. */
 static int try_shell(struct inside *x, const char *script, const char *arg, const struct ga_buf *in,
 		     struct ga_buf *out, char **ret_line, struct ga_error *err)
@@ -369,8 +367,6 @@ static bool has_news(const struct inside *x, const struct resume_point *p)
 	       !ga_oid_equal(&p->branch_base, ga_oid_is_zero(&s->result.tip)
 			     ? ga_session_own_base(s) : &s->result.tip);
 }
-
-/* ---- the private git dir ------------------------------------------------------------- */
 
 /* Remove the locks of a git that was killed: nothing runs there now. */
 static int remove_locks(struct inside *x, struct ga_error *err)

@@ -75,10 +75,10 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 	home = ga_session_fresh_dir(c->s, "home", err);
 	if (!home)
 		return -1;
-	free(c->spec.home_source);
-	c->spec.home_source = ga_steal(&home);
-	ga_strv_release(&c->spec.tools);
-	ga_strv_release(&c->spec.ro);
+	free(c->spec.home_dir.source);
+	c->spec.home_dir.source = ga_steal(&home);
+	ga_strv_release(&c->spec.host.tools);
+	ga_strv_release(&c->spec.host.ro);
 	c->spec.network = c->spec.nested = false;
 	if (ga_run_launch(&c->spec, &paths, &sb, err))
 		return -1;

@@ -22,8 +22,6 @@
 #define NSSWITCH_MAX ((size_t)64 << 10)
 #define REFUSED_KEPT 50
 
-/* ---- which network a sandbox is begun with */
-
 bool start_has_network(const struct ga_env *e, const struct ga_start *st)
 {
 	return st->spec.network == (e->net.mode == GA_NETWORK_HOST);
@@ -43,8 +41,6 @@ void start_note_guess(const struct ga_env *e)
 	else
 		(void)unlinkat(dir, START_NETWORK_NOTE, 0);
 }
-
-/* ---- before it runs */
 
 static char *host_nsswitch(void)
 {
@@ -137,10 +133,10 @@ static void push_real(struct ga_strv *ret, const char *path)
 static void add_written(const struct ga_env *e, const struct ga_start *st, struct ga_strv *ret)
 {
 	push_real(ret, st->spec.project);
-	push_real(ret, st->spec.home_source);
+	push_real(ret, st->spec.home_dir.source);
 	push_real(ret, e->agent_home);
 	push_real(ret, e->state_root);
-	ga_strv_extend(ret, &st->spec.rw);
+	ga_strv_extend(ret, &st->spec.host.rw);
 }
 
 /* How many the banner names: nobody would read more. */
@@ -311,8 +307,6 @@ int ga_start_enter_network(struct ga_start *st, struct ga_error *err)
 	ga_run_relay(st->sandbox, st->net.relay);
 	return 0;
 }
-
-/* ---- what is reported */
 
 static json_t *use_json(const struct ga_use *u)
 {

@@ -134,7 +134,7 @@ static int answer(struct ga_env *e, const struct ga_agents_found *f, const char 
 		if (!ga_environ_get((const char *const *)e->conf.env_set.v, name))
 			ga_environ_set(&st->spec.env, name, q->set[i] + n + 1);
 	}
-	if (q->first && st->spec.home_source && (f->login || f->key))
+	if (q->first && st->spec.home_dir.source && (f->login || f->key))
 		write_first(e, q, f, home);
 	return 0;
 }
@@ -200,7 +200,7 @@ int ga_start_answer(struct ga_env *e, const struct ga_view_base *b, const struct
 		return -1;
 	/* a dry run commits nothing; a live session shows what comes later */
 	ga_agents_find_loose(e->repo, p, &b->scan,
-			     !st->spec.home_source || st->session.id.live,
+			     !st->spec.home_dir.source || st->session.id.live,
 			     &st->session.view.masked, &c);
 	trusted = !c.paths.n ? 1 : c.why ? 0
 		: ga_trust_has(e->state_dir, c.text.ptr, c.text.len, err);

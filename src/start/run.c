@@ -29,7 +29,7 @@
 static void note_lost(const struct ga_env *e, const struct ga_spec *spec, struct ga_session *s)
 {
 	const char *rel = ga_path_below(s->id.project, e->home);
-	const char *home = spec->home_upper ? spec->home_upper : spec->home_source;
+	const char *home = spec->home_dir.upper ? spec->home_dir.upper : spec->home_dir.source;
 	cleanup_free char *dir = rel ? ga_path_join(home, rel) : NULL;
 	cleanup_free char *q = ga_quote(dir ? dir : s->id.project);
 
@@ -259,7 +259,7 @@ int ga_start_run(struct ga_env *e, struct ga_start *st, int *ret_status, struct 
 	ga_run_end(st->sandbox);
 	/* run() has done so, unless it was not reached */
 	ga_strv_release(&s->run.published);
-	ga_home_close(e, st->spec.home_source, st->home_lock);
+	ga_home_close(e, st->spec.home_dir.source, st->home_lock);
 	if (rc && err->code == GA_ESTART && !st->resumed) {
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
 

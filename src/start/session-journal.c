@@ -40,8 +40,8 @@ static void add_project(struct mounts *m, const struct ga_spec *s)
 	cleanup_free char *git = ga_path_join(s->project, ".git");
 
 	add_mount(m, s->project, s->lowers.n ? s->lowers.v[s->lowers.n - 1] : s->upper, "layer");
-	if (s->git_upper)
-		add_mount(m, git, s->git_upper, "rw");
+	if (s->git.upper)
+		add_mount(m, git, s->git.upper, "rw");
 	for (size_t i = 0; i < s->n_shared; i++) {
 		cleanup_free char *path = ga_path_join(s->project, s->shared[i].rel);
 
@@ -60,17 +60,17 @@ static void add_mounts(json_t *j, const struct ga_env *e, const struct ga_spec *
 {
 	struct mounts m = { json_array(), 0 };
 
-	if (s->home_source)
-		add_mount(&m, s->home, s->home_source, "rw");
+	if (s->home_dir.source)
+		add_mount(&m, s->home, s->home_dir.source, "rw");
 	add_project(&m, s);
-	for (size_t i = 0; i < s->tools.n; i++) {
-		cleanup_free char *path = ga_path_join(s->home, s->tools.v[i]);
-		cleanup_free char *from = ga_path_join(e->home, s->tools.v[i]);
+	for (size_t i = 0; i < s->host.tools.n; i++) {
+		cleanup_free char *path = ga_path_join(s->home, s->host.tools.v[i]);
+		cleanup_free char *from = ga_path_join(e->home, s->host.tools.v[i]);
 
 		add_mount(&m, path, from, "ro");
 	}
-	for (size_t i = 0; i < s->ro.n; i++)
-		add_mount(&m, s->ro.v[i], s->ro.v[i], "ro");
+	for (size_t i = 0; i < s->host.ro.n; i++)
+		add_mount(&m, s->host.ro.v[i], s->host.ro.v[i], "ro");
 	for (size_t i = 0; i + 1 < s->kept.n; i += 2) {
 		cleanup_free char *path = ga_path_join(s->home, s->kept.v[i]);
 
@@ -121,7 +121,7 @@ void start_note_begin(const struct ga_env *e, const struct ga_start *st)
 	(void)json_object_set_new(j, "skipped", ga_json_strv(&s->view.skipped));
 	(void)json_object_set_new(j, "masked", ga_json_strv(&s->view.masked));
 	(void)json_object_set_new(j, "exposed", ga_json_strv(&s->view.exposed));
-	(void)json_object_set_new(j, "tools", ga_json_strv(&st->spec.tools));
+	(void)json_object_set_new(j, "tools", ga_json_strv(&st->spec.host.tools));
 	add_mounts(j, e, &st->spec);
 	(void)json_object_set_new(j, "network", json_string(ga_network_name(e->net.mode)));
 	if (e->net.mode == GA_NETWORK_ALLOW) {

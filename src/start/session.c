@@ -150,7 +150,7 @@ int start_make_session(struct ga_env *e, const struct ga_start_opts *o,
 	    ga_view_make_layers(e, s, b, &st->notes, err) || start_check_identity(e, err))
 		return -1;
 	/* a part has no home of its own: it uses its superproject's */
-	if (st->spec.home_source && ga_home_bring_git(st->spec.home_source, &e->config, &odd))
+	if (st->spec.home_dir.source && ga_home_bring_git(st->spec.home_dir.source, &e->config, &odd))
 		ga_strv_pushf(&st->notes, "git's configuration for the agent: %s", odd.msg);
 	if (!o->view.live && ga_view_get_base(e, s, &st->base, err))
 		return -1;

@@ -52,8 +52,6 @@ static void fetch_release(struct fetch *f)
 	ga_strv_release(&f->notes);
 }
 
-/* ---- objects -------------------------------------------------------------------- */
-
 static struct ga_oid *known_ids(const struct fetch *f)
 {
 	struct ga_oid *v = ga_calloc(f->known.n + 1, sizeof(*v));
@@ -269,8 +267,6 @@ static int take_objects(struct fetch *f, struct ga_error *err)
 	return take_once(f, at, &limits, err);
 }
 
-/* ---- what it stands on ---------------------------------------------------------- */
-
 static int hint_base(const struct fetch *f, struct ga_error *err)
 {
 	cleanup_free char *q = ga_quote_shell(f->o->remote);
@@ -378,8 +374,6 @@ static int find_onto(struct fetch *f, struct ga_error *err)
 	return fail_onto(f, err);
 }
 
-/* ---- holding, here --------------------------------------------------------- */
-
 /* Paths of any of the commits that a plain merge would overwrite. */
 static int find_in_the_way(struct fetch *f, const struct ga_oid *top, struct ga_strv *ret,
 			   struct ga_error *err)
@@ -458,8 +452,6 @@ static int publish(struct fetch *f, const struct ga_report *r, const char *commi
 		return -1;
 	return ga_session_save(f->s, err);
 }
-
-/* ---- the session ---------------------------------------------------------------- */
 
 int ga_fetch_touched(struct ga_env *e, const struct ga_session *s, struct ga_error *err)
 {

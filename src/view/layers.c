@@ -405,14 +405,14 @@ int ga_view_make_trees(const struct ga_session *s, const struct ga_base *base, s
 	ga_strv_push(&p->lowers, base ? base->tree : s->id.project);
 	p->upper = ga_session_path(s, "upper");
 	p->work = ga_session_fresh_dir(s, "project", err);
-	p->git_upper = ga_session_path(s, "git");
+	p->git.upper = ga_session_path(s, "git");
 	ga_strv_extend(&p->hidden_objects, &s->view.masked_objects);
 	if (!p->work)
 		return -1;
 	if (base) {
-		p->git_lower = ga_strdup(base->git);
-		p->git_work = ga_session_fresh_dir(s, "git", err);
-		if (!p->git_work)
+		p->git.lower = ga_strdup(base->git);
+		p->git.work = ga_session_fresh_dir(s, "git", err);
+		if (!p->git.work)
 			return -1;
 	}
 	return add_shared(s, p, err);

@@ -19,7 +19,7 @@ int ga_view_make_surroundings(struct ga_env *e, const char *project, struct ga_s
 		return -1;
 	ret->project = ga_strdup(project);
 	ret->home = ga_strdup(e->home);
-	ret->home_source = ga_strdup(e->agent_home);
+	ret->home_dir.source = ga_strdup(e->agent_home);
 	ret->network = e->net.mode == GA_NETWORK_HOST;
 	ret->nested = e->conf.nested;
 	return 0;
@@ -35,7 +35,7 @@ int ga_view_add_tools(const struct ga_env *e, struct ga_spec *s, struct ga_error
 		if (stat(e->conf.tools.v[i], &st))
 			continue;
 		if (S_ISDIR(st.st_mode)) {
-			ga_strv_push(&s->ro, e->conf.tools.v[i]);
+			ga_strv_push(&s->host.ro, e->conf.tools.v[i]);
 			continue;
 		}
 		q = ga_escape(e->conf.tools.v[i]);
@@ -91,12 +91,12 @@ int ga_view_add_mounts(const struct ga_env *e, const char *project, struct ga_sp
 					      e->agent_home, &e->conf.mounts_rw };
 
 	if (ga_view_add_tools(e, ret, err) ||
-	    add_mounts(e, project, &e->conf.mounts_ro, false, &ret->ro, err) ||
-	    add_mounts(e, project, &e->conf.mounts_rw, true, &ret->rw, err))
+	    add_mounts(e, project, &e->conf.mounts_ro, false, &ret->host.ro, err) ||
+	    add_mounts(e, project, &e->conf.mounts_rw, true, &ret->host.rw, err))
 		return -1;
 	for (size_t i = 0; i < e->conf.devices.n; i++)
-		ga_devices_find(e->conf.devices.v[i], &ret->devices);
-	ga_path_show(&place, e->environ, &ret->ro, &ret->dropped);
+		ga_devices_find(e->conf.devices.v[i], &ret->host.devices);
+	ga_path_show(&place, e->environ, &ret->host.ro, &ret->host.dropped);
 	return 0;
 }
 
@@ -117,8 +117,8 @@ int ga_view_has_mounts(const struct ga_env *e, const struct ga_spec *s, bool *re
 
 	if (ga_view_add_mounts(e, s->project, &want, err))
 		return -1;
-	*ret = same(&want.ro, &s->ro) && same(&want.rw, &s->rw) &&
-	       same(&want.devices, &s->devices);
+	*ret = same(&want.host.ro, &s->host.ro) && same(&want.host.rw, &s->host.rw) &&
+	       same(&want.host.devices, &s->host.devices);
 	return 0;
 }
 
@@ -140,7 +140,7 @@ static void describe(const struct ga_strv *paths, const struct ga_strv *shown, c
 
 		if (ga_strv_has(shown, paths->v[i]))
 			ga_buf_addf(&line, "%s%s", line.len ? ", " : "", q);
-		else if (!ga_strv_has(&s->rw, paths->v[i]))
+		else if (!ga_strv_has(&s->host.rw, paths->v[i]))
 			ga_strv_pushf(banner, "left out: %s: it is not there", q);
 	}
 	if (line.len)
@@ -150,7 +150,7 @@ static void describe(const struct ga_strv *paths, const struct ga_strv *shown, c
 static void describe_devices(const struct ga_env *e, const struct ga_spec *s,
 			     struct ga_strv *banner)
 {
-	cleanup_free char *shown = ga_quote_list(&s->devices, s->devices.n);
+	cleanup_free char *shown = ga_quote_list(&s->host.devices, s->host.devices.n);
 
 	for (size_t i = 0; i < e->conf.devices.n; i++) {
 		cleanup_strv struct ga_strv found = GA_STRV_INIT;
@@ -161,7 +161,7 @@ static void describe_devices(const struct ga_env *e, const struct ga_spec *s,
 			ga_strv_pushf(banner, "left out: devices: %s: there is no character "
 						   "device", q);
 	}
-	if (s->devices.n)
+	if (s->host.devices.n)
 		ga_strv_pushf(banner, "devices: %s", shown);
 }
 
@@ -169,7 +169,7 @@ static void describe_devices(const struct ga_env *e, const struct ga_spec *s,
 static void describe_path(const struct ga_spec *s, struct ga_strv *banner)
 {
 	cleanup_strv struct ga_strv missing = GA_STRV_INIT, tools = GA_STRV_INIT;
-	const struct ga_strv *d = &s->dropped;
+	const struct ga_strv *d = &s->host.dropped;
 	cleanup_free char *named = NULL, *list = NULL;
 
 	for (size_t i = 0; i + 2 < d->n; i += 3) {
@@ -188,8 +188,8 @@ static void describe_path(const struct ga_spec *s, struct ga_strv *banner)
 void ga_view_describe_mounts(const struct ga_env *e, const struct ga_spec *s,
 			     struct ga_strv *banner)
 {
-	describe(&e->conf.mounts_ro, &s->ro, "shown read-only", s, banner);
-	describe(&e->conf.mounts_rw, &s->rw,
+	describe(&e->conf.mounts_ro, &s->host.ro, "shown read-only", s, banner);
+	describe(&e->conf.mounts_rw, &s->host.rw,
 		 "WRITABLE, and not a part of what you review", s, banner);
 	describe_devices(e, s, banner);
 	describe_path(s, banner);

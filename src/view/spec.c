@@ -26,5 +26,5 @@ int ga_view_find_tools(const struct ga_env *e, const char *command, struct ga_sp
 		       struct ga_error *err)
 {
 	return ga_repo_object_dirs(e->repo, &ret->object_dirs, err) ||
-	       ga_spec_find_tools(e->home, e->path, command, &ret->tools, err) ? -1 : 0;
+	       ga_spec_find_tools(e->home, e->path, command, &ret->host.tools, err) ? -1 : 0;
 }
