@@ -3,11 +3,8 @@
  * The only recovery: a landing or an undoing that ended in the middle, because git failed or
  * it was killed, is completed if HEAD says that it happened, and else rolled back.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
-#include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"

@@ -3,7 +3,6 @@
  * What direnv loads without asking, because the user has allowed an .envrc, and what that runs:
  * whenever the directory is entered, like a hook.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 

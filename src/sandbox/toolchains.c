@@ -3,7 +3,6 @@
  * The toolchain table: which directories of the user's home sandboxes show, and which files in
  * them may hold credentials.
  */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
