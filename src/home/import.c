@@ -108,8 +108,6 @@ static void add_piece(struct job *j, const char *rel, struct ga_buf *text, mode_
 	*text = (struct ga_buf)GA_BUF_INIT;
 }
 
-/* ---- files -------------------------------------------------------------------------------- */
-
 static void take_file(struct job *j, int fd, const char *rel)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -177,8 +175,6 @@ static void take_files(struct job *j, const char *rel)
 	if (at >= 0 && !faccessat(at, ga_path_base(rel), F_OK, AT_SYMLINK_NOFOLLOW))
 		take_tree(j, at, ga_path_base(rel), rel, 0);
 }
-
-/* ---- members of JSON and TOML --------------------------------------------------------------- */
 
 static json_t *parse(const struct job *j, const struct ga_buf *b)
 {
@@ -481,8 +477,6 @@ static void take_members(struct job *j, const struct row *first)
 	json_decref(from);
 	json_decref(to);
 }
-
-/* ---- both ----------------------------------------------------------------------------------- */
 
 void ga_home_import_find(const struct ga_env *e, const struct ga_preset *p,
 			 struct ga_home_import *ret)

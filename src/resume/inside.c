@@ -213,8 +213,7 @@ static int list_below(struct inside *x, const struct ga_changes *todo, struct ga
 	int rc;
 
 	for (size_t i = 0; i < todo->n; i++)
-		if (todo->v[i].new.mode != GA_MODE_NONE &&
-		    todo->v[i].new.mode != GA_MODE_GITLINK)
+		if (todo->v[i].new.mode != GA_MODE_NONE && todo->v[i].new.mode != GA_MODE_GITLINK)
 			ga_buf_add0(&in, todo->v[i].path);
 	rc = try_shell(x, script, "", &in, &out, &line, err);
 	if (rc)

@@ -173,8 +173,7 @@ static int find_view(struct ga_env *e, const struct ga_session *s, struct resume
 	cleanup_free char *remedy = NULL, *path = NULL;
 	int rc;
 
-	if (find_start(e, s, p, err) ||
-	    ga_tree_diff(e->repo, &p->was_full, &p->full, &all, err)) {
+	if (find_start(e, s, p, err) || ga_tree_diff(e->repo, &p->was_full, &p->full, &all, err)) {
 		(void)ga_error_wrap(err, "what session '%s' came to last is not in the repository "
 				    "any more", s->name);
 		return resume_anew_hint(s, err);

@@ -162,8 +162,7 @@ static void hide_in(const char *parent, const struct ga_strv *masks, struct ga_b
 
 /* Mask what may hold credentials in these directories, before anything is mounted in them. A file
  * that is shown on its own is surrounded by the agents' home. */
-static void hide_credentials(const struct ga_spec *s, const struct ga_strv *shown,
-			     struct ga_buf *b)
+static void hide_credentials(const struct ga_spec *s, const struct ga_strv *shown, struct ga_buf *b)
 {
 	cleanup_strv struct ga_strv masks = GA_STRV_INIT, parents = GA_STRV_INIT;
 

@@ -184,8 +184,7 @@ static bool look(const struct finder *f, const char *path, struct stat *ret)
 	return fd >= 0 && !fstat(fd, ret);
 }
 
-void finder_entry(struct finder *f, const char *path, const struct stat *st,
-		  enum ga_exposed_as as)
+void finder_entry(struct finder *f, const char *path, const struct stat *st, enum ga_exposed_as as)
 {
 	if (S_ISREG(st->st_mode))
 		look_at(f, path, st, as);

@@ -84,8 +84,7 @@ static void clear(int at, const struct lock *k, const struct ga_session *s)
 void ga_session_clear_locks(struct ga_repo *r, const struct ga_session *s)
 {
 	const struct timespec t = { STALE_MS / 1000, STALE_MS % 1000 * 1000000 };
-	cleanup_close int at = open(ga_repo_info(r)->commondir,
-				    O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int at = open(ga_repo_info(r)->commondir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_free char *branch = ga_strf("%s.lock", s->id.branch), *refs = ga_session_ref(s, "");
 	cleanup_(release) struct locks l = { 0 };
 

@@ -408,8 +408,7 @@ static int rewrite(struct fetch *f, const char *committer, struct ga_error *err)
 		ga_strv_pushf(&f->notes, "%zu %s had control characters in names or message, which "
 			      "are escaped now", cleaned, cleaned == 1 ? "commit" : "commits");
 	f->s->id.onto = f->onto;
-	if (find_in_the_way(f, &top, &in_the_way, err) ||
-	    ga_rewrite(f->r, &o, &f->rewrite, err))
+	if (find_in_the_way(f, &top, &in_the_way, err) || ga_rewrite(f->r, &o, &f->rewrite, err))
 		return -1;
 	ga_strv_extend(&f->keeps, &f->rewrite.keeps);
 	return 0;

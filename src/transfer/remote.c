@@ -146,8 +146,7 @@ static int add_tracking(struct ga_env *e, const char *remote, struct ga_refs *re
 		const char *to = strcmp(c->key, key) ? NULL : strchr(c->value, ':');
 
 		for (size_t k = 0; to && k < all.n; k++)
-			if (writes(to + 1, all.v[k].name) &&
-			    ga_object_here(e->repo, &all.v[k].oid))
+			if (writes(to + 1, all.v[k].name) && ga_object_here(e->repo, &all.v[k].oid))
 				ga_refs_add(ret, all.v[k].name, &all.v[k].oid);
 	}
 	return 0;

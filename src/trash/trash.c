@@ -64,8 +64,7 @@ static int move_refs(struct ga_repo *r, const struct ga_session *s, const char *
 		return -1;
 	if (!rc)
 		ga_ref_updates_move(&u, s->id.branch, tip, &oid);
-	if (keep_own(r, s, rc ? NULL : &oid, stamp, &u, err) ||
-	    ga_refs_list(r, prefix, &refs, err))
+	if (keep_own(r, s, rc ? NULL : &oid, stamp, &u, err) || ga_refs_list(r, prefix, &refs, err))
 		return -1;
 	for (size_t i = 0; i < refs.n; i++) {
 		cleanup_free char *to = ga_strf(GA_TRASH_REFS "%s/%s", stamp,

@@ -140,8 +140,7 @@ int ga_spec_show_text(struct ga_spec *s, const char *at, const void *text, size_
 		      struct ga_error *err);
 /* Show this text in place of the system's file `at`, wherever that is; if the system has none,
  * nothing is shown. */
-int ga_spec_replace_text(struct ga_spec *s, const char *at, const char *text,
-			 struct ga_error *err);
+int ga_spec_replace_text(struct ga_spec *s, const char *at, const char *text, struct ga_error *err);
 
 /* Where an object directory of the host is shown inside; the caller frees it. It is the same in
  * every sandbox, because a private git dir that names it outlives the sandbox it was made for.
