@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "capture-internal.h"
 #include "ga/base/oidmap.h"

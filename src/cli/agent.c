@@ -103,7 +103,7 @@ void cli_apply_network(struct cli *c, const struct ga_config *conf, const struct
 {
 	free(c->allow_at);
 	c->allow_at = unused_list(conf);
-	c->env.net = (struct ga_start_network){
+	c->env.net = (struct ga_env_network){
 		.mode = (enum ga_network)conf->net.mode,
 		.allow = &conf->net.allow,
 		.sockets = &conf->net.sockets,

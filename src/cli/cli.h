@@ -56,7 +56,7 @@ enum cli_need {
 };
 
 struct cli {
-	struct ga_start_env env;   /* repository, git's configuration, state directory, paths */
+	struct ga_env env;   /* repository, git's configuration, state directory, paths */
 	struct ga_config settings; /* defaults and the user's file */
 	struct ga_strv overrides;  /* -c KEY=VALUE */
 	struct ga_sandbox *begun;  /* the sandbox that git-agent (front.c) began, or NULL ... */
@@ -107,7 +107,7 @@ struct cli_group {
 
 /* Open the repository, and its state directory if that is needed: for a command whose table does
  * not say so because it has something to begin before. Git may still be reading its configuration
- * when this returns; ga_start_config() waits for that. */
+ * when this returns; ga_env_config() waits for that. */
 int cli_open(struct cli *c, unsigned needs, struct ga_error *err);
 
 extern const struct cli_command cli_start, cli_resume, cli_attach, cli_shell, cli_logs, cli_wait,
@@ -161,7 +161,6 @@ int cli_read_session(struct cli *c, const char *name, struct ga_session *ret, in
  * not locked. */
 int cli_look_at_session(struct cli *c, const char *name, struct ga_session *ret,
 			struct ga_error *err);
-
 
 /* A path of the command line, from the top of the working tree: taken as it is, as listings print
  * paths, or from the current directory, as git takes them, if only that is `known`. Caller frees.

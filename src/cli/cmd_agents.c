@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "cli.h"
+#include "ga/agents/agents.h"
 #include "ga/base/json.h"
 #include "ga/base/nearest.h"
 #include "ga/base/quote.h"
-#include "ga/start/agents.h"
 
 struct options {
 	bool json, quiet;
@@ -102,8 +102,7 @@ static int find_preset(const struct cli *c, const char *name, const struct ga_pr
 		    : ga_hint(err, "'git agent agents' lists those that are known");
 }
 
-static void say_installed(const char *name, const char *before,
-			  const struct ga_agents_installed *i)
+static void say_installed(const char *name, const char *before, const struct ga_agents_installed *i)
 {
 	if (i->older)
 		cli_note("%s: %s stays: npm chose the older %s, the newest that supports the "

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "ga/on/on.h"

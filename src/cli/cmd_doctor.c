@@ -136,7 +136,7 @@ static void check_limits(struct cli *c, struct checks *k)
 /* What of PATH sessions do not have. */
 static void check_path(struct cli *c, struct checks *k)
 {
-	const struct ga_start_env *e = &c->env;
+	const struct ga_env *e = &c->env;
 	const struct ga_mount_place place = { e->home, NULL, e->path, e->state_root,
 					      e->agent_home, &e->conf.inside.rw };
 	cleanup_strv struct ga_strv ro = GA_STRV_INIT, dropped = GA_STRV_INIT;
@@ -179,12 +179,12 @@ static int scratch_spec(struct cli *c, const char *dir, struct ga_spec *s, struc
 	s->stage_dir = ga_path_join(dir, "stage");
 	s->project = ga_path_join(dir, "project");
 	s->home = ga_strdup(c->env.home);
-	s->home_source = ga_path_join(dir, "home");
+	s->home_dir.source = ga_path_join(dir, "home");
 	ga_strv_take(&s->lowers, ga_path_join(dir, "extras"));
 	ga_strv_take(&s->lowers, ga_path_join(dir, "base"));
 	s->upper = ga_path_join(dir, "upper");
 	s->work = ga_path_join(dir, "work");
-	s->git_upper = ga_path_join(dir, "git");
+	s->git.upper = ga_path_join(dir, "git");
 	ga_spec_environment(s, c->env.path, c->env.environ, &(const struct ga_strv)GA_STRV_INIT);
 	return 0;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "ga/base/quote.h"
 #include "ga/land/land.h"
 #include "ga/repo/refs.h"
-#include "ga/start/trash.h"
 #include "ga/sys/fd.h"
+#include "ga/trash/trash.h"
 #include "sessions.h"
 
 struct options {
@@ -38,8 +37,7 @@ static int trash_part(const struct ga_part_at *at, void *payload, struct ga_erro
 }
 
 /* The session goes last: its parts are found through it. */
-int cli_trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
-	      struct ga_error *err)
+int cli_trash(struct ga_env *e, struct ga_session *s, char **ret_where, struct ga_error *err)
 {
 	return ga_start_each_part(e, s, true, trash_part, NULL, err) ||
 	       ga_trash_session(e->repo, e->state_dir, s, ret_where, err) ? -1 : 0;
@@ -263,7 +261,7 @@ void cli_say_dropped(const struct ga_session *s, bool left)
 		 left ? ", with its leftovers" : "", s->name);
 }
 
-static int restore_one(const struct ga_start_env *e, const char *name,
+static int restore_one(const struct ga_env *e, const char *name,
 		       const struct ga_session *whole_or_null, struct ga_error *err);
 
 /* The session of a submodule that was dropped with the one it was a part of. */
@@ -286,7 +284,7 @@ static int restore_part(const struct ga_part_at *at, void *payload, struct ga_er
 }
 
 /* Restore a session behind its parts, which are found through it. 1: there is none. */
-static int restore_one(const struct ga_start_env *e, const char *name,
+static int restore_one(const struct ga_env *e, const char *name,
 		       const struct ga_session *whole_or_null, struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;

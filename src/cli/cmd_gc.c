@@ -10,8 +10,8 @@
 #include "ga/repo/pool.h"
 #include "ga/repo/refs.h"
 #include "ga/session/worktree.h"
-#include "ga/start/trash.h"
 #include "ga/sys/fd.h"
+#include "ga/trash/trash.h"
 #include "sessions.h"
 
 #define DAY 86400
@@ -175,7 +175,7 @@ static int sweep(struct gc *g, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv old = GA_STRV_INIT, when = GA_STRV_INIT, stale = GA_STRV_INIT,
 				    bases = GA_STRV_INIT, whys = GA_STRV_INIT;
-	const struct ga_start_env *e = &g->c->env;
+	const struct ga_env *e = &g->c->env;
 	const time_t now = time(NULL), before = now - KEEP_DAYS * DAY;
 	const bool dry = g->o->dry_run;
 

@@ -8,7 +8,7 @@
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
-#include "ga/start/home.h"
+#include "ga/home/home.h"
 #include "ga/sys/fd.h"
 #include "host.h"
 
@@ -31,7 +31,7 @@ int cli_find_home(struct cli *c, char **ret, struct ga_error *err)
 {
 	cleanup_error struct ga_error none = GA_ERROR_INIT;
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
-	struct ga_start_env *e = &c->env;
+	struct ga_env *e = &c->env;
 	cleanup_free char *branch = NULL;
 	struct ga_oid head;
 	int rc = 1;
@@ -56,7 +56,7 @@ int cli_find_home(struct cli *c, char **ret, struct ga_error *err)
 
 /* ---- show --------------------------------------------------------------------------------- */
 
-static json_t *show_json(const struct ga_start_env *e, const char *dir, bool there, bool in_use,
+static json_t *show_json(const struct ga_env *e, const char *dir, bool there, bool in_use,
 			 const struct ga_home_sizes *s)
 {
 	json_t *o = json_object(), *parts = json_array();
@@ -74,7 +74,7 @@ static json_t *show_json(const struct ga_start_env *e, const char *dir, bool the
 	return o;
 }
 
-static void show_text(const struct ga_start_env *e, const char *dir, bool there, bool in_use,
+static void show_text(const struct ga_env *e, const char *dir, bool there, bool in_use,
 		      const struct ga_home_sizes *s)
 {
 	static const char *const whose[] = {

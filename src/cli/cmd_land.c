@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "ga/base/json.h"
@@ -188,8 +186,7 @@ static int undo(struct cli *c, const struct options *o, const char *name, struct
 	struct ga_oid head;
 	json_t *j;
 
-	if (pick(c, name, &s, &lock, err) ||
-	    ga_land_undo(c->env.repo, &s, &head, err))
+	if (pick(c, name, &s, &lock, err) || ga_land_undo(c->env.repo, &s, &head, err))
 		return -1;
 	if (!o->json) {
 		if (ga_oid_is_zero(&head))
@@ -211,8 +208,7 @@ static int abort_merge(struct cli *c, const char *name, struct ga_error *err)
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_close int lock = -1;
 
-	if (pick(c, name, &s, &lock, err) ||
-	    ga_land_abort(c->env.repo, &s, err))
+	if (pick(c, name, &s, &lock, err) || ga_land_abort(c->env.repo, &s, err))
 		return -1;
 	cli_note("agent/%s: landing aborted", s.name);
 	return 0;

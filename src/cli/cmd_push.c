@@ -4,8 +4,8 @@
 #include "cli.h"
 #include "ga/base/quote.h"
 #include "ga/repo/refs.h"
-#include "ga/start/fetch.h"
 #include "ga/sys/fd.h"
+#include "ga/transfer/fetch.h"
 #include "sessions.h"
 
 struct options {

@@ -4,6 +4,7 @@
 #include "cli.h"
 #include "ga/base/quote.h"
 #include "ga/config/config.h"
+#include "ga/resume/resume.h"
 #include "ga/sys/fd.h"
 #include "sessions.h"
 
@@ -60,13 +61,13 @@ int cli_resume_session(struct cli *c, const char *name, const struct ga_start_op
 	cleanup_close int lock = -1;
 	struct ga_start_opts so = *how;
 
-	so.expose = &expose;
+	so.view.expose = &expose;
 	if (cli_restore_trashed(c, name, err) || cli_pick_session(c, name, false, &s, &lock, err) ||
 	    check_layers(&s, err) || settle(c, &s, o, &conf, &net, filter, &so, err) ||
 	    (exposed && cli_find_exposed(c, exposed, &expose, err)))
 		return cli_not_started(err);
 	cli_before_run(c, quiet);
-	if (ga_start_resume(&c->env, &so, &s, &lock, &st, err))
+	if (ga_resume(&c->env, &so, &s, &lock, &st, err))
 		return cli_not_started(err);
 	return cli_run_and_capture(c, &st, quiet, err);
 }

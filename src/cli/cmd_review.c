@@ -2,7 +2,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "ga/base/parse.h"
@@ -132,8 +131,7 @@ static int print_text(struct cli *c, const struct options *o, struct ga_session 
 	if (cli_palette(c, "diff", &colours, &palette, err) ||
 	    cli_pager_begin(c, "diff", &out, &pager, err))
 		return -1;
-	rc = ga_report_text(c->env.repo, s, r, is_landing(c, s), palette != NULL,
-			    &out, err);
+	rc = ga_report_text(c->env.repo, s, r, is_landing(c, s), palette != NULL, &out, err);
 	if (!rc && !o->stat)
 		rc = ga_review_since(c->env.repo, r, former, palette, &out, err);
 	if (!rc && !o->stat)

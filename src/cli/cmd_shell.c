@@ -25,7 +25,7 @@ static char *default_shell(void)
 static int run_beside(const struct ga_session *s, const struct ga_live_peer *peer,
 		      const struct ga_start_opts *so, int *ret_status, struct ga_error *err)
 {
-	cleanup_free char *cwd = ga_start_cwd(s->id.project);
+	cleanup_free char *cwd = ga_agents_cwd(s->id.project);
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	struct ga_run_command cmd = { .cwd = cwd, .unfiltered = so->unfiltered };
 

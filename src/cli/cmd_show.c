@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
-#include <time.h>
 
 #include "cli.h"
 #include "ga/base/parse.h"

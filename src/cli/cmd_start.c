@@ -38,7 +38,7 @@ static const struct cli_opt opts[] = {
 
 static void print_plan(const struct ga_start *st)
 {
-	cleanup_free char *line = ga_quote_shell_words(&st->argv);
+	cleanup_free char *line = ga_quote_shell_words(&st->command.argv);
 	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
 
 	ga_quote_add_text(&safe, line, strlen(line));
@@ -82,10 +82,10 @@ static int settle(struct cli *c, const struct options *o, const struct cli_filte
 	    (o->ignored && ga_config_set_key(conf, "ignored", o->ignored, err)) ||
 	    cli_set_network(&o->run.net, NULL, conf, net, err))
 		return -1;
-	so->dirty = (enum ga_dirty)conf->dirty;
-	so->hide_ignored = conf->ignored == GA_IGNORED_HIDE;
-	so->live = o->live || (conf->tree == GA_TREE_LIVE && !o->base &&
-			       so->dirty != GA_DIRTY_IGNORE);
+	so->view.dirty = (enum ga_dirty)conf->dirty;
+	so->view.hide_ignored = conf->ignored == GA_IGNORED_HIDE;
+	so->view.live = o->live || (conf->tree == GA_TREE_LIVE && !o->base &&
+			       so->view.dirty != GA_DIRTY_IGNORE);
 	cli_apply_settings(c, conf, filter, so);
 	cli_apply_network(c, conf, net);
 	return 0;
@@ -185,7 +185,7 @@ static int run_on(struct cli *c, const struct options *o, const char *task, size
 
 	c->untrusted = o->run.untrusted;
 	if (options_there(o, task, &there, err) ||
-	    cli_open(c, CLI_NEED_REPO | CLI_NEED_STATE, err) || ga_start_config(&c->env, err) ||
+	    cli_open(c, CLI_NEED_REPO | CLI_NEED_STATE, err) || ga_env_config(&c->env, err) ||
 	    cli_on_start(c, &so, err))
 		return cli_not_started(err);
 	return 0;
@@ -195,7 +195,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 {
 	const struct options *o = p;
 	cleanup_(ga_start_release) struct ga_start st = GA_START_INIT;
-	struct ga_start_opts so = { .name = o->name, .base_rev = o->base, .live = o->live,
+	struct ga_start_opts so = { .name = o->name,
+				    .view = { .base_rev = o->base, .live = o->live },
 				    .no_setup = o->no_setup, .argv = argv, .argc = argc };
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	cleanup_strv struct ga_strv expose = GA_STRV_INIT, net = GA_STRV_INIT;
@@ -219,8 +220,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	if (settle(c, o, &filter, &so, &conf, &net, err) ||
 	    cli_find_exposed(c, &o->run.expose, &expose, err))
 		return cli_not_started(err);
-	so.expose = &expose;
-	if (o->live && so.dirty == GA_DIRTY_IGNORE) {
+	so.view.expose = &expose;
+	if (o->live && so.view.dirty == GA_DIRTY_IGNORE) {
 		(void)ga_fail(err, GA_EUSAGE,
 			      "--live shows uncommitted work: --dirty ignore cannot be used");
 		return ga_hint(err, "with --dirty carry it does, whatever is configured");

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "ga/repo/objects.h"
-#include "sessions.h"
 
 #define SESSIONS_MAX 50 /* that are compared with each other */
 
@@ -31,8 +30,7 @@ static int count(struct cli *c, const struct ga_oid *tip, const struct ga_oid *h
 		 size_t *ret, struct ga_error *err)
 {
 	cleanup_free struct ga_oid *list = NULL;
-	int rc = ga_rev_list_bounded(c->env.repo, tip, 1, has, n, CLI_COMMITS_MAX, &list, ret,
-				     err);
+	int rc = ga_rev_list_bounded(c->env.repo, tip, 1, has, n, CLI_COMMITS_MAX, &list, ret, err);
 
 	if (rc > 0)
 		*ret = CLI_COMMITS_MAX;

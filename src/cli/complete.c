@@ -11,7 +11,6 @@
 #include "ga/repo/objects.h"
 #include "ga/review/report.h"
 #include "ga/session/session.h"
-#include "ga/start/trash.h"
 #include "sessions.h"
 
 #define PATHS_MAX 2000 /* of one session */

@@ -105,12 +105,12 @@ int cli_context_init(struct cli *c, unsigned needs, struct ga_error *err)
 	}
 	if (cli_open(c, needs, err))
 		return -1;
-	return needs & CLI_NEED_STATE ? ga_start_config(&c->env, err) : 0;
+	return needs & CLI_NEED_STATE ? ga_env_config(&c->env, err) : 0;
 }
 
 static int open_state(struct cli *c, struct ga_error *err)
 {
-	struct ga_start_env *e = &c->env;
+	struct ga_env *e = &c->env;
 	cleanup_free char *q = NULL;
 
 	if (ga_store_open(e->state_root, ga_repo_info(e->repo)->id, &e->state_dir, err))
@@ -124,7 +124,7 @@ static int open_state(struct cli *c, struct ga_error *err)
 
 int cli_open(struct cli *c, unsigned needs, struct ga_error *err)
 {
-	struct ga_start_env *e = &c->env;
+	struct ga_env *e = &c->env;
 
 	if (ga_repo_open(".", &e->repo, err))
 		return -1;
@@ -135,7 +135,7 @@ int cli_open(struct cli *c, unsigned needs, struct ga_error *err)
 
 void cli_context_release(struct cli *c)
 {
-	struct ga_start_env *e = &c->env;
+	struct ga_env *e = &c->env;
 
 	/* a sandbox that no start took */
 	ga_run_finish(c->begun);
@@ -157,7 +157,7 @@ void cli_context_release(struct cli *c)
 	free(e->stage);
 	free(e->init);
 	free(e->bwrap);
-	*e = (struct ga_start_env){ 0 };
+	*e = (struct ga_env){ 0 };
 	ga_config_release(&c->settings);
 	ga_strv_release(&c->overrides);
 }

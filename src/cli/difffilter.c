@@ -54,8 +54,7 @@ static int run(const char *filter, const struct ga_buf *in, struct ga_buf *ret,
 	return ga_hint(err, "it has to print a line for each that it reads");
 }
 
-void walk_print_diff(struct cli_walk *w, const struct ga_buf *head,
-		     const struct ga_buf *diff)
+void walk_print_diff(struct cli_walk *w, const struct ga_buf *head, const struct ga_buf *diff)
 {
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;

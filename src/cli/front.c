@@ -96,7 +96,7 @@ static void load(const char *project, struct ga_error *err)
 }
 
 /* Begin the sandbox of a session in the working tree around us. */
-static int begin(struct ga_start_env *e, const char *project, const struct command *command,
+static int begin(struct ga_env *e, const char *project, const struct command *command,
 		 struct ga_error *err)
 {
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
@@ -121,7 +121,7 @@ static int begin(struct ga_start_env *e, const char *project, const struct comma
 }
 
 /* Returns only on failure. */
-static int become_main(const struct ga_start_env *e, int keeper, char **argv, struct ga_error *err)
+static int become_main(const struct ga_env *e, int keeper, char **argv, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_parent(e->init), *fd = ga_strf("%d", keeper);
 	cleanup_free char *program = ga_path_join(dir, "git-agent-main"), *q = ga_escape(program);
@@ -137,7 +137,7 @@ static int become_main(const struct ga_start_env *e, int keeper, char **argv, st
 int main(int argc, char **argv)
 {
 	struct ga_error err = GA_ERROR_INIT, ignored = GA_ERROR_INIT;
-	struct ga_start_env env = { 0 };
+	struct ga_env env = { 0 };
 	struct command command = { .words = GA_STRV_INIT };
 
 	if (argc < 1)

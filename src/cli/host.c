@@ -15,7 +15,7 @@
 
 #define SHIMS "/git-agent/shims"
 
-static int find_home(struct ga_start_env *e, struct ga_error *err)
+static int find_home(struct ga_env *e, struct ga_error *err)
 {
 	const char *home = getenv("HOME");
 
@@ -39,7 +39,7 @@ char *cli_own_program(struct ga_error *err)
 	return ga_strndup(self, (size_t)n);
 }
 
-int cli_find_programs(struct ga_start_env *e, struct ga_error *err)
+int cli_find_programs(struct ga_env *e, struct ga_error *err)
 {
 	cleanup_free char *self = cli_own_program(err), *dir = NULL;
 
@@ -80,7 +80,7 @@ void cli_risk_paths(const struct ga_config *conf, struct ga_risk_paths *ret)
 	ret->strict = conf->risk.strict;
 }
 
-void cli_take_settings(struct ga_start_env *e, const struct ga_config *conf)
+void cli_take_settings(struct ga_env *e, const struct ga_config *conf)
 {
 	ga_config_release(&e->conf);
 	ga_config_copy(&e->conf, conf);
@@ -126,7 +126,7 @@ static char *real_path(const char *path)
 	}
 }
 
-int cli_find_host(struct ga_start_env *e, struct ga_error *err)
+int cli_find_host(struct ga_env *e, struct ga_error *err)
 {
 	const char *path = getenv("PATH");
 
@@ -138,7 +138,7 @@ int cli_find_host(struct ga_start_env *e, struct ga_error *err)
 	return find_home(e, err);
 }
 
-int cli_read_settings(struct ga_start_env *e, struct ga_config *ret, const struct ga_strv *words,
+int cli_read_settings(struct ga_env *e, struct ga_config *ret, const struct ga_strv *words,
 		      struct ga_error *err)
 {
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
@@ -154,7 +154,7 @@ int cli_read_settings(struct ga_start_env *e, struct ga_config *ret, const struc
 		return -1;
 	cli_take_settings(e, &conf);
 	cli_risk_paths(&conf, &e->risk_own);
-	e->net = (struct ga_start_network){ .mode = (enum ga_network)conf.net.mode };
+	e->net = (struct ga_env_network){ .mode = (enum ga_network)conf.net.mode };
 	e->agent_home = ga_strdup(conf.home);
 	if (!ga_presets_parse(&conf.agents, &e->agents))
 		return ga_fail(err, GA_EFATAL, "'agents' of the settings has more than %d names",

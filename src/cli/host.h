@@ -27,15 +27,15 @@ int cli_make_keeper(void);
 char *cli_own_program(struct ga_error *err);
 /* Find our helper programs: beside this one (in the build tree, or once installed), or in libexec.
  */
-int cli_find_programs(struct ga_start_env *e, struct ga_error *err);
+int cli_find_programs(struct ga_env *e, struct ga_error *err);
 /* Take the environment, HOME and PATH into `e`. */
-int cli_find_host(struct ga_start_env *e, struct ga_error *err);
+int cli_find_host(struct ga_env *e, struct ga_error *err);
 /* After that, read the settings: built-in ones and the user's file go to `ret`; what `e` has
  * of settings is made from these and the KEY=VALUE `words`. */
-int cli_read_settings(struct ga_start_env *e, struct ga_config *ret, const struct ga_strv *words,
+int cli_read_settings(struct ga_env *e, struct ga_config *ret, const struct ga_strv *words,
 		      struct ga_error *err);
 /* Make these the settings of the session at hand. */
-void cli_take_settings(struct ga_start_env *e, const struct ga_config *conf);
+void cli_take_settings(struct ga_env *e, const struct ga_config *conf);
 /* Take risk.* and filters of these settings; replaces what `ret` has. */
 void cli_risk_paths(const struct ga_config *conf, struct ga_risk_paths *ret);
 

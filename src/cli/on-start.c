@@ -185,16 +185,16 @@ static int choose_base(struct cli *c, const struct cli_on_start *o, const struct
 		       struct ga_on *on, struct ga_error *err)
 {
 	cleanup_free char *objects = ga_on_objects(c->env.state_dir, on->name);
-	struct ga_start_opts so = { .base_rev = o->base, .argv = o->argv, .argc = o->argc };
+	struct ga_start_opts so = { .view.base_rev = o->base, .argv = o->argv, .argc = o->argc };
 	cleanup_strv struct ga_strv notes = GA_STRV_INIT;
 	struct ga_oid shown;
 	struct cli_filter filter;
 
 	if (cli_parse_filter(NULL, true, &filter, err))
 		return -1;
-	so.dirty = (enum ga_dirty)conf->dirty;
+	so.view.dirty = (enum ga_dirty)conf->dirty;
 	cli_apply_settings(c, conf, &filter, &so);
-	if (ga_start_choose(&c->env, &so, objects, &on->base, &shown, &notes, err))
+	if (ga_view_choose(&c->env, &so.view, objects, &on->base, &shown, &notes, err))
 		return -1;
 	if (!ga_oid_equal(&shown, &on->base))
 		on->snapshot = shown;

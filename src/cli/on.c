@@ -14,8 +14,8 @@
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/base/trace.h"
-#include "ga/start/fetch.h"
 #include "ga/sys/fd.h"
+#include "ga/transfer/fetch.h"
 #include "host.h"
 #include "sessions.h"
 

@@ -12,8 +12,8 @@
 #include "ga/on/on.h"
 #include "ga/run/run.h"
 #include "ga/session/wip.h"
-#include "ga/start/trash.h"
 #include "ga/sys/fd.h"
+#include "ga/trash/trash.h"
 #include "sessions.h"
 
 int cli_capture_interrupted(struct cli *c, struct ga_session *s, int lock, struct ga_error *err)

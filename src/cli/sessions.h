@@ -57,17 +57,17 @@ int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error 
 /* The working tree of the first submodule whose part of the session would lose anything, by the
  * three functions above, or cannot be looked at: `*ret_dir`, NULL if there is none. Caller
  * frees. */
-int cli_part_work(const struct ga_start_env *e, const struct ga_session *s, char **ret_dir,
+int cli_part_work(const struct ga_env *e, const struct ga_session *s, char **ret_dir,
 		  struct ga_error *err);
 
 /* ga_land_check_over() of a session and of its submodules' parts. */
-int cli_check_over(const struct ga_start_env *e, struct ga_session *s, struct ga_error *err);
+int cli_check_over(const struct ga_env *e, struct ga_session *s, struct ga_error *err);
 
 /* May the branch land, as far as submodules go? Not while one has open flags of its own, or if it
  * moves one to a commit that is on no branch there, or that cannot be looked at. */
-int cli_check_parts(const struct ga_start_env *e, const struct ga_session *s, struct ga_error *err);
+int cli_check_parts(const struct ga_env *e, const struct ga_session *s, struct ga_error *err);
 /* After landing, say what is left to be done in the submodules. */
-int cli_say_parts(const struct ga_start_env *e, const struct ga_session *s, struct ga_error *err);
+int cli_say_parts(const struct ga_env *e, const struct ga_session *s, struct ga_error *err);
 
 /* Move a locked session that has ended to the trash, if all of it was captured and it left nothing
  * at all; with --rm also if 'git agent drop' would need no --force, else say why it stays. True:
@@ -82,8 +82,7 @@ int cli_restore_trashed(struct cli *c, const char *name, struct ga_error *err);
 int cli_finish_drop(struct cli *c, const char *name, struct ga_error *err);
 
 /* Move a locked session to the trash, with its submodules' parts. As ga_trash_session(). */
-int cli_trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
-	      struct ga_error *err);
+int cli_trash(struct ga_env *e, struct ga_session *s, char **ret_where, struct ga_error *err);
 
 #define CLI_VALUE_FILTER(member) \
 	CLI_VALUE(member, "terminal-filter", 0, "on|off", \

@@ -2,7 +2,6 @@
  *
  * What commands have to say and to ask of a session's submodules.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -37,7 +36,7 @@ static int find_work(const struct ga_part_at *at, void *payload, struct ga_error
 			      : ga_start_each_part(at->env, at->s, false, find_work, payload, err);
 }
 
-int cli_part_work(const struct ga_start_env *e, const struct ga_session *s, char **ret_dir,
+int cli_part_work(const struct ga_env *e, const struct ga_session *s, char **ret_dir,
 		  struct ga_error *err)
 {
 	*ret_dir = NULL;
@@ -76,7 +75,7 @@ static int check_over(const struct ga_part_at *at, void *payload, struct ga_erro
 	return -1;
 }
 
-int cli_check_over(const struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
+int cli_check_over(const struct ga_env *e, struct ga_session *s, struct ga_error *err)
 {
 	return ga_land_check_over(e->repo, s, err) ||
 	       ga_start_each_part(e, s, false, check_over, NULL, err) ? -1 : 0;
@@ -171,7 +170,7 @@ static int check(const struct ga_part_at *at, void *payload, struct ga_error *er
 	return check_flags(at, err) ? -1 : cli_check_parts(at->env, at->s, err);
 }
 
-int cli_check_parts(const struct ga_start_env *e, const struct ga_session *s, struct ga_error *err)
+int cli_check_parts(const struct ga_env *e, const struct ga_session *s, struct ga_error *err)
 {
 	struct around a = { e->repo, s };
 
@@ -216,7 +215,7 @@ static int say(const struct ga_part_at *at, void *payload, struct ga_error *err)
 	return cli_say_parts(at->env, at->s, err);
 }
 
-int cli_say_parts(const struct ga_start_env *e, const struct ga_session *s, struct ga_error *err)
+int cli_say_parts(const struct ga_env *e, const struct ga_session *s, struct ga_error *err)
 {
 	struct around a = { e->repo, s };
 

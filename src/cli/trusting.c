@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "ga/agents/project-config.h"
 #include "ga/base/parse.h"
 #include "trusting.h"
 
@@ -6,10 +7,10 @@
 #include <time.h>
 
 #include "ask.h"
+#include "ga/agents/agents.h"
 #include "ga/base/path.h"
 #include "ga/config/yaml.h"
 #include "ga/repo/objects.h"
-#include "ga/start/agents.h"
 
 static const char name[] = GA_CONFIG_REPOSITORY_FILE;
 
@@ -23,7 +24,7 @@ void cli_grants_release(struct cli_grants *g)
 /* Where trust of this repository is kept. */
 static char *trust_dir(const struct cli *c)
 {
-	const struct ga_start_env *e = &c->env;
+	const struct ga_env *e = &c->env;
 
 	/* 'config' and the like do not create a state directory */
 	return e->state_dir ? ga_strdup(e->state_dir)

@@ -9,7 +9,7 @@
 #include "ga/config/trust.h"
 
 /* The repository's file at a commit, what in it needs trust, and what the user trusted before; or
- * what needs trust because an agent goes by files of that commit (ga/start/agents.h). */
+ * what needs trust because an agent goes by files of that commit (ga/agents/agents.h). */
 struct cli_grants {
 	const char *agent;       /* NULL: it is the repository's file */
 	bool never;              /* an agent cannot be trusted with it */

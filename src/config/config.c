@@ -153,9 +153,8 @@ static void add_grant(const struct ga_config *c, const struct place *p, const st
 }
 
 /* Returns 1 if the key keeps its value. */
-static int check_repository(struct ga_config *c, const struct place *p,
-			    const struct config_key *k, const char *text,
-			    const union config_value *v, struct ga_error *err)
+static int check_repository(struct ga_config *c, const struct place *p, const struct config_key *k,
+			    const char *text, const union config_value *v, struct ga_error *err)
 {
 	/* only words and numbers have an order */
 	enum verdict verdict = judge(c, k, k->repository == KEY_TRUST ? 0 : v->n);
@@ -238,8 +237,7 @@ static int set(struct ga_config *c, const struct config_key *k, const char *text
 
 /* ---- a file ---------------------------------------------------------------- */
 
-static int unknown(const struct place *p, const char *group, const char *word,
-		   struct ga_error *err)
+static int unknown(const struct place *p, const char *group, const char *word, struct ga_error *err)
 {
 	cleanup_free char *cut = ga_strndup(word, SHOWN), *q = shown(word);
 	cleanup_free char *near = config_nearest(group, cut);

@@ -134,8 +134,7 @@ static struct ga_yaml *add_item(struct ga_yaml *in)
 	return &in->v[in->n++];
 }
 
-static int take_node(struct loader *l, const yaml_event_t *ev, unsigned depth,
-		     struct ga_yaml *ret);
+static int take_node(struct loader *l, const yaml_event_t *ev, unsigned depth, struct ga_yaml *ret);
 
 static int take_list(struct loader *l, unsigned depth, struct ga_yaml *ret)
 {

@@ -4,7 +4,6 @@
  * it was killed, is completed if HEAD says that it happened, and else rolled back.
  */
 #include <string.h>
-#include <unistd.h>
 
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"

@@ -11,7 +11,6 @@
 
 #include "ga/base/clock.h"
 #include "ga/sys/fd.h"
-#include "netplan-internal.h"
 #include "relay-internal.h"
 
 #define EVENTS 64      /* events handled before the supervisor has its turn */

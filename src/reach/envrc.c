@@ -5,7 +5,6 @@
  */
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "ga/base/path.h"
 #include "ga/base/quote.h"

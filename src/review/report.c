@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "ga/base/strmap.h"
-#include "ga/repo/objects.h"
-#include "ga/repo/refs.h"
 #include "review-internal.h"
 
 

@@ -131,7 +131,7 @@ static void add_path(struct ga_spec *s, const char *host)
 		p += strcspn(p, ":");
 	}
 	ga_strv_pushf(&s->env, "PATH=%s:%s/" GA_AGENT_BIN, b.len ? b.ptr : GA_SYSTEM_PATH,
-		      s->home_named ? s->home_named : s->home);
+		      s->names.home ? s->names.home : s->home);
 }
 
 static void add_places(struct ga_spec *s, const char *const *host_env)
@@ -148,10 +148,10 @@ static void add_places(struct ga_spec *s, const char *const *host_env)
 /* Is `rel`, relative to home, read-only inside? */
 static bool read_only(const struct ga_spec *s, const char *rel)
 {
-	if (ga_strv_above(&s->tools, rel))
+	if (ga_strv_above(&s->host.tools, rel))
 		return true;
-	for (size_t i = 0; i < s->ro.n; i++) {
-		const char *ro = ga_path_below(s->ro.v[i], s->home);
+	for (size_t i = 0; i < s->host.ro.n; i++) {
+		const char *ro = ga_path_below(s->host.ro.v[i], s->home);
 
 		if (ro && ga_path_inside(rel, ro))
 			return true;
@@ -174,9 +174,9 @@ void ga_spec_environment(struct ga_spec *s, const char *path, const char *const 
 	const char *shell = ga_environ_get(host_env, "SHELL");
 
 	ga_strv_release(&s->env);
-	ga_strv_pushf(&s->env, "HOME=%s", s->home_named ? s->home_named : s->home);
-	if (s->project_named)
-		ga_strv_pushf(&s->env, "PWD=%s", s->project_named);
+	ga_strv_pushf(&s->env, "HOME=%s", s->names.home ? s->names.home : s->home);
+	if (s->names.project)
+		ga_strv_pushf(&s->env, "PWD=%s", s->names.project);
 	add_path(s, path);
 	if (user || login)
 		ga_strv_pushf(&s->env, "USER=%s", user ? user : login);

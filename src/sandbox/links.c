@@ -24,26 +24,26 @@ static void release(struct ga_user_link *l)
 
 void sandbox_links_release(struct ga_spec *s)
 {
-	for (size_t i = 0; i < s->n_links; i++)
-		release(&s->links[i]);
-	free(s->links);
-	free(s->home_named);
-	free(s->project_named);
+	for (size_t i = 0; i < s->names.n; i++)
+		release(&s->names.v[i]);
+	free(s->names.v);
+	free(s->names.home);
+	free(s->names.project);
 }
 
 char *ga_spec_place(const struct ga_spec *s, const char *path)
 {
 	char *p = ga_strdup(path);
 
-	for (size_t n = 0, i = 0; n < LINKS_MAX && i < s->n_links;) {
-		const char *below = ga_path_below(p, s->links[i].at);
+	for (size_t n = 0, i = 0; n < LINKS_MAX && i < s->names.n;) {
+		const char *below = ga_path_below(p, s->names.v[i].at);
 		char *next;
 
 		if (!below) {
 			i++;
 			continue;
 		}
-		next = ga_strf("%s%s%s", s->links[i].to, *below ? "/" : "", below);
+		next = ga_strf("%s%s%s", s->names.v[i].to, *below ? "/" : "", below);
 		free(p);
 		p = next;
 		n++;
@@ -57,11 +57,11 @@ static bool is_taken(const struct ga_spec *s, const char *at)
 {
 	static const char *const own[] = { "/run/git-agent", "/run/git-agent-ssh", NULL };
 
-	for (size_t i = 0; i < s->ro.n; i++)
-		if (ga_path_inside(s->ro.v[i], at))
+	for (size_t i = 0; i < s->host.ro.n; i++)
+		if (ga_path_inside(s->host.ro.v[i], at))
 			return true;
-	for (size_t i = 0; i < s->rw.n; i++)
-		if (ga_path_inside(s->rw.v[i], at))
+	for (size_t i = 0; i < s->host.rw.n; i++)
+		if (ga_path_inside(s->host.rw.v[i], at))
 			return true;
 	for (size_t i = 0; sandbox_root_names[i]; i++) {
 		size_t n = strlen(sandbox_root_names[i]);
@@ -75,8 +75,8 @@ static bool is_taken(const struct ga_spec *s, const char *at)
 
 static bool has(const struct ga_spec *s, const char *at)
 {
-	for (size_t i = 0; i < s->n_links; i++)
-		if (!strcmp(s->links[i].at, at))
+	for (size_t i = 0; i < s->names.n; i++)
+		if (!strcmp(s->names.v[i].at, at))
 			return true;
 	return false;
 }
@@ -104,8 +104,8 @@ static bool take(struct ga_spec *s, const char *at, const char *target)
 		release(&l);
 		return false;
 	}
-	s->links = ga_reallocarray(s->links, s->n_links + 1, sizeof(*s->links));
-	s->links[s->n_links++] = l;
+	s->names.v = ga_reallocarray(s->names.v, s->names.n + 1, sizeof(*s->names.v));
+	s->names.v[s->names.n++] = l;
 	return true;
 }
 
@@ -158,15 +158,15 @@ static bool step(struct ga_spec *s, struct walk *w)
 static char *take_all(struct ga_spec *s, const char *path, const char *real)
 {
 	struct walk w = { ga_strdup("/"), ga_strdup(path), false, 0 };
-	size_t before = s->n_links;
+	size_t before = s->names.n;
 	bool ok = true;
 
 	while (ok && *w.rest)
 		ok = step(s, &w);
 	ok = ok && !strcmp(w.at, real);
 	walk_to(&w, NULL, NULL);
-	while (!ok && s->n_links > before)
-		release(&s->links[--s->n_links]);
+	while (!ok && s->names.n > before)
+		release(&s->names.v[--s->names.n]);
 	return ok ? ga_strdup(path) : NULL;
 }
 
@@ -199,29 +199,29 @@ void ga_spec_find_links(struct ga_spec *s, const char *home, const char *pwd)
 	cleanup_free char *project = is_normal(pwd) ? project_part(s, pwd) : NULL;
 
 	if (is_normal(home) && strcmp(home, s->home) != 0)
-		s->home_named = take_all(s, home, s->home);
+		s->names.home = take_all(s, home, s->home);
 	if (project && strcmp(project, s->project) != 0)
-		s->project_named = take_all(s, project, s->project);
+		s->names.project = take_all(s, project, s->project);
 }
 
 /* Is it in a directory of home that is a mount, or one that such a mount is in? */
 static bool is_mounted(const struct ga_spec *s, const char *rel)
 {
-	for (size_t i = 0; i < s->tools.n; i++)
-		if (ga_path_inside(s->tools.v[i], rel))
+	for (size_t i = 0; i < s->host.tools.n; i++)
+		if (ga_path_inside(s->host.tools.v[i], rel))
 			return true;
-	return ga_strv_above(&s->tools, rel);
+	return ga_strv_above(&s->host.tools, rel);
 }
 
 void sandbox_make_links(const struct ga_spec *s, bool home, struct ga_buf *b)
 {
-	for (size_t i = 0; i < s->n_links; i++) {
-		const char *rel = ga_path_below(s->links[i].at, s->home);
+	for (size_t i = 0; i < s->names.n; i++) {
+		const char *rel = ga_path_below(s->names.v[i].at, s->home);
 		cleanup_free char *dest = rel ? ga_path_join("home", rel)
-					      : ga_strf("root%s", s->links[i].at);
+					      : ga_strf("root%s", s->names.v[i].at);
 
 		if (home == !!rel && !(rel && is_mounted(s, rel)))
-			sandbox_words(b, "symlink", s->links[i].target, dest, NULL);
+			sandbox_words(b, "symlink", s->names.v[i].target, dest, NULL);
 	}
 }
 

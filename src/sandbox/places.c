@@ -46,8 +46,8 @@ const char *sandbox_shown_by(const struct ga_spec *s, const char *path)
 	if (!dir)
 		dir = ga_path_within(path, sandbox_brew_dirs);
 	if (!dir)
-		dir = ga_strv_above(&s->ro, path);
-	return dir ? dir : ga_strv_above(&s->rw, path);
+		dir = ga_strv_above(&s->host.ro, path);
+	return dir ? dir : ga_strv_above(&s->host.rw, path);
 }
 
 bool sandbox_is_system(const char *path)

@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
@@ -27,11 +26,11 @@ static int add_project(const struct ga_spec *s, const char *dest, struct ga_buf 
 	count(b, s->lowers.n);
 	for (size_t i = 0; i < s->lowers.n; i++)
 		ga_buf_add0(b, s->lowers.v[i]);
-	if (s->git_lower)
-		sandbox_words(b, "overlay", git, s->git_upper, s->git_work, "1", s->git_lower,
+	if (s->git.lower)
+		sandbox_words(b, "overlay", git, s->git.upper, s->git.work, "1", s->git.lower,
 			      NULL);
 	else
-		sandbox_words(b, "bind-rw", s->git_upper, git, NULL);
+		sandbox_words(b, "bind-rw", s->git.upper, git, NULL);
 	return 0;
 }
 
@@ -163,8 +162,7 @@ static void hide_in(const char *parent, const struct ga_strv *masks, struct ga_b
 
 /* Mask what may hold credentials in these directories, before anything is mounted in them. A file
  * that is shown on its own is surrounded by the agents' home. */
-static void hide_credentials(const struct ga_spec *s, const struct ga_strv *shown,
-			     struct ga_buf *b)
+static void hide_credentials(const struct ga_spec *s, const struct ga_strv *shown, struct ga_buf *b)
 {
 	cleanup_strv struct ga_strv masks = GA_STRV_INIT, parents = GA_STRV_INIT;
 
@@ -189,21 +187,21 @@ void ga_spec_plan_home(const struct ga_spec *s, struct ga_buf *b)
 	const char *project = ga_path_below(s->project, s->home);
 	cleanup_strv struct ga_strv shown = GA_STRV_INIT;
 
-	if (s->home_upper)
-		sandbox_words(b, "overlay", "home", s->home_upper, s->home_work, "1",
-			      s->home_source, NULL);
+	if (s->home_dir.upper)
+		sandbox_words(b, "overlay", "home", s->home_dir.upper, s->home_dir.work, "1",
+			      s->home_dir.source, NULL);
 	else
-		sandbox_words(b, "bind-rw", s->home_source, "home", NULL);
+		sandbox_words(b, "bind-rw", s->home_dir.source, "home", NULL);
 	sandbox_make_links(s, true, b);
 	if (project)
 		fix_parents(project, b);
-	for (size_t i = 0; i < s->tools.n; i++)
+	for (size_t i = 0; i < s->host.tools.n; i++)
 		/* a toolchain in the project is shown as part of that */
-		if (!project || !ga_path_inside(s->tools.v[i], project))
-			add_at_home(s, "bind-ro", s->tools.v[i], b);
-	hide_credentials(s, &s->tools, b);
-	for (size_t i = 0; i < s->ro.n; i++) {
-		const char *rel = ga_path_below(s->ro.v[i], s->home);
+		if (!project || !ga_path_inside(s->host.tools.v[i], project))
+			add_at_home(s, "bind-ro", s->host.tools.v[i], b);
+	hide_credentials(s, &s->host.tools, b);
+	for (size_t i = 0; i < s->host.ro.n; i++) {
+		const char *rel = ga_path_below(s->host.ro.v[i], s->home);
 
 		if (!rel)
 			continue;
@@ -211,8 +209,8 @@ void ga_spec_plan_home(const struct ga_spec *s, struct ga_buf *b)
 		ga_strv_push(&shown, rel);
 	}
 	hide_credentials(s, &shown, b);
-	for (size_t i = 0; i < s->rw.n; i++) {
-		const char *rel = ga_path_below(s->rw.v[i], s->home);
+	for (size_t i = 0; i < s->host.rw.n; i++) {
+		const char *rel = ga_path_below(s->host.rw.v[i], s->home);
 
 		if (rel)
 			add_at_home(s, "bind-rw", rel, b);

@@ -110,11 +110,11 @@ static int add_system(const struct ga_spec *s, struct ga_buf *b, struct ga_error
 
 static bool on_the_way(const struct ga_spec *s, const char *dir)
 {
-	for (size_t i = 0; i < s->ro.n; i++)
-		if (ga_path_inside(s->ro.v[i], dir))
+	for (size_t i = 0; i < s->host.ro.n; i++)
+		if (ga_path_inside(s->host.ro.v[i], dir))
 			return true;
-	for (size_t i = 0; i < s->rw.n; i++)
-		if (ga_path_inside(s->rw.v[i], dir))
+	for (size_t i = 0; i < s->host.rw.n; i++)
+		if (ga_path_inside(s->host.rw.v[i], dir))
 			return true;
 	return ga_path_inside(s->project, dir) || ga_path_inside(s->home, dir);
 }
@@ -195,18 +195,18 @@ static int by_text(const void *a, const void *b)
 /* A directory comes before what lies in it. */
 static void add_mounts(const struct ga_spec *s, struct ga_buf *b)
 {
-	cleanup_free const char **v = ga_calloc(s->ro.n + s->rw.n + 1, sizeof(*v));
+	cleanup_free const char **v = ga_calloc(s->host.ro.n + s->host.rw.n + 1, sizeof(*v));
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->ro.n; i++)
-		v[n++] = s->ro.v[i];
-	for (size_t i = 0; i < s->rw.n; i++)
-		v[n++] = s->rw.v[i];
+	for (size_t i = 0; i < s->host.ro.n; i++)
+		v[n++] = s->host.ro.v[i];
+	for (size_t i = 0; i < s->host.rw.n; i++)
+		v[n++] = s->host.rw.v[i];
 	qsort(v, n, sizeof(char *), by_text);
 	for (size_t i = 0; i < n; i++)
 		/* those below home are part of the plan for home */
 		if (!ga_path_inside(v[i], s->home))
-			at_same_place(b, ga_strv_has(&s->rw, v[i]) ? "bind-rw" : "bind-ro", v[i]);
+			at_same_place(b, ga_strv_has(&s->host.rw, v[i]) ? "bind-rw" : "bind-ro", v[i]);
 }
 
 /* What may hold credentials in environments outside of home. */
@@ -214,9 +214,9 @@ static void mask_environments(const struct ga_spec *s, struct ga_buf *b)
 {
 	cleanup_strv struct ga_strv shown = GA_STRV_INIT, masks = GA_STRV_INIT;
 
-	for (size_t i = 0; i < s->ro.n; i++)
-		if (!ga_path_inside(s->ro.v[i], s->home))
-			ga_strv_push(&shown, s->ro.v[i] + 1);
+	for (size_t i = 0; i < s->host.ro.n; i++)
+		if (!ga_path_inside(s->host.ro.v[i], s->home))
+			ga_strv_push(&shown, s->host.ro.v[i] + 1);
 	sandbox_tool_masks("/", &shown, &masks);
 	for (size_t i = 0; i < masks.n; i += 2) {
 		cleanup_free char *dest = ga_path_join("root", masks.v[i + 1]);
@@ -264,8 +264,8 @@ int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *
 		return -1;
 	add_resolver(s, b);
 	add_mounts(s, b);
-	for (size_t i = 0; i < s->devices.n; i++)
-		at_same_place(b, "device", s->devices.v[i]);
+	for (size_t i = 0; i < s->host.devices.n; i++)
+		at_same_place(b, "device", s->host.devices.v[i]);
 	mask_environments(s, b);
 	sandbox_make_links(s, false, b);
 	hide_real_home(s, b);

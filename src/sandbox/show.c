@@ -45,7 +45,7 @@ static int show(struct ga_spec *s, const struct what *what, const char *at, stru
 	cleanup_free char *real = place(at), *q = ga_escape(at);
 	struct stat st;
 
-	if (!ga_strv_above(&s->rw, real) && !ga_path_inside(real, s->home) &&
+	if (!ga_strv_above(&s->host.rw, real) && !ga_path_inside(real, s->home) &&
 	    !ga_path_inside(real, s->project) &&
 	    !ga_path_inside(real, "/proc") && !ga_path_inside(real, "/dev") &&
 	    (!sandbox_shown_by(s, real) || (!lstat(real, &st) && !S_ISDIR(st.st_mode)))) {
@@ -61,7 +61,7 @@ static int show(struct ga_spec *s, const struct what *what, const char *at, stru
 static bool is_at_home(const struct ga_spec *s, const char *at)
 {
 	return ga_path_below(at, s->home) && !ga_path_inside(at, s->project) &&
-	       !ga_strv_above(&s->rw, at);
+	       !ga_strv_above(&s->host.rw, at);
 }
 
 static int show_as_well(struct ga_spec *s, const struct what *what, const char *at,

@@ -24,17 +24,17 @@ void ga_spec_release(struct ga_spec *s)
 	free(s->stage_dir);
 	free(s->project);
 	free(s->home);
-	free(s->home_source);
-	free(s->home_upper);
-	free(s->home_work);
+	free(s->home_dir.source);
+	free(s->home_dir.upper);
+	free(s->home_dir.work);
 	free(s->feedback);
 	ga_strv_release(&s->kept);
 	ga_strv_release(&s->lowers);
 	free(s->upper);
 	free(s->work);
-	free(s->git_upper);
-	free(s->git_work);
-	free(s->git_lower);
+	free(s->git.upper);
+	free(s->git.work);
+	free(s->git.lower);
 	for (size_t i = 0; i < s->n_shared; i++)
 		ga_shared_release(&s->shared[i]);
 	free(s->shared);
@@ -50,11 +50,11 @@ void ga_spec_release(struct ga_spec *s)
 	sandbox_links_release(s);
 	ga_strv_release(&s->object_dirs);
 	ga_strv_release(&s->hidden_objects);
-	ga_strv_release(&s->tools);
-	ga_strv_release(&s->ro);
-	ga_strv_release(&s->rw);
-	ga_strv_release(&s->devices);
-	ga_strv_release(&s->dropped);
+	ga_strv_release(&s->host.tools);
+	ga_strv_release(&s->host.ro);
+	ga_strv_release(&s->host.rw);
+	ga_strv_release(&s->host.devices);
+	ga_strv_release(&s->host.dropped);
 	ga_strv_release(&s->env);
 	*s = (struct ga_spec)GA_SPEC_INIT;
 }
@@ -86,7 +86,7 @@ static bool normal(const char *path)
  * through the overlays. */
 static int check_private(const struct ga_spec *s, struct ga_error *err)
 {
-	cleanup_free char *stage = sandbox_real(s->stage_dir), *home = sandbox_real(s->home_source);
+	cleanup_free char *stage = sandbox_real(s->stage_dir), *home = sandbox_real(s->home_dir.source);
 	cleanup_free char *upper = s->upper ? sandbox_real(s->upper) : NULL;
 	cleanup_free char *project = sandbox_real(s->project);
 	cleanup_free char *real_home = sandbox_real(s->home);
@@ -110,26 +110,26 @@ static int check_private(const struct ga_spec *s, struct ga_error *err)
 	}
 	if (ga_path_inside(real_home, project))
 		return refuse(err, "the project", s->project, "is your home directory or holds it");
-	for (size_t i = 0; i < s->ro.n; i++) {
-		cleanup_free char *ro = sandbox_real(s->ro.v[i]);
+	for (size_t i = 0; i < s->host.ro.n; i++) {
+		cleanup_free char *ro = sandbox_real(s->host.ro.v[i]);
 
 		if (ga_path_inside(real_home, ro))
-			return refuse(err, "the read-only directory", s->ro.v[i],
+			return refuse(err, "the read-only directory", s->host.ro.v[i],
 				      "would show your home directory");
 	}
 	if (ga_path_inside(real_home, home))
-		return refuse(err, "the agents' home", s->home_source,
+		return refuse(err, "the agents' home", s->home_dir.source,
 			      "is your own home or holds it");
 	if (ga_path_inside(project, home))
 		return refuse(err, "the project", s->project, "lies inside the agents' home");
 	if (ga_path_inside(home, project))
-		return refuse(err, "the agents' home", s->home_source, "lies inside the project");
+		return refuse(err, "the agents' home", s->home_dir.source, "lies inside the project");
 	return 0;
 }
 
 int ga_spec_check(const struct ga_spec *s, struct ga_error *err)
 {
-	if (!normal(s->home) || !normal(s->project) || !normal(s->home_source) ||
+	if (!normal(s->home) || !normal(s->project) || !normal(s->home_dir.source) ||
 	    !normal(s->stage_dir))
 		return ga_fail(err, GA_ESTART, "home, project and session directory must be "
 					       "absolute paths without '.' and '..'");
@@ -141,20 +141,20 @@ int ga_spec_check(const struct ga_spec *s, struct ga_error *err)
 	}
 	if (ga_path_inside(s->home, s->project))
 		return refuse(err, "the project", s->project, "is your home directory or holds it");
-	for (size_t i = 0; i < s->ro.n; i++) {
-		const char *rel = ga_path_below(s->ro.v[i], s->home);
+	for (size_t i = 0; i < s->host.ro.n; i++) {
+		const char *rel = ga_path_below(s->host.ro.v[i], s->home);
 
 		if (rel && *rel && sandbox_is_secret(rel)) {
-			(void)refuse(err, "the read-only directory", s->ro.v[i],
+			(void)refuse(err, "the read-only directory", s->host.ro.v[i],
 				     "may hold credentials");
 			return ga_hint(err, "name the directories in it that programs are in");
 		}
-		if (!normal(s->ro.v[i]) || !strcmp(s->ro.v[i], "/") ||
-		    ga_path_inside(s->home, s->ro.v[i]))
-			return refuse(err, "the read-only directory", s->ro.v[i],
+		if (!normal(s->host.ro.v[i]) || !strcmp(s->host.ro.v[i], "/") ||
+		    ga_path_inside(s->home, s->host.ro.v[i]))
+			return refuse(err, "the read-only directory", s->host.ro.v[i],
 				      "would show your home directory");
-		if (ga_path_inside(s->ro.v[i], s->project))
-			return refuse(err, "the read-only directory", s->ro.v[i],
+		if (ga_path_inside(s->host.ro.v[i], s->project))
+			return refuse(err, "the read-only directory", s->host.ro.v[i],
 				      "lies inside the project");
 	}
 	return check_private(s, err);
@@ -170,10 +170,10 @@ static bool is_mounted(const struct ga_spec *s, const char *path)
 {
 	const char *rel = ga_path_below(path, s->home);
 
-	if (ga_path_inside(path, s->project) || ga_strv_above(&s->ro, path) ||
-	    ga_strv_above(&s->rw, path))
+	if (ga_path_inside(path, s->project) || ga_strv_above(&s->host.ro, path) ||
+	    ga_strv_above(&s->host.rw, path))
 		return true;
-	return rel ? ga_strv_above(&s->tools, rel) != NULL
+	return rel ? ga_strv_above(&s->host.tools, rel) != NULL
 		   : !ga_path_within(path, sandbox_fresh_dirs) && sandbox_in_system(path);
 }
 
@@ -185,7 +185,7 @@ bool sandbox_shows(const struct ga_spec *s, const char *path)
 static bool visible(const struct ga_spec *s, const char *path)
 {
 	const char *rel = path[0] == '/' ? ga_path_below(path, s->home) : NULL;
-	cleanup_free char *agents = rel ? ga_path_join(s->home_source, rel) : NULL;
+	cleanup_free char *agents = rel ? ga_path_join(s->home_dir.source, rel) : NULL;
 
 	if (!rel || is_mounted(s, path))
 		return sandbox_shows(s, path);

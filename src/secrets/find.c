@@ -4,10 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"
 
@@ -186,8 +184,7 @@ static bool look(const struct finder *f, const char *path, struct stat *ret)
 	return fd >= 0 && !fstat(fd, ret);
 }
 
-void finder_entry(struct finder *f, const char *path, const struct stat *st,
-		  enum ga_exposed_as as)
+void finder_entry(struct finder *f, const char *path, const struct stat *st, enum ga_exposed_as as)
 {
 	if (S_ISREG(st->st_mode))
 		look_at(f, path, st, as);

@@ -108,8 +108,7 @@ void finder_walk(struct finder *f, const char *dir);
 DIR *finder_opendir(struct finder *f, const char *path, int flags);
 /* find.c: look at one file of the working tree; `st` is what it is. */
 void finder_file(struct finder *f, const char *path, enum ga_exposed_as as);
-void finder_entry(struct finder *f, const char *path, const struct stat *st,
-		  enum ga_exposed_as as);
+void finder_entry(struct finder *f, const char *path, const struct stat *st, enum ga_exposed_as as);
 
 /* Does the file at `path` of the working tree hold no secret beyond those of its committed version
  * `oid`: its tier is no worse and every secret in it is there too, or they differ in line ends

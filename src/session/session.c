@@ -114,3 +114,28 @@ int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error
 	}
 	return 0;
 }
+
+int ga_session_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err)
+{
+	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
+	struct ga_oid oid;
+	int rc = ga_ref_read(r, "refs/heads/agent", &oid, err);
+
+	if (rc < 0)
+		return -1;
+	if (!rc) {
+		(void)ga_fail(err, GA_EFATAL,
+			      "branch 'agent' leaves no room for branches below 'agent/'");
+		return ga_hint(err, "'git branch -m agent NAME' gives it another name");
+	}
+	if (ga_refs_list(r, GA_SESSION_BRANCHES, &refs, err))
+		return -1;
+	for (size_t i = 0; i < refs.n; i++) {
+		const char *name = refs.v[i].name + strlen(GA_SESSION_BRANCHES);
+		/* where there is a branch agent/x/y there can be no agent/x */
+		cleanup_free char *first = ga_strndup(name, strcspn(name, "/"));
+
+		ga_strv_push(ret, first);
+	}
+	return 0;
+}

@@ -1,43 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ga/base/path.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
-#include "layers.h"
-#include "start.h"
+#include "ga/view/spec.h"
+#include "start-internal.h"
 
 #define ID_BYTES 16
 
-int start_make_surroundings(struct ga_start_env *e, const char *project, struct ga_spec *ret,
-			    struct ga_error *err)
-{
-	/* all stages mount on this directory, each in a mount namespace of its own */
-	if (ga_store_stage(e->state_root, &ret->stage_dir, err))
-		return -1;
-	ret->project = ga_strdup(project);
-	ret->home = ga_strdup(e->home);
-	ret->home_source = ga_strdup(e->agent_home);
-	ret->network = e->net.mode == GA_NETWORK_HOST;
-	ret->nested = e->conf.inside.nested;
-	return 0;
-}
-
 /* With what the settings show, and the user's paths. */
-static int make_all(struct ga_start_env *e, const char *project, struct ga_spec *ret,
+static int make_all(struct ga_env *e, const char *project, struct ga_spec *ret,
 		    struct ga_error *err)
 {
-	if (start_make_surroundings(e, project, ret, err) || start_add_mounts(e, project, ret, err))
+	if (ga_view_make_surroundings(e, project, ret, err) ||
+	    ga_view_add_mounts(e, project, ret, err))
 		return -1;
 	ga_spec_find_links(ret, ga_environ_get(e->environ, "HOME"),
 			   ga_environ_get(e->environ, "PWD"));
 	return 0;
 }
 
-static int prepare(struct ga_start_env *e, const char *project, struct ga_spec *ret_spec,
+static int prepare(struct ga_env *e, const char *project, struct ga_spec *ret_spec,
 		   struct ga_run_paths *ret_paths, struct ga_error *err)
 {
 	if (!e->bwrap && ga_find_bwrap(e->path, false, &e->bwrap, err))
@@ -46,7 +32,7 @@ static int prepare(struct ga_start_env *e, const char *project, struct ga_spec *
 	return make_all(e, project, ret_spec, err);
 }
 
-int ga_start_begin(struct ga_start_env *e, const char *project, struct ga_start *ret,
+int ga_start_begin(struct ga_env *e, const char *project, struct ga_start *ret,
 		   struct ga_error *err)
 {
 	struct ga_run_paths paths;
@@ -58,7 +44,7 @@ int ga_start_begin(struct ga_start_env *e, const char *project, struct ga_start 
 	return -1;
 }
 
-int ga_start_begin_beside(struct ga_start_env *e, const char *project, struct ga_sandbox **ret,
+int ga_start_begin_beside(struct ga_env *e, const char *project, struct ga_sandbox **ret,
 			  struct ga_error *err)
 {
 	cleanup_spec struct ga_spec spec = GA_SPEC_INIT;
@@ -68,7 +54,7 @@ int ga_start_begin_beside(struct ga_start_env *e, const char *project, struct ga
 	       ga_run_begin_beside(&spec, &paths, ret, err) ? -1 : 0;
 }
 
-int ga_start_begun(struct ga_start_env *e, const char *project, struct ga_sandbox *begun,
+int ga_start_begun(struct ga_env *e, const char *project, struct ga_sandbox *begun,
 		   bool own_network, struct ga_start *ret, struct ga_error *err)
 {
 	if (make_all(e, project, &ret->spec, err)) {
@@ -83,7 +69,7 @@ int ga_start_begun(struct ga_start_env *e, const char *project, struct ga_sandbo
 
 /* The repository is not open yet: if its id is not at the usual place, assume that there is no
  * note. */
-bool ga_start_guess_network(const struct ga_start_env *e, const char *project)
+bool ga_start_guess_network(const struct ga_env *e, const char *project)
 {
 	cleanup_free char *file = ga_path_join(project, ".git/git-agent/id"), *note = NULL;
 	cleanup_close int fd = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

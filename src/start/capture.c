@@ -5,19 +5,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/base/path.h"
+#include "ga/base/quote.h"
 #include "ga/capture/capture.h"
 #include "ga/run/confine.h"
+#include "ga/start/steps.h"
 #include "ga/sys/process.h"
-#include "layers.h"
-#include "parts.h"
-#include "start.h"
+#include "ga/view/layers.h"
+#include "ga/view/spec.h"
 #include "watch.h"
 
 /* The sandbox git runs in during capture: the session's layers again, without
  * network, over a base tree that is there or is made. */
 struct capture_sandbox {
-	struct ga_start_env *e;
+	struct ga_env *e;
 	const struct ga_session *s;
 	struct ga_sandbox **ended; /* the one that ran, in which the layers are still mounted */
 	struct ga_base base;
@@ -28,7 +28,7 @@ static int open_base(void *payload, const char **ret, struct ga_error *err)
 {
 	struct capture_sandbox *c = payload;
 
-	if (!c->base.tree && start_get_base(c->e, c->s, &c->base, err))
+	if (!c->base.tree && ga_view_get_base(c->e, c->s, &c->base, err))
 		return -1;
 	*ret = c->base.tree;
 	return 0;
@@ -36,7 +36,7 @@ static int open_base(void *payload, const char **ret, struct ga_error *err)
 
 /* Git reads what an agent left: a link to a device, or an object that claims to be huge, must end
  * that git and not take the machine's memory. Each process gets half of it at most. */
-static int limit_memory(const struct ga_start_env *e, struct ga_sandbox *sb, struct ga_error *err)
+static int limit_memory(const struct ga_env *e, struct ga_sandbox *sb, struct ga_error *err)
 {
 	uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
 	struct ga_confine c = GA_CONFINE_INIT;
@@ -65,20 +65,20 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 	if (!c->s->id.live && open_base(c, &lower, err))
 		return -1;
 	/* at the path where the agent had it, since its git dirs may name that path */
-	if (start_make_surroundings(c->e, c->s->id.project, &c->spec, err) ||
-	    start_find_tools(c->e, "git", &c->spec, err) ||
-	    start_make_trees(c->s, c->s->id.live ? NULL : &c->base, &c->spec, err))
+	if (ga_view_make_surroundings(c->e, c->s->id.project, &c->spec, err) ||
+	    ga_view_find_tools(c->e, "git", &c->spec, err) ||
+	    ga_view_make_trees(c->s, c->s->id.live ? NULL : &c->base, &c->spec, err))
 		return -1;
-	start_add_environment(c->e, NULL, &c->spec, c->s);
+	ga_view_add_environment(c->e, NULL, &c->spec, c->s);
 	/* The agents' home may be closed, or hold a link where the project is to be
 	 * mounted, and git needs nothing of it. */
-	home = start_fresh_dir(c->s, "home", err);
+	home = ga_session_fresh_dir(c->s, "home", err);
 	if (!home)
 		return -1;
-	free(c->spec.home_source);
-	c->spec.home_source = ga_steal(&home);
-	ga_strv_release(&c->spec.tools);
-	ga_strv_release(&c->spec.ro);
+	free(c->spec.home_dir.source);
+	c->spec.home_dir.source = ga_steal(&home);
+	ga_strv_release(&c->spec.host.tools);
+	ga_strv_release(&c->spec.host.ro);
 	c->spec.network = c->spec.nested = false;
 	if (ga_run_launch(&c->spec, &paths, &sb, err))
 		return -1;
@@ -93,12 +93,12 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 /* Git inside needs no more than this; its configuration is the agent's. A missing
  * object must not make it run the command of a remote the agent made up: what such a
  * command leaves running could write into the answers of the git after it. */
-const char *const start_git_env[] = { ("PATH=" GA_SYSTEM_PATH), "HOME=/tmp", "LC_ALL=C",
+const char *const ga_start_git_env[] = { ("PATH=" GA_SYSTEM_PATH), "HOME=/tmp", "LC_ALL=C",
 				       "GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0",
 				       "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1",
 				       "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", NULL };
 
-static void capture_env(struct ga_start_env *e, struct capture_sandbox *payload,
+static void capture_env(struct ga_env *e, struct capture_sandbox *payload,
 			struct ga_capture_env *ret)
 {
 	*ret = (struct ga_capture_env){ .repo = e->repo,
@@ -109,13 +109,13 @@ static void capture_env(struct ga_start_env *e, struct capture_sandbox *payload,
 					.open_base = open_base,
 					.open_sandbox = open_sandbox,
 					.payload = payload,
-					.sandbox_env = start_git_env,
+					.sandbox_env = ga_start_git_env,
 					.lock = -1,
 					.progress = e->progress,
 					.progress_delay_ms = e->progress_delay_ms };
 }
 
-static void release_own(struct ga_start_env *own)
+static void release_own(struct ga_env *own)
 {
 	ga_gitconfig_release(&own->config);
 	ga_repo_free(own->repo);
@@ -124,8 +124,7 @@ static void release_own(struct ga_start_env *own)
 /* If we are run in another working tree of the repository than the session was started in, open
  * that one: its HEAD, configuration and files are what the work is compared with. False: it is the
  * one at hand, or is not there any more. */
-static bool open_own(const struct ga_start_env *e, const struct ga_session *s,
-		     struct ga_start_env *own)
+static bool open_own(const struct ga_env *e, const struct ga_session *s, struct ga_env *own)
 {
 	const struct ga_repo_info *here = ga_repo_info(e->repo), *there;
 	cleanup_error struct ga_error gone = GA_ERROR_INIT;
@@ -146,15 +145,84 @@ static bool open_own(const struct ga_start_env *e, const struct ga_session *s,
 	return true;
 }
 
-static int capture_in(struct ga_start_env *e, struct ga_session *s, int lock,
+static int capture(struct ga_env *e, struct ga_session *s, int lock,
+		   struct ga_sandbox **ended, struct ga_report *ret, struct ga_error *err);
+
+struct captured {
+	const struct ga_env *e; /* of the superproject */
+	const struct ga_session *of;
+	struct ga_sandbox **ended;
+	struct ga_links *links;
+};
+
+/* Capture the superproject without a part whose repository is gone. Refused if the superproject
+ * still has the submodule: it may come back, and its work must not be lost. If the user has removed
+ * it from the superproject, it is not waited for. */
+static int capture_without(const struct captured *c, const struct ga_part_at *at,
+			   struct ga_link *l, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv links = GA_STRV_INIT;
+	cleanup_free char *q = ga_escape(at->path), *word = ga_quote_shell(at->path);
+	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
+
+	if (ga_repo_gitlinks(c->e->repo, &links, err))
+		return -1;
+	l->gone = true;
+	l->lost = "it is not there any more, and what was done in it stays in its session: "
+		  "'git agent list' in it, wherever it is now, captures that";
+	if (!ga_strv_has(&links, at->path))
+		return 0;
+	(void)ga_fail(err, GA_EFATAL, "submodule '%s': %s", q, at->why->msg);
+	ga_quote_add_text(&safe, word, strlen(word));
+	return ga_hint(err, "%s%s'git rm --cached %s' gives it up",
+		       at->why->hint ? at->why->hint : "", at->why->hint ? "; " : "", safe.ptr);
+}
+
+static int capture_part(const struct captured *c, const struct ga_part_at *at, struct ga_link *l,
+			struct ga_error *err)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_free char *q = ga_escape(at->path);
+	struct ga_session *s = at->s;
+
+	if (!s->run.finished)
+		s->run.finished = c->of->run.finished;
+	/* if it has landed by itself already, its result is final */
+	if (s->state == GA_STATE_LANDED ? ga_report_read(at->env->repo, s, &r, err) < 0
+					: capture(at->env, s, at->lock, c->ended, &r, err))
+		return ga_error_wrap(err, "submodule '%s'", q);
+	l->tip = s->result.tip;
+	l->told = !ga_report_says_nothing(&r);
+	return 0;
+}
+
+static int capture_or_not(const struct ga_part_at *at, void *payload, struct ga_error *err)
+{
+	struct captured *c = payload;
+	struct ga_links *links = c->links;
+	struct ga_link *l;
+
+	GA_GROW(links->v, links->n, links->cap);
+	l = &links->v[links->n++];
+	*l = (struct ga_link){ .path = ga_strdup(at->path), .dir = ga_strdup(at->dir) };
+	if (!at->env)
+		return capture_without(c, at, l, err);
+	if (at->s)
+		return capture_part(c, at, l, err);
+	l->lost = "its session was dropped";
+	return 0;
+}
+
+static int capture_in(struct ga_env *e, struct ga_session *s, int lock,
 		      struct ga_sandbox **ended, struct ga_report *ret, struct ga_error *err)
 {
 	struct capture_sandbox c = { .e = e, .s = s, .ended = ended, .base = GA_BASE_INIT };
 	cleanup_(ga_links_release) struct ga_links links = GA_LINKS_INIT;
+	struct captured of = { e, s, ended, &links };
 	struct ga_capture_env ce;
 	int rc;
 
-	if (start_capture_parts(e, s, ended, &links, err))
+	if (ga_start_each_part(e, s, true, capture_or_not, &of, err))
 		return -1;
 	capture_env(e, &c, &ce);
 	ce.links = &links;
@@ -167,10 +235,10 @@ static int capture_in(struct ga_start_env *e, struct ga_session *s, int lock,
 	return rc;
 }
 
-int start_capture(struct ga_start_env *e, struct ga_session *s, int lock, struct ga_sandbox **ended,
-		  struct ga_report *ret, struct ga_error *err)
+static int capture(struct ga_env *e, struct ga_session *s, int lock,
+		   struct ga_sandbox **ended, struct ga_report *ret, struct ga_error *err)
 {
-	struct ga_start_env own;
+	struct ga_env own;
 	int rc;
 
 	if (!open_own(e, s, &own))
@@ -182,19 +250,19 @@ int start_capture(struct ga_start_env *e, struct ga_session *s, int lock, struct
 	return rc;
 }
 
-int ga_start_capture(struct ga_start_env *e, struct ga_session *s, int lock,
+int ga_start_capture(struct ga_env *e, struct ga_session *s, int lock,
 		     struct ga_sandbox **ended, struct ga_report *ret, struct ga_error *err)
 {
 	cleanup_free char *first = NULL;
 
-	if (!start_capture(e, s, lock, ended, ret, err))
+	if (!capture(e, s, lock, ended, ret, err))
 		return 0;
 	first = ga_steal(&err->hint);
 	return ga_hint(err, "%s%sthe agent's work is safe in '%s'; 'git agent capture %s' tries "
 			    "again", first ? first : "", first ? "; " : "", s->dir, s->name);
 }
 
-int ga_start_peek(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
+int ga_start_peek(struct ga_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
 		  struct ga_strv *notes, struct ga_error *err)
 {
 	struct capture_sandbox c = { .e = e, .s = s, .base = GA_BASE_INIT };

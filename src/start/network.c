@@ -13,31 +13,23 @@
 #include <unistd.h>
 
 #include "ga/base/json.h"
-#include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/base/sha.h"
 #include "ga/session/journal.h"
 #include "ga/sys/fd.h"
-#include "start.h"
+#include "start-internal.h"
 
 #define NSSWITCH_MAX ((size_t)64 << 10)
 #define REFUSED_KEPT 50
 
-/* ---- which network a sandbox is begun with */
-
-bool start_has_network(const struct ga_start_env *e, const struct ga_start *st)
+bool start_has_network(const struct ga_env *e, const struct ga_start *st)
 {
 	return st->spec.network == (e->net.mode == GA_NETWORK_HOST);
 }
 
-const char *start_network_name(const struct ga_start_env *e)
-{
-	return ga_network_name(e->net.mode);
-}
-
 /* Only what a repository's file says has to be remembered: git-agent knows the rest before it
  * begins a sandbox. The note is a guess: a sandbox begun with the wrong network is begun again. */
-void start_note_guess(const struct ga_start_env *e)
+void start_note_guess(const struct ga_env *e)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_close int dir = open(e->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -49,8 +41,6 @@ void start_note_guess(const struct ga_start_env *e)
 	else
 		(void)unlinkat(dir, START_NETWORK_NOTE, 0);
 }
-
-/* ---- before it runs */
 
 static char *host_nsswitch(void)
 {
@@ -65,8 +55,8 @@ static int show_resolver(struct ga_start *st, struct ga_error *err)
 {
 	cleanup_free char *switches = host_nsswitch();
 
-	return ga_spec_replace_text(&st->spec, "/etc/hosts", st->plan.hosts, err) ||
-	       ga_spec_replace_text(&st->spec, "/etc/resolv.conf", st->plan.resolv, err) ||
+	return ga_spec_replace_text(&st->spec, "/etc/hosts", st->net.plan.hosts, err) ||
+	       ga_spec_replace_text(&st->spec, "/etc/resolv.conf", st->net.plan.resolv, err) ||
 	       ga_spec_replace_text(&st->spec, "/etc/nsswitch.conf", switches, err) ? -1 : 0;
 }
 
@@ -77,7 +67,7 @@ static bool has_ip6(void)
 	return fd >= 0;
 }
 
-void start_add_allowed(const struct ga_start_env *e, const struct ga_preset *p, struct ga_strv *ret)
+void start_add_allowed(const struct ga_env *e, const struct ga_preset *p, struct ga_strv *ret)
 {
 	if (e->net.allow)
 		ga_strv_extend(ret, e->net.allow);
@@ -86,7 +76,7 @@ void start_add_allowed(const struct ga_start_env *e, const struct ga_preset *p, 
 			ga_strv_push(ret, p->hosts[i]);
 }
 
-static int make_plan(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+static int make_plan(const struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
 	char name[HOST_NAME_MAX + 1] = "";
@@ -96,8 +86,8 @@ static int make_plan(const struct ga_start_env *e, struct ga_start *st, struct g
 	if (!gethostname(name, sizeof(name) - 1) && *name)
 		o.hostname = name;
 	if (e->net.mode == GA_NETWORK_ALLOW)
-		start_add_allowed(e, st->preset, &allow);
-	return ga_net_plan_make(&allow, &o, &st->plan, err);
+		start_add_allowed(e, st->command.preset, &allow);
+	return ga_net_plan_make(&allow, &o, &st->net.plan, err);
 }
 
 /* No error, since a server may be started later: the socket is looked for at each connection. */
@@ -114,7 +104,7 @@ static void say_missing(struct ga_start *st, const char *path)
 }
 
 /* Show the sockets of network.sockets inside, and add their paths on the host to `ret`. */
-static int show_sockets(const struct ga_start_env *e, struct ga_start *st, const char *dir,
+static int show_sockets(const struct ga_env *e, struct ga_start *st, const char *dir,
 			struct ga_strv *ret, struct ga_error *err)
 {
 	for (size_t i = 0; e->net.sockets && i < e->net.sockets->n; i++) {
@@ -140,14 +130,13 @@ static void push_real(struct ga_strv *ret, const char *path)
 
 /* Add the directories of the host that agents of this session and of others can write to, and the
  * project, into which their work lands. */
-static void add_written(const struct ga_start_env *e, const struct ga_start *st,
-			struct ga_strv *ret)
+static void add_written(const struct ga_env *e, const struct ga_start *st, struct ga_strv *ret)
 {
 	push_real(ret, st->spec.project);
-	push_real(ret, st->spec.home_source);
+	push_real(ret, st->spec.home_dir.source);
 	push_real(ret, e->agent_home);
 	push_real(ret, e->state_root);
-	ga_strv_extend(ret, &st->spec.rw);
+	ga_strv_extend(ret, &st->spec.host.rw);
 }
 
 /* How many the banner names: nobody would read more. */
@@ -161,7 +150,7 @@ static char *say_listed(const struct ga_strv *allow)
 /* Name the hosts that are allowed because the agent needs them, and that nobody listed. */
 static void describe_preset(struct ga_start *st)
 {
-	const struct ga_preset *p = st->preset;
+	const struct ga_preset *p = st->command.preset;
 	cleanup_strv struct ga_strv hosts = GA_STRV_INIT;
 	cleanup_free char *listed = NULL;
 
@@ -172,7 +161,7 @@ static void describe_preset(struct ga_start *st)
 		ga_strv_pushf(&st->notes, "network: and what '%s' needs: %s", p->name, listed);
 }
 
-void start_describe_network(const struct ga_start_env *e, struct ga_start *st)
+void start_describe_network(const struct ga_env *e, struct ga_start *st)
 {
 	const struct ga_session *s = &st->session;
 	cleanup_free char *listed = say_listed(e->net.allow);
@@ -201,10 +190,10 @@ void start_describe_network(const struct ga_start_env *e, struct ga_start *st)
 }
 
 /* Name the host's proxy, through which connections are made; the URL may have a password. */
-static void describe_proxy(const struct ga_start_env *e, struct ga_start *st)
+static void describe_proxy(const struct ga_env *e, struct ga_start *st)
 {
 	cleanup_free char *at = NULL;
-	const char *variable = ga_relay_proxy(st->relay, &at);
+	const char *variable = ga_relay_proxy(st->net.relay, &at);
 
 	if (!variable || e->net.mode == GA_NETWORK_NONE)
 		return;
@@ -216,7 +205,7 @@ static void describe_proxy(const struct ga_start_env *e, struct ga_start *st)
 }
 
 /* Open the relay, which is the host's side, and add what it needs to the spec. */
-static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+static int open_relay(const struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	bool sockets = e->net.mode != GA_NETWORK_NONE && e->net.sockets && e->net.sockets->n;
 	const struct ga_strv *publish = e->net.mode == GA_NETWORK_HOST ? NULL : e->net.publish;
@@ -228,7 +217,7 @@ static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct 
 
 	if (e->net.mode == GA_NETWORK_HOST && !sockets)
 		return 0;
-	dir = start_fresh_dir(&st->session, "net", err);
+	dir = ga_session_fresh_dir(&st->session, "net", err);
 	at = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (at < 0)
 		return dir ? ga_fail_errno(err, GA_ESTART, errno, "cannot open '%s'", dir) : -1;
@@ -236,29 +225,29 @@ static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct 
 	if (e->net.mode != GA_NETWORK_HOST) {
 		if (make_plan(e, st, err) || show_resolver(st, err))
 			return -1;
-		o.plan = &st->plan;
+		o.plan = &st->net.plan;
 		o.environ = e->environ;
-		ga_strv_extend(&st->spec.env, &st->plan.env);
+		ga_strv_extend(&st->spec.env, &st->net.plan.env);
 	}
 	o.socket_dir = at;
 	add_written(e, st, &written);
 	if ((sockets && show_sockets(e, st, dir, &paths, err)) ||
-	    ga_relay_open(&o, &st->relay, err))
+	    ga_relay_open(&o, &st->net.relay, err))
 		return -1;
 	describe_proxy(e, st);
-	ga_relay_published(st->relay, &st->session.run.published);
+	ga_relay_published(st->net.relay, &st->session.run.published);
 	return 0;
 }
 
 /* Take a range of ports, the former one if possible: servers may be configured with it. */
-static void take_ports(const struct ga_start_env *e, struct ga_start *st, const char *id)
+static void take_ports(const struct ga_env *e, struct ga_start *st, const char *id)
 {
 	uint64_t former = st->session.run.ports;
 	unsigned any = 0, ports;
 
 	for (const char *p = id; *p; p++)
 		any = any * 31 + (unsigned char)*p;
-	ports = start_take_ports(e, former, any, &st->ports);
+	ports = start_take_ports(e, former, any, &st->net.ports);
 	if (!ports) {
 		/* session.ports stays: the next run may get those again */
 		ga_strv_push(&st->notes, "GIT_AGENT_PORT_BASE is not set: no 16 ports are free "
@@ -275,7 +264,7 @@ static void take_ports(const struct ga_start_env *e, struct ga_start *st, const 
 
 /* The id is made of the session's directory: it differs for sessions of the same name in two
  * repositories, and stays the same when a session is resumed. */
-static void add_environment(const struct ga_start_env *e, struct ga_start *st)
+static void add_environment(const struct ga_env *e, struct ga_start *st)
 {
 	char hex[GA_SHA256_HEXSZ + 1];
 	struct ga_sha h;
@@ -287,12 +276,12 @@ static void add_environment(const struct ga_start_env *e, struct ga_start *st)
 	take_ports(e, st, hex);
 }
 
-int start_make_network(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+int ga_start_make_network(struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
 
 	free(s->run.network);
-	s->run.network = ga_strdup(start_network_name(e));
+	s->run.network = ga_strdup(ga_network_name(e->net.mode));
 	ga_strv_release(&s->run.network_options);
 	if (e->net.options)
 		ga_strv_extend(&s->run.network_options, e->net.options);
@@ -307,19 +296,17 @@ int start_make_network(struct ga_start_env *e, struct ga_start *st, struct ga_er
 	return 0;
 }
 
-int start_enter_network(struct ga_start *st, struct ga_error *err)
+int ga_start_enter_network(struct ga_start *st, struct ga_error *err)
 {
 	/* only a session with the host's network has none: ga_relay_enter() fails for any other
 	 * that has no network of its own */
-	if (!st->relay)
+	if (!st->net.relay)
 		return 0;
-	if (ga_relay_enter(st->relay, ga_run_pid(st->sandbox), err))
+	if (ga_relay_enter(st->net.relay, ga_run_pid(st->sandbox), err))
 		return -1;
-	ga_run_relay(st->sandbox, st->relay);
+	ga_run_relay(st->sandbox, st->net.relay);
 	return 0;
 }
-
-/* ---- what is reported */
 
 static json_t *use_json(const struct ga_use *u)
 {
@@ -386,10 +373,10 @@ void start_end_network(struct ga_start *st, size_t *noted)
 	size_t n;
 
 	ga_strv_release(&s->run.published);
-	if (!st->relay)
+	if (!st->net.relay)
 		return;
-	start_note_network(s, st->relay, noted);
-	u = ga_relay_uses(st->relay, &n, &more);
+	start_note_network(s, st->net.relay, noted);
+	u = ga_relay_uses(st->net.relay, &n, &more);
 	for (size_t i = 0; i < n; i++)
 		keep_refused(s, &u[i]);
 	if (n || more)
@@ -397,5 +384,5 @@ void start_end_network(struct ga_start *st, size_t *noted)
 				 json_pack("{s:o, s:I}", "connections", counts_json(u, n), "more",
 					   (json_int_t)more));
 	ga_run_relay(st->sandbox, NULL);
-	ga_relay_close(ga_steal(&st->relay));
+	ga_relay_close(ga_steal(&st->net.relay));
 }

@@ -5,11 +5,10 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "ga/base/path.h"
 #include "ga/sys/fd.h"
-#include "start.h"
+#include "start-internal.h"
 
 #define FIRST 20480
 #define EACH 16
@@ -57,7 +56,7 @@ static bool take(int fd, unsigned i, bool host)
 	return true;
 }
 
-unsigned start_take_ports(const struct ga_start_env *e, uint64_t former, unsigned any, int *ret_fd)
+unsigned start_take_ports(const struct ga_env *e, uint64_t former, unsigned any, int *ret_fd)
 {
 	cleanup_free char *path = ga_path_join(e->state_root, "ports");
 	cleanup_close int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -13,13 +13,13 @@
 #include "ga/base/quote.h"
 #include "ga/base/trace.h"
 #include "ga/run/live.h"
+#include "ga/start/start.h"
 #include "ga/sys/fd.h"
-#include "base.h"
-#include "layers.h"
-#include "start.h"
+#include "ga/view/base.h"
+#include "ga/view/layers.h"
 
 struct refresh {
-	struct ga_start_env *e;           /* of the superproject */
+	struct ga_env *e;           /* of the superproject */
 	const struct ga_session *s;
 	const struct ga_live_peer *peer;
 	const char *stage_dir;
@@ -27,7 +27,7 @@ struct refresh {
 
 /* A shared directory that is looked at. */
 struct place {
-	struct ga_start_env *e;           /* NULL: the repository is gone ... */
+	struct ga_env *e;           /* NULL: the repository is gone ... */
 	const struct ga_error *why;       /* ... for this reason; NULL: not known */
 	const struct ga_session *s;       /* the session, or a part of it */
 	size_t i;                         /* number of the directory in s->shared */
@@ -38,21 +38,21 @@ struct place {
 static int mask(const struct place *a, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_strf("%s/shared/%zu/mask", a->s->dir, a->i);
-	cleanup_(start_base_release) struct start_base b = { 0 };
-	const struct ga_start_opts o = { .expose = &a->s->view.exposed };
+	cleanup_(ga_view_base_release) struct ga_view_base b = { 0 };
+	const struct ga_view_opts o = { .expose = &a->s->view.exposed };
 
 	b.onto = a->s->id.onto;
 	ga_strv_push(&b.scan.ignored_dirs, a->s->view.shared.v[a->i]);
 	if (!a->e)
 		return ga_fail(err, GA_EFATAL, "%s",
 			       a->why ? a->why->msg : "no repository is there");
-	return start_mask_git(a->s, a->i, a->fd, err) ||
-	       start_find_secrets(a->e, &o, true, false, &b, err) ||
-	       start_mask_shared(&b, a->project, a->s->view.shared.v[a->i], dir, err) ? -1 : 0;
+	return ga_view_mask_git(a->s, a->i, a->fd, err) ||
+	       ga_view_find_secrets(a->e, &o, true, false, &b, err) ||
+	       ga_view_mask_shared(&b, a->project, a->s->view.shared.v[a->i], dir, err) ? -1 : 0;
 }
 
 static int show(const struct refresh *r, const struct place *a, const struct stat *st,
-		struct start_seen *seen, struct ga_error *err)
+		struct ga_view_seen *seen, struct ga_error *err)
 {
 	cleanup_(ga_shared_release) struct ga_shared sh = { 0 };
 	int rc;
@@ -63,15 +63,15 @@ static int show(const struct refresh *r, const struct place *a, const struct sta
 		return ga_fail(err, GA_EFATAL, "it belongs to another user");
 	if (mask(a, err))
 		return -1;
-	rc = start_make_shared(a->s, a->i, &sh, err);
+	rc = ga_view_make_shared(a->s, a->i, &sh, err);
 	if (rc)
 		return rc > 0 ? 0 : -1;
 	if (sh.dev != st->st_dev || sh.ino != st->st_ino)
 		return ga_fail(err, GA_EFATAL, "it was replaced once more meanwhile");
 	if (ga_live_remount(r->peer, r->stage_dir, r->s->id.project, &sh, err))
 		return -1;
-	start_seen_set(seen, a->i, &sh);
-	return start_seen_write(seen, a->s, err);
+	ga_view_seen_set(seen, a->i, &sh);
+	return ga_view_seen_write(seen, a->s, err);
 }
 
 static int explain(const struct refresh *r, const struct place *a, struct ga_error *err)
@@ -105,7 +105,7 @@ static bool is_gone(int errnum)
 
 /* Show the directory if it is a new one. If it is gone, the session keeps what it had; if the
  * session removed it, that has none any more. */
-static int look(const struct refresh *r, struct place *a, struct start_seen *seen,
+static int look(const struct refresh *r, struct place *a, struct ga_view_seen *seen,
 		struct ga_error *err)
 {
 	cleanup_close int fd = -1;
@@ -119,7 +119,7 @@ static int look(const struct refresh *r, struct place *a, struct start_seen *see
 		return 0;
 	if (fd < 0 || fstat(fd, &st))
 		return cannot_look(r, a, err);
-	if (start_seen_has(seen, a->i, &st))
+	if (ga_view_seen_has(seen, a->i, &st))
 		return 0;
 	a->fd = fd;
 	return show(r, a, &st, seen, err) ? explain(r, a, err) : 0;
@@ -128,8 +128,8 @@ static int look(const struct refresh *r, struct place *a, struct start_seen *see
 /* All directories of one session. One that cannot be shown does not keep the others. */
 static int look_at_all(const struct refresh *r, struct place *a, struct ga_error *err)
 {
-	cleanup_(start_seen_release) struct start_seen seen = { 0 };
-	cleanup_free char *dir = start_dir(a->s, "shared");
+	cleanup_(ga_view_seen_release) struct ga_view_seen seen = { 0 };
+	cleanup_free char *dir = ga_session_path(a->s, "shared");
 	cleanup_close int lock = -1, project = -1;
 	int rc = 0;
 
@@ -141,7 +141,7 @@ static int look_at_all(const struct refresh *r, struct place *a, struct ga_error
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot look at what agent/%s shares",
 				     a->s->name);
 	/* of two refreshes at once the second waits, and finds what the first has done */
-	if (ga_flock(lock, true, true, err) || start_seen_read(a->s, &seen, err))
+	if (ga_flock(lock, true, true, err) || ga_view_seen_read(a->s, &seen, err))
 		return -1;
 	a->project = project;
 	for (a->i = 0; a->i < a->s->view.shared.n; a->i++) {
@@ -165,9 +165,8 @@ static int look_at_part(const struct ga_part_at *at, void *payload, struct ga_er
 				  err) ? -1 : 0;
 }
 
-int ga_start_refresh(struct ga_start_env *e, const struct ga_session *s,
-		     const struct ga_live_peer *peer, const char *stage_dir,
-		     struct ga_error *err)
+int ga_start_refresh(struct ga_env *e, const struct ga_session *s, const struct ga_live_peer *peer,
+		     const char *stage_dir, struct ga_error *err)
 {
 	struct refresh r = { e, s, peer, stage_dir };
 	struct place a = { .e = e, .s = s };

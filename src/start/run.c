@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -10,42 +9,27 @@
 #include "ga/base/quote.h"
 #include "ga/base/trace.h"
 #include "ga/capture/capture.h"
+#include "ga/home/home.h"
 #include "ga/repo/gitdir.h"
-#include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
 #include "ga/run/live.h"
 #include "ga/session/journal.h"
 #include "ga/session/worktree.h"
 #include "ga/sys/fd.h"
-#include "parts.h"
-#include "start.h"
-#include "step.h"
+#include "submodule-sessions.h"
+#include "start-internal.h"
+#include "run-step.h"
 #include "watch.h"
 
 /* Rare enough to cost nothing, often enough for a limit to be noticed in time. */
 #define TICK_MS 1000
-/* How long the processes of a sandbox may take to end once its supervisor is gone: each has to be
- * scheduled, and to finish writing to the disk. */
-#define GONE_MS 30000
-#define GONE_STEP_MS 10
-
-/* Save when and how the agent ended, and what was lost: a capture that is killed and done again, or
- * done by another process, goes by the file. A failure is ignored: if the disk is full, capture
- * fails itself. */
-static void save_if_possible(const struct ga_session *s)
-{
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
-	(void)ga_session_save(s, &ignored);
-}
 
 /* The project was moved away inside. Its mounts went along, so what is in the layers is good. What
  * was written at the old path afterwards is not in them, but in the directory beneath. */
-static void note_lost(const struct ga_start_env *e, const struct ga_spec *spec,
-		      struct ga_session *s)
+static void note_lost(const struct ga_env *e, const struct ga_spec *spec, struct ga_session *s)
 {
 	const char *rel = ga_path_below(s->id.project, e->home);
-	const char *home = spec->home_upper ? spec->home_upper : spec->home_source;
+	const char *home = spec->home_dir.upper ? spec->home_dir.upper : spec->home_dir.source;
 	cleanup_free char *dir = rel ? ga_path_join(home, rel) : NULL;
 	cleanup_free char *q = ga_quote(dir ? dir : s->id.project);
 
@@ -54,7 +38,7 @@ static void note_lost(const struct ga_start_env *e, const struct ga_spec *spec,
 				dir ? "look for what was written after that in"
 				    : "gone is what was written after that to", q);
 	(void)ga_journal(s->dir, "lost", json_pack("{s:s}", "incomplete", s->view.incomplete));
-	save_if_possible(s);
+	start_save_if_possible(s);
 }
 
 static void started(void *payload)
@@ -84,7 +68,7 @@ static void note_oom(const struct ga_sandbox *sb, const struct ga_confine *c, st
 		ga_strf("the kernel ended %" PRIu64 " of its processes for want of memory "
 				"(limits.memory)", n);
 	(void)ga_journal(s->dir, "limit", json_pack("{s:s}", "incomplete", s->view.incomplete));
-	save_if_possible(s);
+	start_save_if_possible(s);
 }
 
 /* Without the helper, renaming a directory inside fails with EXDEV: worth a note, not a failure. */
@@ -96,7 +80,7 @@ static void note_no_renames(struct ga_session *s, int errnum)
 	(void)ga_journal(s->dir, "renames", json_pack("{s:i}", "errno", errnum));
 }
 
-static void list_unsynced(struct ga_start_env *e, const struct ga_start *st, struct ga_strv *ret)
+static void list_unsynced(struct ga_env *e, const struct ga_start *st, struct ga_strv *ret)
 {
 	const struct ga_session *s = &st->session;
 	cleanup_free char *base = ga_session_ref(s, "base");
@@ -135,7 +119,7 @@ static int run_all(struct start_watch *w, struct ga_start *st, int *ret_status,
 	int signal = 0;
 	const struct ga_run_command c = {
 		.cwd = st->cwd,
-		.argv = (const char *const *)st->argv.v,
+		.argv = (const char *const *)st->command.argv.v,
 		.envp = (const char *const *)st->spec.env.v,
 		.unfiltered = st->unfiltered,
 		.renames = w->e->conf.inside.rename,
@@ -189,7 +173,7 @@ static void note_loose(const struct ga_sandbox *sb, struct ga_session *s)
 }
 
 /* Set the state to RUNNING, for other commands, and for recovery after a power cut. */
-static int begin(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+static int begin(struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
 
@@ -209,7 +193,7 @@ static int begin(struct ga_start_env *e, struct ga_start *st, struct ga_error *e
 	return st->resumed ? ga_worktree_entry_create(e->repo, s, err) : 0;
 }
 
-static void note_end(const struct ga_start_env *e, struct ga_start *st)
+static void note_end(const struct ga_env *e, struct ga_start *st)
 {
 	note_oom(st->sandbox, &st->confine, &st->session);
 	if (ga_run_lost(st->sandbox))
@@ -218,7 +202,7 @@ static void note_end(const struct ga_start_env *e, struct ga_start *st)
 		note_no_renames(&st->session, ga_run_no_renames(st->sandbox));
 }
 
-static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
+static int run(struct ga_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
 {
 	struct start_watch w = { .e = e, .s = &st->session, .detach = &st->detach };
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -229,7 +213,7 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 	if (!st->resumed)
 		list_unsynced(e, st, &w.unsynced);
 	w.recorder = start_record(e, st);
-	w.relay = st->relay;
+	w.relay = st->net.relay;
 	start_watch_begin(&w);
 	rc = run_all(&w, st, ret_status, err);
 	start_end_services(st);
@@ -244,27 +228,27 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 bool ga_start_is_idle(const struct ga_session *s)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_free char *upper = start_dir(s, "upper"), *git = start_dir(s, "git");
+	cleanup_free char *upper = ga_session_path(s, "upper"), *git = ga_session_path(s, "git");
 
 	return !s->view.shared.n && !s->id.submodules.n && ga_dir_is_empty(upper) &&
 	       ga_gitdir_untouched(git, s->id.branch, &ignored) == 1;
 }
 
-int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
+int ga_start_run(struct ga_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_session *s = &st->session;
 	int rc;
 
 	*ret_status = -1;
-	if (st->own) {
-		free(st->argv.v[0]);
-		st->argv.v[0] = ga_steal(&st->own);
+	if (st->command.own) {
+		free(st->command.argv.v[0]);
+		st->command.argv.v[0] = ga_steal(&st->command.own);
 	}
 	start_note_begin(e, st);
 	/* a resumed session's sandbox is ready: git ran in it to bring the layers to the branch */
 	rc = st->resumed ? 0 : ga_run_wait_ready(st->sandbox, err) ||
-			       start_enter_network(st, err) ? -1 : 0;
+			       ga_start_enter_network(st, err) ? -1 : 0;
 	if (!rc)
 		rc = ga_run_confine(st->sandbox, &st->confine, err);
 	if (!rc)
@@ -275,7 +259,7 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 	ga_run_end(st->sandbox);
 	/* run() has done so, unless it was not reached */
 	ga_strv_release(&s->run.published);
-	start_close_home(e, st);
+	ga_home_close(e, st->spec.home_dir.source, st->home_lock);
 	if (rc && err->code == GA_ESTART && !st->resumed) {
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
 
@@ -291,167 +275,8 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 	s->run.exit_status = *ret_status;
 	start_note_exit(st);
 	if (!ga_start_is_idle(s))
-		save_if_possible(s);
+		start_save_if_possible(s);
 	(void)start_save_parts(st, &ignored);
 	start_unlock_parts(st);
 	return rc;
-}
-
-int ga_start_discard(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
-{
-	static const char *const kinds[] = { "base", "from", "held", "orig", "report" };
-
-	if (start_discard_parts(e, s, err) || ga_worktree_entry_remove(e->repo, s, err))
-		return -1;
-	/* the branch was made for this session and stands where it was made; a user
-	 * who moved it keeps it */
-	if (ga_ref_delete(e->repo, s->id.branch, &s->id.onto, err))
-		ga_error_release(err);
-	for (size_t i = 0; i < GA_NELEMS(kinds); i++) {
-		cleanup_free char *name = ga_session_ref(s, kinds[i]);
-		struct ga_oid oid;
-		int rc = ga_ref_read(e->repo, name, &oid, err);
-
-		if (rc < 0 || (!rc && ga_ref_delete(e->repo, name, &oid, err)))
-			return -1;
-	}
-	return ga_session_remove_dir(s->dir, err);
-}
-
-static void journal_damage(const struct ga_session *s, const struct ga_strv *gone)
-{
-	json_t *o = json_object(), *list = json_array();
-
-	for (size_t i = 0; i < gone->n; i++)
-		(void)json_array_append_new(list, json_string(gone->v[i]));
-	(void)json_object_set_new(o, "refs", list);
-	(void)ga_journal(s->dir, "damaged", o);
-}
-
-/* Is the commit damaged that the report names, or gone, and its ref with it? Of a branch that the
- * user rewrote, git may have removed the former commit. */
-static bool is_gone(struct ga_start_env *e, const struct ga_session *s, const char *ref,
-		    const struct ga_oid *oid)
-{
-	/* asked first, as a damaged object is removed */
-	bool here = !ga_oid_is_zero(oid) && ga_object_here(e->repo, oid);
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	struct ga_oid now;
-
-	return !ga_oid_is_zero(oid) && !ga_commit_whole(e->repo, oid, &s->id.onto) &&
-	       (here || ga_ref_read(e->repo, ref, &now, &ignored) > 0);
-}
-
-/* Is the report damaged (`rc` of reading it), or what it names? Or gone: the capture of layers that
- * show anything else than the base wrote one. */
-static bool has_lost(struct ga_start_env *e, const struct ga_session *s,
-		     const struct ga_report *r, int rc)
-{
-	cleanup_free char *held = ga_session_ref(s, "held");
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	struct ga_oid base;
-
-	if (rc > 0)
-		return !ga_commit_tree(e->repo, &s->id.base, &base, &ignored) &&
-		       !ga_oid_equal(&base, &s->view.tree);
-	return rc || is_gone(e, s, s->id.branch, &r->tip) || is_gone(e, s, held, &r->held);
-}
-
-static int put_back(struct ga_start_env *e, const char *name, const struct ga_oid *oid,
-		    struct ga_error *err)
-{
-	struct ga_oid is;
-	int rc = ga_oid_is_zero(oid) ? 0 : ga_ref_read(e->repo, name, &is, err);
-
-	return rc > 0 ? ga_ref_create(e->repo, name, oid, "agent: repair", err) : rc;
-}
-
-/* Capturing again would undo what was decided. 1: nothing was. */
-static int keep_decided(struct ga_start_env *e, const struct ga_session *s,
-			const struct ga_report *r, struct ga_error *err)
-{
-	cleanup_free char *held = ga_session_ref(s, "held");
-
-	for (size_t i = 0; i < r->n_flags; i++)
-		if (r->flags[i].verdict != GA_VERDICT_OPEN)
-			return put_back(e, s->id.branch, &r->tip, err) ||
-			       put_back(e, held, &r->held, err) ? -1 : 0;
-	return 1;
-}
-
-/* Refs that lead nowhere go, as they would make git fail. If some did, or what was captured is gone
- * without them, it is captured again from the layers, unless all that was decided about is there.
- * Nothing is touched while the commit it started from cannot be read either: an object store may be
- * missing for a while. */
-static int repair(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
-{
-	cleanup_free char *space = ga_strf(GA_SESSION_REFS "%s", s->name);
-	cleanup_free char *upper = start_dir(s, "upper"), *git = start_dir(s, "git");
-	cleanup_error struct ga_error unreadable = GA_ERROR_INIT;
-	cleanup_report struct ga_report report = GA_REPORT_INIT;
-	cleanup_free char *name = ga_session_ref(s, "report");
-	cleanup_strv struct ga_strv gone = GA_STRV_INIT;
-	bool here = ga_commit_whole(e->repo, &s->id.onto, &s->id.onto), lost;
-	struct ga_oid oid;
-	int rc;
-
-	start_clear_locks(e->repo, s);
-	if (here && ga_refs_repair(e->repo, s->id.branch, space, &s->id.onto, &gone, err))
-		return -1;
-	rc = ga_report_read(e->repo, s, &report, &unreadable);
-	ga_report_tell(&report, s);
-	if (!here)
-		return 0;
-	if (rc < 0 && !ga_ref_read(e->repo, name, &oid, err) &&
-	    ga_ref_delete(e->repo, name, &oid, err))
-		return -1;
-	lost = has_lost(e, s, &report, rc);
-	if (gone.n)
-		journal_damage(s, &gone);
-	if ((!lost && !gone.n) || s->state != GA_STATE_CAPTURED || s->id.remote ||
-	    access(upper, F_OK) || access(git, F_OK) || !ga_oid_is_zero(&s->view.bring))
-		return 0;
-	rc = lost ? 1 : keep_decided(e, s, &report, err);
-	if (rc <= 0)
-		return rc;
-	s->state = GA_STATE_INTERRUPTED;
-	s->damaged = true;
-	return ga_session_save(s, err);
-}
-
-int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
-{
-	cleanup_free char *upper = start_dir(s, "upper");
-
-	if (s->state == GA_STATE_NEW && ga_dir_is_empty(upper)) {
-		start_clear_locks(e->repo, s);
-		return ga_start_discard(e, s, err) ? -1 : 1;
-	}
-	/* it ran, but a power cut took the state file that said so */
-	if (s->state == GA_STATE_NEW)
-		s->state = GA_STATE_RUNNING;
-	if (s->state != GA_STATE_RUNNING)
-		return repair(e, s, err);
-	/* init ends with the socket to its supervisor: soon, but maybe not before we look */
-	for (int i = 0; ga_run_alive(s->run.pid, s->run.pidns); i++) {
-		struct timespec t = { 0, GONE_STEP_MS * 1000000 };
-
-		if (i == GONE_MS / GONE_STEP_MS) {
-			(void)ga_fail(err, GA_EFATAL, "processes of session '%s' are still running",
-				      s->name);
-			return ga_hint(err, "end them (pid namespace %llu), then try again",
-				       (unsigned long long)s->run.pidns);
-		}
-		(void)nanosleep(&t, NULL);
-	}
-	ga_live_remove(s->dir);
-	ga_strv_release(&s->run.published);
-	if (!s->run.finished) {
-		s->run.finished = (uint64_t)time(NULL);
-		(void)ga_journal(s->dir, "interrupted", NULL);
-		save_if_possible(s);
-	}
-	/* this state is never stored */
-	s->state = GA_STATE_INTERRUPTED;
-	return repair(e, s, err);
 }

@@ -9,8 +9,7 @@
 
 #include "ga/base/quote.h"
 #include "ga/config/service.h"
-#include "start.h"
-#include "step.h"
+#include "run-step.h"
 #include "watch.h"
 
 #define END_MS 10000 /* from being asked to end until they are killed */
@@ -62,14 +61,12 @@ static void note(const struct ga_start *st, const struct ga_service *v, const ch
 	start_note_step(st, "service", v->name, text, end, status);
 }
 
-/* ---- before the agent */
-
 _Static_assert(GA_SERVICES_MAX <= GA_RUN_SERVICES_MAX, "settings take more than can be run");
 
 static int start_all(struct start_watch *w, struct ga_start *st, const struct ga_services *list,
 		     struct ga_error *err)
 {
-	cleanup_free char *dir = start_dir(&st->session, "services"), *q = ga_escape(dir);
+	cleanup_free char *dir = ga_session_path(&st->session, "services"), *q = ga_escape(dir);
 
 	if (mkdir(dir, 0700) && errno != EEXIST)
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot create '%s'", q);
@@ -154,7 +151,7 @@ int start_run_services(struct start_watch *w, struct ga_start *st, struct ga_err
 	struct start_step step = { .watch = w, .st = st, .script = ready_script,
 				   .give_up = has_failed, .payload = &wait };
 
-	ga_services_parse(&st->services, &list);
+	ga_services_parse(&st->commands.services, &list);
 	if (!list.n)
 		return 0;
 	if (start_all(w, st, &list, err))
@@ -179,8 +176,6 @@ int start_run_services(struct start_watch *w, struct ga_start *st, struct ga_err
 	return 0;
 }
 
-/* ---- after it */
-
 void start_end_services(struct ga_start *st)
 {
 	cleanup_services struct ga_services list = GA_SERVICES_INIT;
@@ -188,7 +183,7 @@ void start_end_services(struct ga_start *st)
 	bool early[GA_RUN_SERVICES_MAX] = { false };
 	size_t n = ga_run_services(st->sandbox);
 
-	ga_services_parse(&st->services, &list);
+	ga_services_parse(&st->commands.services, &list);
 	n = n < list.n ? n : list.n;
 	for (size_t i = 0; i < n; i++)
 		early[i] = is_over(st->sandbox, i, &state);

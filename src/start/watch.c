@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -19,7 +18,7 @@
 #include "ga/session/journal.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/ns.h"
-#include "start.h"
+#include "start-internal.h"
 #include "watch.h"
 
 /* After measuring the layers, wait this many times as long: a tenth of the time at most is spent.
@@ -28,8 +27,6 @@
 #define DEEP 400 /* levels, each of which holds a descriptor */
 
 enum measured { FITS, OVER, TOO_DEEP, UNKNOWN };
-
-/* ---- how much the layers take ------------------------------------------------- */
 
 struct sum {
 	uint64_t bytes, most;
@@ -95,8 +92,6 @@ static enum measured measure(const struct ga_session *s, uint64_t most, pid_t pa
 		m = measure_entry(&sum, dir, names[i], DEEP);
 	return m;
 }
-
-/* ---- the limits ------------------------------------------------------------------- */
 
 /* The session is to end. */
 static void found(struct start_watch *w, const char *event, char *why)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inside the start flow: what is noted, recorded and looked at while a session lasts.
+ * What is noted, recorded and looked at while a session lasts.
  */
 #ifndef WATCH_H
 #define WATCH_H
@@ -10,19 +10,20 @@
 #include "ga/start/start.h"
 #include "ga/sys/sync.h"
 
-/* note.c: note in the journal what a run is given; how it ended; and what was captured. */
-void start_note_begin(const struct ga_start_env *e, const struct ga_start *st);
+/* session-journal.c: note in the journal what a run is given, how it ended, and what
+ * was captured. */
+void start_note_begin(const struct ga_env *e, const struct ga_start *st);
 void start_note_exit(const struct ga_start *st);
 void start_note_captured(const struct ga_session *s, const struct ga_report *r);
 /* Begin the recording of a run; NULL: none is wanted. */
-struct ga_recorder *start_record(const struct ga_start_env *e, const struct ga_start *st);
+struct ga_recorder *start_record(const struct ga_env *e, const struct ga_start *st);
 /* Write what there is of it so far; if it has stopped early, note that once. */
 void start_record_tick(const struct ga_session *s, struct ga_recorder *r, bool *noted);
 void start_record_end(struct ga_start *st, struct ga_recorder *r, bool *noted);
 
 /* watch.c: what is watched while a session runs, and may end it. */
 struct start_watch {
-	const struct ga_start_env *e;
+	const struct ga_env *e;
 	const struct ga_session *s;
 	struct ga_detach *detach;
 	struct ga_recorder *recorder; /* NULL: none */

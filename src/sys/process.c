@@ -578,3 +578,24 @@ const char *ga_environ_get(const char *const *env, const char *name)
 			return *env + n + 1;
 	return NULL;
 }
+
+void ga_environ_put(struct ga_strv *env, const char *entry)
+{
+	size_t n = strcspn(entry, "=") + 1, kept = 0;
+
+	for (size_t i = 0; i < env->n; i++) {
+		if (strncmp(env->v[i], entry, n))
+			env->v[kept++] = env->v[i];
+		else
+			free(env->v[i]);
+	}
+	env->n = kept;
+	ga_strv_push(env, entry);
+}
+
+void ga_environ_set(struct ga_strv *env, const char *name, const char *value)
+{
+	cleanup_free char *entry = ga_strf("%s=%s", name, value);
+
+	ga_environ_put(env, entry);
+}

@@ -13,9 +13,8 @@
 
 /* A commit with the tree that there is so far and the parent of the commit that is made again: then
  * that parent is the base of git's merge of the two. */
-static int make_ours(struct ga_repo *r, const struct ga_oid *tree,
-		     const struct ga_oid *parent, const char *who, struct ga_oid *ret,
-		     struct ga_error *err)
+static int make_ours(struct ga_repo *r, const struct ga_oid *tree, const struct ga_oid *parent,
+		     const char *who, struct ga_oid *ret, struct ga_error *err)
 {
 	struct ga_oid parents[] = { *parent };
 	cleanup_free char *author = ga_strdup(who), *committer = ga_strdup(who);

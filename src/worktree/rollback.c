@@ -134,8 +134,7 @@ static int set_index(struct ga_repo *r, const struct ga_gitconfig *c,
 /* Are the bytes of the file a beginning of those that git was writing, or all of them? (Git takes a
  * file for modified whose filters do not give its blob.) */
 static bool is_beginning(struct ga_repo *r, const struct ga_gitconfig *c, int root,
-			 const char *path,
-			 const struct ga_entry *e)
+			 const char *path, const struct ga_entry *e)
 {
 	cleanup_work_file struct ga_work_file now = GA_WORK_FILE_INIT;
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;

@@ -82,9 +82,9 @@ static int prepare(struct place *p, const char *dir, struct ga_error *err)
 	if (!p->dir && (mkdir(dir, 0755) || !(p->dir = realpath(dir, NULL))))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make '%s'", dir);
 	s->stage_dir = make(p, "stage", err);
-	s->home_source = make(p, "aihome", err);
+	s->home_dir.source = make(p, "aihome", err);
 	s->upper = make(p, "upper", err);
-	s->git_upper = make(p, "git", err);
+	s->git.upper = make(p, "git", err);
 	free(make(p, "base/.git", err));
 	base = make(p, "base", err);
 	ga_strv_take(&s->lowers, base);

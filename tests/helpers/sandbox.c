@@ -53,7 +53,7 @@ static void set_dir(struct ga_spec *s, const char *dir)
 	s->stage_dir = subdir(dir, "stage");
 	s->upper = subdir(dir, "upper");
 	s->work = subdir(dir, work);
-	s->git_upper = subdir(dir, "git");
+	s->git.upper = subdir(dir, "git");
 }
 
 static void add_shared(struct ga_spec *s, const char *arg)
@@ -85,7 +85,7 @@ static int option(struct run *r, const char *name, const char *v)
 	else if (!strcmp(name, "--home"))
 		s->home = ga_strdup(v);
 	else if (!strcmp(name, "--home-source"))
-		s->home_source = ga_strdup(v);
+		s->home_dir.source = ga_strdup(v);
 	else if (!strcmp(name, "--lower"))
 		ga_strv_push(&s->lowers, v);
 	else if (!strcmp(name, "--shared"))
@@ -93,7 +93,7 @@ static int option(struct run *r, const char *name, const char *v)
 	else if (!strcmp(name, "--object"))
 		ga_strv_push(&s->object_dirs, v);
 	else if (!strcmp(name, "--ro"))
-		ga_strv_push(&s->ro, v);
+		ga_strv_push(&s->host.ro, v);
 	else if (!strcmp(name, "--find"))
 		r->find = v;
 	else if (!strcmp(name, "--fd"))
@@ -229,11 +229,11 @@ int main(int argc, char **argv)
 	int rc;
 
 	command = argc > 2 ? parse(&r, argv + 2) : NULL;
-	if (!command || !r.spec.home || !r.spec.project || !r.spec.stage_dir || !r.spec.home_source) {
+	if (!command || !r.spec.home || !r.spec.project || !r.spec.stage_dir || !r.spec.home_dir.source) {
 		fprintf(stderr, "usage: sandbox STAGE OPTION... -- COMMAND ARG...\n");
 		return 99;
 	}
-	if (r.find && ga_spec_find_tools(r.spec.home, getenv("PATH"), r.find, &r.spec.tools, &err))
+	if (r.find && ga_spec_find_tools(r.spec.home, getenv("PATH"), r.find, &r.spec.host.tools, &err))
 		return fail(&err);
 	ga_spec_environment(&r.spec, getenv("PATH"), (const char *const *)environ, &(const struct ga_strv)GA_STRV_INIT);
 	rc = start(&r, argv[1], command, &err);

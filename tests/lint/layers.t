@@ -22,8 +22,15 @@ capture: capture review session run risk reach repo sandbox config sys base
 worktree: worktree repo sys base
 land: land worktree capture review session risk reach repo config sys base
 on: on session run repo sys base config/hosts
-start: start on secrets capture review session run net risk reach repo sandbox config sys base
-cli: cli start on land secrets capture review session run net risk reach repo sandbox config sys base
+view: view secrets session run risk repo sandbox config sys base
+home: home view session run risk repo sandbox config sys base
+agents: agents home view session run repo sandbox config sys base
+start: start agents home view on secrets capture review session run net risk reach repo sandbox config sys base
+resume: resume start agents home view session run repo sandbox sys base
+trash: trash review session repo sys base
+transfer: transfer view capture review session risk repo sys base
+cli: cli resume trash transfer start agents home view on land
+cli: secrets capture review session run net risk reach repo sandbox config sys base
 stage: stage sys base sandbox/plan
 seccomp: base sandbox/sandbox
 init: init sys/scm run/control

@@ -78,12 +78,12 @@ static inline void make_spec(const char *project, struct ga_spec *s)
 	s->stage_dir = in("s/stage");
 	s->project = in(project);
 	s->home = ga_strdup(world.home);
-	s->home_source = in("aihome");
+	s->home_dir.source = in("aihome");
 	ga_strv_take(&s->lowers, in("s/extras"));
 	ga_strv_take(&s->lowers, in("base"));
 	s->upper = in("s/upper");
 	s->work = in("s/work");
-	s->git_upper = in("s/git");
+	s->git.upper = in("s/git");
 	s->network = true;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
+#include "ga/agents/agents.h"
 #include "ga/base/path.h"
-#include "ga/start/agents.h"
 
 #define X64 "1.0.0-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 

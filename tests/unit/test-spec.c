@@ -21,13 +21,13 @@ TEST_WITH(the_plan_of_a_project_below_home, setup, teardown)
 	make_spec("home/src/p", &s);
 	make_dir("home/src/p/node_modules");
 	make_dir("home/src/p/a/target");
-	s.git_lower = in("template");
-	s.git_work = in("s/gitwork");
+	s.git.lower = in("template");
+	s.git.work = in("s/gitwork");
 	share(&s, "home/src/p", "node_modules", "0");
 	share(&s, "home/src/p", "a/target", "1")->mask = in("s/1/mask");
 	/* gone on the host by now */
 	share(&s, "home/src/p", "dist", "2");
-	ga_strv_push_many(&s.tools, ".local/bin", "src/p/bin", NULL);
+	ga_strv_push_many(&s.host.tools, ".local/bin", "src/p/bin", NULL);
 	got = plan_of(&s);
 	STREQ(got, "bind-rw\n@/aihome\nhome\nmountpoint\nhome/src/p\nmove\nhome/src\nhome/src\n"
 		   "mountpoint\nhome/.local/bin\nbind-ro\n@/home/.local/bin\nhome/.local/bin\n"
@@ -60,7 +60,7 @@ static void make_part(const char *project, const char *layers, struct ga_spec *s
 	ga_strv_take(&s->lowers, in(extras));
 	s->upper = in(upper);
 	s->work = in(work);
-	s->git_upper = in(git);
+	s->git.upper = in(git);
 }
 
 /* A submodule in its superproject, and what it holds in it; objects that the superproject
@@ -135,7 +135,7 @@ TEST_WITH(credentials_of_tools_are_masked, setup, teardown)
 	make_link("../nvm", "home/.nvm");
 	make_file("home/n/lib/npmrc", "token");
 	make_link("../lib/npmrc", "home/n/etc/npmrc");
-	ga_strv_push_many(&s.tools, ".local/share/uv", ".nvm", "n", NULL);
+	ga_strv_push_many(&s.host.tools, ".local/share/uv", ".nvm", "n", NULL);
 	got = plan_of(&s);
 	assert_has(got, "\nmask-dir\nhome/.local/share/uv/credentials\n");
 	assert_has(got, "\nhide\nhome/.nvm/versions/node/v20/etc\n1\nnpmrc\n");
@@ -151,8 +151,8 @@ TEST_WITH(the_root_shows_the_system_read_only, setup, teardown)
 
 	make_spec("code/p", &s);
 	make_dir("data");
-	ga_strv_take(&s.ro, in("home/data"));
-	ga_strv_take(&s.ro, in("data"));
+	ga_strv_take(&s.host.ro, in("home/data"));
+	ga_strv_take(&s.host.ro, in("data"));
 	got = root_of(&s);
 	assert_memory_equal(got, "git-agent-plan-6\n@/s/stage\n", 27);
 	assert_has(got, "\nbind-ro\n/usr\nroot/usr\n");
@@ -174,7 +174,7 @@ TEST_WITH(bwrap_starts_when_nothing_gets_hidden, setup, teardown)
 	cleanup_free char *root = NULL, *trees = NULL;
 
 	make_spec("code/p", &s);
-	ga_strv_take(&s.ro, in("code"));
+	ga_strv_take(&s.host.ro, in("code"));
 	root = root_of(&s);
 	trees = plan_of(&s);
 	assert_null(strstr(root, "\nsandbox\n"));
@@ -231,12 +231,12 @@ TEST_WITH(a_place_that_would_show_too_much_is_refused, setup, teardown)
 	for_each (row, cases) {
 		ERR(err);
 		cleanup_spec struct ga_spec s = GA_SPEC_INIT;
-		char **const fields[] = { &s.home, &s.project, &s.home_source, &s.stage_dir };
+		char **const fields[] = { &s.home, &s.project, &s.home_dir.source, &s.stage_dir };
 		char *value = row->value[0] == '@' ? in(row->value + 1) : ga_strdup(row->value);
 
 		make_spec("code/p", &s);
 		if (row->field == RO) {
-			ga_strv_take(&s.ro, value);
+			ga_strv_take(&s.host.ro, value);
 		} else {
 			free(*fields[row->field]);
 			*fields[row->field] = value;
@@ -265,7 +265,7 @@ TEST_WITH(the_environment_passes_only_what_is_listed, setup, teardown)
 	make_dir("home/.local/bin");
 	make_dir("home/private/bin");
 	make_dir("aihome/own/bin");
-	ga_strv_push(&s.tools, ".local/bin");
+	ga_strv_push(&s.host.tools, ".local/bin");
 	path = ga_strf("%s/.local/bin/:%s/private/bin:%s/own/bin:relative:/usr/bin::/sys/x:/tmp",
 		       world.home, world.home, world.home);
 	env[GA_NELEMS(env) - 2] = nvm;
@@ -304,8 +304,8 @@ TEST_WITH(what_is_visible_inside_is_known, setup, teardown)
 	make_dir("aihome/mine");
 	make_dir("data/in");
 	make_dir("other");
-	ga_strv_push(&s.tools, ".local/bin");
-	ga_strv_take(&s.ro, in("data"));
+	ga_strv_push(&s.host.tools, ".local/bin");
+	ga_strv_take(&s.host.ro, in("data"));
 	for_each (row, cases) {
 		const char *p = row->path;
 		cleanup_free char *path = p[0] == '@' ? in(p + 1) : ga_strdup(p);

@@ -49,6 +49,9 @@ void ga_ref_updates_release(struct ga_ref_updates *u);
 /* Append an update. `old_or_null` NULL: any old value; `new_or_null` NULL: delete the ref. */
 void ga_ref_updates_add(struct ga_ref_updates *u, const char *name,
 			const struct ga_oid *old_or_null, const struct ga_oid *new_or_null);
+/* Append both updates that rename a ref. */
+void ga_ref_updates_move(struct ga_ref_updates *u, const char *from, const char *to,
+			 const struct ga_oid *oid);
 /* Append the update of a ref from what it is now to `new` (zero: remove it). Returns 1 if it is
  * that already; then nothing is appended. */
 int ga_ref_updates_set(struct ga_repo *r, struct ga_ref_updates *u, const char *name,

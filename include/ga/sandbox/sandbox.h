@@ -40,22 +40,47 @@ struct ga_user_link {
 	char *to;     /* where that leads: absolute and normalised, perhaps through other links */
 };
 
+/* The host directory that is shown as home (~/aihome), and layers over it that take what is written;
+ * NULL: it is written to itself. */
+struct ga_spec_home {
+	char *source, *upper, *work;
+};
+
+/* The private git dir: layers over `lower`, mounted at <project>/.git. `lower` NULL: `upper` is
+ * bound without an overlay. */
+struct ga_spec_git {
+	char *upper, *work, *lower;
+};
+
+/* What else of the host is shown. */
+struct ga_spec_host {
+	struct ga_strv tools;   /* toolchains below the real home, relative to it, read-only */
+	struct ga_strv ro;      /* more host directories, read-only at their own paths */
+	struct ga_strv rw;      /* the same, writable */
+	struct ga_strv devices; /* character devices of the host, at their own paths */
+	struct ga_strv dropped; /* of PATH, as by ga_path_show() */
+};
+
+/* From ga_spec_find_links(): the user's links, and `home` and `project` of the spec as he spells
+ * them; NULL: like this. */
+struct ga_spec_names {
+	struct ga_user_link *v;
+	size_t n;
+	char *home, *project;
+};
+
 struct ga_spec {
 	char *stage_dir;        /* an existing host directory the stage mounts its tmpfs on;
 				 * sessions may share one, each has a mount namespace of its own */
 	char *project;          /* path of the project, the same inside and outside */
 	char *home;             /* $HOME inside */
-	char *home_source;      /* the host directory shown there (~/aihome) */
-	char *home_upper, *home_work; /* layers over it that take what is written; NULL: it is
-				       * written to itself */
+	struct ga_spec_home home_dir;
 	struct ga_strv kept;    /* directories of the session that are shown in home, writable, in
 				 * place of what is there: in pairs, a path below home and the host
 				 * directory */
 	struct ga_strv lowers;  /* project overlay, topmost first: extras, base tree */
 	char *upper, *work;
-	char *git_upper, *git_work; /* the private git dir: layers over git_lower, mounted at
-				     * <project>/.git */
-	char *git_lower;        /* NULL: git_upper is bound without an overlay */
+	struct ga_spec_git git;
 	struct ga_shared *shared;
 	size_t n_shared;
 	struct ga_strv object_dirs; /* host object directories, shown read-only */
@@ -63,20 +88,13 @@ struct ga_spec {
 	struct ga_spec *parts;  /* populated submodules: of each only project, layers, shared,
 				 * object_dirs, hidden_objects and its own parts are used */
 	size_t n_parts;
-	struct ga_strv tools;   /* toolchains below the real home, relative to it, read-only */
-	struct ga_strv ro;      /* more host directories, read-only at their own paths */
-	struct ga_strv rw;      /* the same, writable */
-	struct ga_strv devices; /* character devices of the host, at their own paths */
-	struct ga_strv dropped; /* of PATH, as by ga_path_show() */
+	struct ga_spec_host host;
 	char *feedback;         /* a host file shown read-only at GA_FEEDBACK_INSIDE, or NULL */
 	bool network;           /* the host's network (true), or one of its own */
 	struct ga_shown *shown; /* shown in place of what the system has there, or where nothing
 				 * is */
 	size_t n_shown;
-	struct ga_user_link *links;  /* from ga_spec_find_links(), as are the next two */
-	size_t n_links;
-	char *home_named, *project_named; /* `home` and `project` as the user spells them; NULL:
-					   * like this */
+	struct ga_spec_names names;
 	bool nested;            /* programs inside may create sandboxes of their own */
 	struct ga_strv env;     /* NAME=VALUE inside: the whole environment */
 };
@@ -122,8 +140,7 @@ int ga_spec_show_text(struct ga_spec *s, const char *at, const void *text, size_
 		      struct ga_error *err);
 /* Show this text in place of the system's file `at`, wherever that is; if the system has none,
  * nothing is shown. */
-int ga_spec_replace_text(struct ga_spec *s, const char *at, const char *text,
-			 struct ga_error *err);
+int ga_spec_replace_text(struct ga_spec *s, const char *at, const char *text, struct ga_error *err);
 
 /* Where an object directory of the host is shown inside; the caller frees it. It is the same in
  * every sandbox, because a private git dir that names it outlives the sandbox it was made for.
@@ -173,7 +190,7 @@ const char *ga_cache_file(size_t i, const char **ret_text);
 bool ga_spec_visible(const struct ga_spec *s, const char *path);
 
 /* The plan (ga/sandbox/plan.h) in four parts. The first two, system and root, are what surrounds
- * home and project; only stage_dir, project, home, home_source, ro and network need be known yet.
+ * home and project; only stage_dir, project, home, home_dir, ro and network need be known yet.
  * For uid 0 the second takes a while, as it searches for what must not be shown of the system.
  * `init` is the absolute path of git-agent-init on the host, which is shown at GA_INIT_INSIDE. */
 int ga_spec_plan_system(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err);

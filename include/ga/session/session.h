@@ -228,6 +228,17 @@ int ga_session_sweep(const char *state_dir, time_t before, bool dry, struct ga_s
  * later. */
 int ga_session_remove_dir(const char *dir, struct ga_error *err);
 
+/* A path in the session's directory. Caller frees. */
+char *ga_session_path(const struct ga_session *s, const char *what);
+/* Make a new, empty directory below "work" there. Caller frees its path. */
+char *ga_session_fresh_dir(const struct ga_session *s, const char *what, struct ga_error *err);
+/* Remove "work", once nothing is mounted. Overlays keep directories in it that are closed even to
+ * their owner, at which 'rm -r' would stop; nothing in it is the agent's work. */
+void ga_session_remove_work(const char *session_dir);
+/* Remove locks that a killed git or supervisor left on the session's refs. The session must be
+ * locked, and not run. */
+void ga_session_clear_locks(struct ga_repo *r, const struct ga_session *s);
+
 /* Take the session's lock (the supervisor holds it while it lives, and so does whoever captures or
  * lands). Returns 1 if somebody else holds it, 2 if the session is gone (dropped meanwhile). */
 int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct ga_error *err);
@@ -242,12 +253,17 @@ int ga_session_check_shown(const struct ga_session *s, struct ga_error *err);
 /* The prefixes of the branches of all sessions, and of their other refs. */
 #define GA_SESSION_BRANCHES "refs/heads/agent/"
 #define GA_SESSION_REFS "refs/agent/"
+#define GA_TRASH_REFS "refs/agent-trash/" /* of dropped ones (ga/trash/trash.h) */
 /* List the user's branches, remote branches and tags: all except those of sessions, here and on
  * remotes, and except refs whose object is missing, which git treats as an error. Adds to `ret`. */
 int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error *err);
 
 /* Is it a remote-tracking branch of a session: "refs/remotes/<remote>/agent/<name>"? */
 bool ga_session_is_tracked(const char *ref);
+
+/* Add the names that no session may have because there are such branches. Fails (GA_EFATAL) if a
+ * branch "agent" leaves no room for any. */
+int ga_session_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err);
 
 /* The full name of a session's ref; the caller frees it. `what`: "base", "from", "held", "orig",
  * "report", "earlier/<commit>". */

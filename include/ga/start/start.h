@@ -8,56 +8,14 @@
 
 #include <stdbool.h>
 
-#include "ga/base/error.h"
-#include "ga/base/strv.h"
-#include "ga/config/config.h"
-#include "ga/config/preset.h"
+#include "ga/agents/command.h"
 #include "ga/net/net.h"
 #include "ga/repo/pool.h"
-#include "ga/repo/repo.h"
 #include "ga/review/report.h"
-#include "ga/run/confine.h"
 #include "ga/run/run.h"
 #include "ga/sandbox/sandbox.h"
 #include "ga/session/session.h"
-
-/* What a session can reach, as configured. The lists are borrowed. */
-struct ga_start_network {
-	enum ga_network mode;
-	const struct ga_strv *allow, *sockets, *publish; /* as in struct ga_config; NULL: none */
-	const char *allow_at; /* where `allow` is set, if `mode` makes it useless and nobody said
-			       * so; or NULL */
-	const struct ga_strv *options; /* what the command line set of it, as KEY=VALUE; NULL */
-	bool by_repository; /* the repository's file made `mode` stricter than the user's
-			     * settings */
-};
-
-/* What the flows need to know of the host; filled by the command line. */
-struct ga_start_env {
-	struct ga_repo *repo;
-	struct ga_gitconfig config;
-	struct ga_gitconfig_load *loading; /* see ga_start_config(); NULL once `config` is read */
-	char *state_root;           /* state directory of all repositories */
-	char *state_dir;            /* that of this repository, below it */
-	char *home;                 /* the real $HOME, resolved */
-	char *path;                 /* $PATH */
-	char *agent_home;           /* shown in place of `home`: ~/aihome, or as configured */
-	struct ga_presets agents;   /* the user's own agents */
-	struct ga_config conf;      /* the settings of the session at hand, or else the user's */
-	struct ga_risk_paths risk;  /* the setting `risk` for this session ... */
-	struct ga_risk_paths risk_own; /* ... and for its submodules: of the user's file alone */
-	struct ga_use_limits use;   /* what a session may use */
-	struct ga_start_network net; /* of the session at hand */
-	char *stage, *init;         /* absolute paths of the two helpers */
-	char *bwrap;                /* found on demand; NULL before */
-	const char *const *environ; /* the host's environment */
-	bool progress;              /* show the progress of long steps on standard error ... */
-	int64_t progress_delay_ms;  /* ... for those of ours, once they have taken this long */
-};
-
-/* Wait for the host's git configuration, which git reads while a start does other things. Does
- * nothing if it has been read. */
-int ga_start_config(struct ga_start_env *e, struct ga_error *err);
+#include "ga/view/base.h"
 
 /* A session that does not use the caller's terminal, or can leave it. */
 struct ga_detach {
@@ -73,15 +31,10 @@ struct ga_detach {
 
 struct ga_start_opts {
 	const char *name;
-	const char *base_rev;
 	const char *message;
-	bool live;
-	enum ga_dirty dirty;
-	bool hide_ignored; /* show no ignored file, instead of all of them or those that
-			    * .worktreeinclude lists */
+	struct ga_view_opts view;
 	bool unfiltered; /* see ga/run/run.h */
 	const struct ga_detach *detach; /* NULL: it keeps the caller's terminal or streams */
-	const struct ga_strv *expose; /* absolute paths of secrets to show nevertheless */
 	bool no_setup, no_services, no_finish; /* do without these commands of the settings */
 	bool quiet;      /* do not show what they write */
 	const struct ga_strv *feedback; /* for a resume: files whose content the agent is given */
@@ -95,121 +48,107 @@ struct ga_start_opts {
 /* A populated submodule is a part of the session: it has a session of its own with the same name,
  * in its own repository, which begins, runs and ends with the superproject's. */
 struct ga_part;
+struct ga_parts {
+	struct ga_part *v;
+	size_t n, cap;
+};
+
+/* What a session can reach. */
+struct ga_start_net {
+	struct ga_net_plan plan; /* for GA_NETWORK_ALLOW */
+	struct ga_relay *relay; /* NULL: it needs none */
+	int ports;              /* descriptor that reserves its range of ports; -1 */
+};
+
+/* Commands that run beside the agent. */
+struct ga_start_commands {
+	struct ga_strv setup, services, finish;
+};
 
 /* A session that is ready to run. */
 struct ga_start {
 	struct ga_session session;
 	int lock;               /* the session's lock, held until everything is over */
-	int home_lock;          /* ga/start/home.h; shared */
+	int home_lock;          /* ga/home/home.h; shared */
 	struct ga_base base;    /* empty for a live session */
-	struct ga_part *parts;
-	size_t n_parts, cap_parts;
+	struct ga_parts parts;
 	struct ga_spec spec;
 	struct ga_sandbox *sandbox; /* starting, with nothing of the agent's in it yet; later
 				     * ended */
 	struct ga_confine confine; /* its limits */
-	struct ga_net_plan plan; /* what it can reach, for GA_NETWORK_ALLOW */
-	struct ga_relay *relay; /* NULL: it needs none */
-	int ports;              /* descriptor that reserves its range of ports; -1 */
-	const struct ga_preset *preset; /* the command's preset, or NULL; belongs to ga_start_env or
-					 * is built in */
-	size_t own_words;       /* number of words of `argv` before the user's own */
-	bool at_prompt;         /* as far as its words tell, it begins by waiting for the user, or
-				 * with a prompt and then waiting */
+	struct ga_start_net net;
+	struct ga_agents_command command;
 	bool told;              /* it is given what GA_REMARKS_FILE says */
-	struct ga_strv argv;    /* command with the preset's flags */
 	char *update;           /* what to merge first (view.update), for people; NULL */
-	char *own;              /* the program inside to run instead of argv's first word
-				 * (ga/start/agents.h); NULL: look that up in PATH */
 	char *cwd;              /* directory to start in: the user's current one if it exists
 				 * inside */
 	char *transcript;       /* file name of its recording, in the session's directory; NULL */
 	struct ga_strv banner;  /* what was decided, for people, one line each */
 	struct ga_strv notes;   /* those lines of it that come last */
 	size_t carried;         /* number of uncommitted paths in the base */
-	struct ga_strv setup, services, finish; /* commands that run beside the agent */
+	struct ga_start_commands commands;
 	bool unfiltered, quiet;
-	bool resumed;           /* by ga_start_resume() */
+	bool resumed;           /* by ga_resume() */
 	bool stopped;           /* its command was told to end, or did not run to its end */
 	struct ga_detach detach;
 	struct ga_live *live;   /* exists from before it runs to the end of everything */
 };
 #define GA_START_INIT \
 	{ .session = GA_SESSION_INIT, .lock = -1, .home_lock = -1, .base = GA_BASE_INIT, \
-	  .ports = -1 }
+	  .net.ports = -1 }
 void ga_start_release(struct ga_start *s);
 
 /* Begin what is possible before the repository is open, and while it is being opened: the sandbox,
  * for the project that it most likely is. Of `e` only paths are used, no repository. On failure
  * nothing is left of it. ga_start_prepare() continues with it, or begins anew. */
-int ga_start_begin(struct ga_start_env *e, const char *project, struct ga_start *ret,
+int ga_start_begin(struct ga_env *e, const char *project, struct ga_start *ret,
 		   struct ga_error *err);
 /* The same for a program that hands the sandbox over to the next one, as with
  * ga_run_begin_beside(). */
-int ga_start_begin_beside(struct ga_start_env *e, const char *project, struct ga_sandbox **ret,
+int ga_start_begin_beside(struct ga_env *e, const char *project, struct ga_sandbox **ret,
 			  struct ga_error *err);
 /* And for that next program (ga_run_take_over()). Takes over `begun`. */
-int ga_start_begun(struct ga_start_env *e, const char *project, struct ga_sandbox *begun,
+int ga_start_begun(struct ga_env *e, const char *project, struct ga_sandbox *begun,
 		   bool own_network, struct ga_start *ret, struct ga_error *err);
 /* For beginning a sandbox before the settings of a repository are known: does this project most
  * likely have a network of its own? A start that found it otherwise has left a note. */
-bool ga_start_guess_network(const struct ga_start_env *e, const char *project);
+bool ga_start_guess_network(const struct ga_env *e, const char *project);
 
 /* Everything before the agent runs: scan, snapshot, base tree, layers, git dir, the sandbox begun,
  * refs, worktree entry, state NEW. Signals are taken over as ga/run/run.h describes until
  * ga_start_run() returns or `ret` is released. On failure nothing is left behind. */
-int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *ret,
+int ga_start_prepare(struct ga_env *e, const struct ga_start_opts *o, struct ga_start *ret,
 		     struct ga_error *err);
 
 /* Make the same decisions without creating anything: only `banner` and `argv` are filled. */
-int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *ret,
+int ga_start_plan(struct ga_env *e, const struct ga_start_opts *o, struct ga_start *ret,
 		  struct ga_error *err);
-
-/* Prepare to resume a captured session: the same layers, into which git inside has brought what was
- * done to the branch on the host since, and the branch as its private HEAD. Of `o` only command
- * (`argc` 0: the session's own), message, expose, feedback and filter are used. Takes over `s` and
- * its lock. On failure the session is as it was, except that its layers may have some of those
- * changes. */
-#define GA_FEEDBACK_MAX ((size_t)1 << 20) /* bytes of all files together */
-int ga_start_resume(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_session *s,
-		    int *lock, struct ga_start *ret, struct ga_error *err);
-
-/* What a session that is not to run here would be based on: HEAD or o->base_rev, and a snapshot of
- * uncommitted work on top, in the object directory `objects` (the handle of `e` uses that from
- * then on); the same commit if there is none. Adds to `notes` what stays here, for people. */
-int ga_start_choose(struct ga_start_env *e, const struct ga_start_opts *o, const char *objects,
-		    struct ga_oid *ret_onto, struct ga_oid *ret_base, struct ga_strv *notes,
-		    struct ga_error *err);
 
 /* Add the names that a new session cannot have: those that branches below agent/ or sessions on
  * other machines have. */
-int ga_start_taken_names(const struct ga_start_env *e, struct ga_strv *ret, struct ga_error *err);
-
-/* The user's current directory if it is in the project, else the project's root. The caller frees
- * it. */
-char *ga_start_cwd(const char *project);
+int ga_start_taken_names(const struct ga_env *e, struct ga_strv *ret, struct ga_error *err);
 
 /* Run the agent to its end. The state is RUNNING from before anything inside could write, until
  * capture. If the sandbox could not be started, the session is discarded, unless it was resumed:
  * then capture brings what there was. */
-int ga_start_run(struct ga_start_env *e, struct ga_start *s, int *ret_status, struct ga_error *err);
+int ga_start_run(struct ga_env *e, struct ga_start *s, int *ret_status, struct ga_error *err);
 
 /* Turn what a session left into commits, refs and a report (`lock` held, nothing running). If its
  * layers have to be mounted, `*ended`, the sandbox that used them, is finished first (NULL, or a
  * pointer to NULL: there is none). */
-int ga_start_capture(struct ga_start_env *e, struct ga_session *s, int lock,
+int ga_start_capture(struct ga_env *e, struct ga_session *s, int lock,
 		     struct ga_sandbox **ended, struct ga_report *ret, struct ga_error *err);
 
 /* Recover a session found on disk whose lock was free and is now held by the caller: a NEW one,
  * which never ran, is removed (returns 1); a RUNNING one gets state INTERRUPTED once nothing of it
  * is alive. */
-int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_error *err);
+int ga_start_recover(struct ga_env *e, struct ga_session *s, struct ga_error *err);
 
 /* Do its layers have nothing to capture? In doubt they do. */
 bool ga_start_is_idle(const struct ga_session *s);
 
 /* Remove a session that never ran: refs, worktree entry, directory. */
-int ga_start_discard(struct ga_start_env *e, struct ga_session *s, struct ga_error *err);
+int ga_start_discard(struct ga_env *e, struct ga_session *s, struct ga_error *err);
 
 /* A part of a session on disk, valid during one call. */
 struct ga_part_at {
@@ -217,25 +156,24 @@ struct ga_part_at {
 	const char *dir;            /* its working tree on the host */
 	struct ga_session *s;       /* NULL: it was dropped */
 	int lock;                   /* its lock, if it was asked for, or -1 */
-	struct ga_start_env *env;   /* of its repository; NULL: that does not exist any more ... */
+	struct ga_env *env;   /* of its repository; NULL: that does not exist any more ... */
 	const struct ga_error *why; /* ... for this reason */
 };
 typedef int ga_part_fn(const struct ga_part_at *at, void *payload, struct ga_error *err);
 /* Call `fn` for each part of a session. With `lock`, each part's lock is waited for first (the
  * caller holds the session's own, and nothing runs); without, `at->env` has no git configuration.
  * Parts of parts are up to `fn`. A part whose state cannot be read is an error. */
-int ga_start_each_part(const struct ga_start_env *e, const struct ga_session *s, bool lock,
+int ga_start_each_part(const struct ga_env *e, const struct ga_session *s, bool lock,
 		       ga_part_fn *fn, void *payload, struct ga_error *err);
 
 /* Make a running session and its parts see what the host replaced in the shared directories, and
  * shared directories that were themselves made anew. Secrets are masked there as at a start. */
 struct ga_live_peer;
-int ga_start_refresh(struct ga_start_env *e, const struct ga_session *s,
-		     const struct ga_live_peer *peer, const char *stage_dir,
-		     struct ga_error *err);
+int ga_start_refresh(struct ga_env *e, const struct ga_session *s, const struct ga_live_peer *peer,
+		     const char *stage_dir, struct ga_error *err);
 
 /* The tree that capture would yield now, for diff; adds to `notes` what a limit kept out of it. */
-int ga_start_peek(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
+int ga_start_peek(struct ga_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
 		  struct ga_strv *notes, struct ga_error *err);
 
 #endif

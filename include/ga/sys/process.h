@@ -84,5 +84,8 @@ char *ga_find_program(const char *path, const char *name);
 /* The value of `name` in an environment, a NULL-terminated list like `environ` (NULL: empty); NULL
  * if it is not set. Points into it. */
 const char *ga_environ_get(const char *const *env, const char *name);
+/* Add "NAME=VALUE" in place of what has that name. */
+void ga_environ_put(struct ga_strv *env, const char *entry);
+void ga_environ_set(struct ga_strv *env, const char *name, const char *value);
 
 #endif

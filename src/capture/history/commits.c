@@ -11,7 +11,6 @@
 #include "ga/base/quote.h"
 #include "ga/capture/rewrite.h"
 #include "ga/repo/gitdir.h"
-#include "ga/repo/import.h"
 #include "ga/repo/objects.h"
 #include "ga/sandbox/sandbox.h"
 #include "ga/sys/fd.h"

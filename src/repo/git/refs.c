@@ -172,6 +172,13 @@ void ga_ref_updates_add(struct ga_ref_updates *u, const char *name,
 		v->new = *new_or_null;
 }
 
+void ga_ref_updates_move(struct ga_ref_updates *u, const char *from, const char *to,
+			 const struct ga_oid *oid)
+{
+	ga_ref_updates_add(u, to, &ga_oid_none, oid);
+	ga_ref_updates_add(u, from, oid, NULL);
+}
+
 int ga_ref_updates_set(struct ga_repo *r, struct ga_ref_updates *u, const char *name,
 		       const struct ga_oid *new, struct ga_error *err)
 {

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Installing agents that npm distributes into the agents' home (`git agent agents`). Of each agent
+ * one version is installed, which the user chose, and it stays until the user chooses another.
+ *
+ * npm runs in a sandbox of its own with the agents' home and the network but no project, so no code
+ * of a package ever runs on the host. What it installs is at GA_AGENTS_DIR/NAME/VERSION below the
+ * home, which is an npm prefix, with a link to its program in GA_AGENT_BIN (ga/sandbox/sandbox.h).
+ * Agents can write there as everywhere in their home; which version the user wants is therefore
+ * recorded in the state directory, where they cannot.
+ */
+#ifndef GA_AGENTS_H
+#define GA_AGENTS_H
+
+#include <stdbool.h>
+
+#include "ga/base/error.h"
+#include "ga/config/preset.h"
+#include "ga/view/env.h"
+
+#define GA_AGENTS_DIR ".local/agent/npm"
+
+/* Is it one exact version: N.N.N and what semver allows behind that, at most 64 bytes? */
+bool ga_agents_version_ok(const char *s);
+/* Compare two versions that are well-formed, in semver's order: below 0, 0 or above. */
+int ga_agents_version_compare(const char *a, const char *b);
+/* May the user ask for this: an exact version, or a dist-tag of the package ("latest", "next":
+ * letters, digits, '-' and '_', beginning with a letter)? npm itself would take more, such as URLs
+ * and paths. */
+bool ga_agents_wanted_ok(const char *s);
+
+/* The version that the user wants, if it is installed in the home that sessions of `e->home_mode`
+ * use; else NULL. The caller frees it. */
+char *ga_agents_version(const struct ga_env *e, const char *name);
+/* The path of that version's program inside a sandbox. The caller frees it. */
+char *ga_agents_program(const struct ga_env *e, const char *name, const char *version);
+
+/* Where an agent is found, in the order in which a start looks. */
+enum ga_agents_where {
+	GA_AGENTS_NOWHERE,
+	GA_AGENTS_HOME, /* in the agents' home, installed by the user */
+	GA_AGENTS_HOST, /* on the host: on PATH, or where its installer puts it */
+	GA_AGENTS_OWN,  /* in the agents' home, put there by an agent */
+};
+struct ga_agents_found {
+	enum ga_agents_where where;
+	char *path;    /* of the program, on the host or inside; NULL: nowhere */
+	char *version; /* NULL: only running it could tell */
+	const char *key; /* one of the preset's key variables that is set; NULL: none */
+	bool login;    /* the agents' home has a login for it */
+	bool importable; /* the user's home has one that could be imported */
+};
+void ga_agents_found_release(struct ga_agents_found *f);
+/* What a start here would find: the first of the three places that has it. Nothing is run. */
+void ga_agents_look(const struct ga_env *e, const struct ga_preset *p, struct ga_agents_found *ret);
+
+/* Say in `banner` how to log in if the agent (NULL: none) does not seem to be. */
+void ga_agents_describe_login(const struct ga_env *e, const struct ga_preset *p,
+			      struct ga_strv *banner);
+
+/* Fails, saying why, if the agent cannot be installed here or `wanted` is not acceptable. */
+int ga_agents_check(const struct ga_env *e, const struct ga_preset *p, const char *wanted,
+		    struct ga_error *err);
+struct ga_agents_installed {
+	char *version; /* that is installed now */
+	char *older;   /* what npm would have replaced it with, or NULL */
+	bool kept;     /* earlier versions were not removed, because a session runs ... */
+	struct ga_error left; /* ... or because of this error, which is not a failure */
+};
+#define GA_AGENTS_INSTALLED_INIT { NULL, NULL, false, GA_ERROR_INIT }
+void ga_agents_installed_release(struct ga_agents_installed *i);
+/* Call ga_agents_check() first. Install `wanted` and record it. NULL: the version that npm picks
+ * for the Node.js here, by what the packages say they need, but never one older than what is
+ * installed, which is then kept. On failure what was installed before stays. Earlier versions are
+ * removed unless a session runs. e->use holds the limits, as for a session. */
+int ga_agents_install(struct ga_env *e, const struct ga_preset *p, const char *wanted,
+		      struct ga_agents_installed *ret, struct ga_error *err);
+/* Remove all versions of it. Returns 1 if none is installed, 2 if a session is running. */
+int ga_agents_remove(struct ga_env *e, const struct ga_preset *p, struct ga_error *err);
+
+#endif

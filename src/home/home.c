@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/home/home.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
+#include "home-internal.h"
+
+char *ga_home_dir(const struct ga_env *e, enum ga_home_mode mode)
+{
+	/* not inside the shared agents' home, where any session could put a link in its place */
+	return mode == GA_HOME_PROJECT ? ga_path_join(e->state_dir, "home")
+				       : ga_strdup(e->agent_home);
+}
+
+char *ga_home_layer(const struct ga_session *s)
+{
+	cleanup_free char *upper = ga_session_path(s, "home/upper");
+
+	return access(upper, F_OK) ? NULL : ga_steal(&upper);
+}
+
+int home_write(int home, const char *rel, const void *p, size_t n, mode_t mode,
+	       struct ga_error *err)
+{
+	cleanup_free char *parent = ga_path_parent(rel), *temp = NULL;
+	cleanup_close int at = -1;
+	uint64_t r;
+	int rc;
+
+	at = fcntl(home, F_DUPFD_CLOEXEC, 3);
+	for (const char *s = parent; at >= 0 && *s; s += strspn(s, "/")) {
+		cleanup_free char *name = ga_strndup(s, strcspn(s, "/"));
+		int next;
+
+		(void)mkdirat(at, name, 0700);
+		next = ga_openat_beneath(at, name, O_RDONLY | O_DIRECTORY, 0);
+		(void)close(at);
+		at = next;
+		s += strlen(name);
+	}
+	if (at < 0)
+		return ga_fail_path(err, errno, "write", rel);
+	if (ga_random(&r, sizeof(r), err))
+		return -1;
+	temp = ga_strf(".git-agent-%016llx", (unsigned long long)r);
+	rc = ga_write_new(at, temp, p, n, mode, err);
+	if (!rc && !renameat(at, temp, at, ga_path_base(rel)))
+		return 0;
+	if (!rc)
+		(void)ga_fail_path(err, errno, "write", rel);
+	(void)unlinkat(at, temp, 0);
+	return -1;
+}
+
+/* An agent can open its home to other users, or close it to the next session. A directory that
+ * the user named may be anything, and is not ours to close. */
+static int close_home(const struct ga_env *e, const char *dir, const char *q, struct ga_error *err)
+{
+	cleanup_free char *usual = ga_path_join(e->home, "aihome");
+
+	if (!strcmp(dir, e->agent_home) && strcmp(dir, usual) != 0) {
+		cleanup_free char *word = ga_quote_shell(dir);
+
+		(void)ga_fail(err, GA_ESTART, "the agents' home '%s' is not closed to others", q);
+		return ga_hint(err, "if it is a directory for agents alone: chmod 0700 %s", word);
+	}
+	if (chmod(dir, 0700))
+		return ga_fail_errno(err, GA_ESTART, errno,
+				     "cannot close the agents' home '%s' to others", q);
+	return 0;
+}
+
+/* Make a home if it is not there, and check that it is ours and closed to others. */
+static int make_home(const struct ga_env *e, const char *dir, struct ga_error *err)
+{
+	struct stat st;
+	cleanup_free char *q = ga_escape(dir);
+
+	if (ga_mkdir_p(dir, 0700, err))
+		return ga_hint(err, "the agents' home is kept there: make room for it");
+	if (lstat(dir, &st) || !S_ISDIR(st.st_mode)) {
+		(void)ga_fail(err, GA_ESTART, "the agents' home '%s' is not a directory", q);
+		return ga_hint(err, "move what is there away; a link to a directory does not do");
+	}
+	if (st.st_uid != geteuid()) {
+		(void)ga_fail(err, GA_ESTART, "the agents' home '%s' belongs to another user", q);
+		return ga_hint(err, "move it away; the next start makes one of your own");
+	}
+	return (st.st_mode & 07777) == 0700 ? 0 : close_home(e, dir, q, err);
+}
+
+/* Lock the homes: `alone`, without waiting (1: somebody has them), or shared, waiting for whoever
+ * has them alone, which takes no longer than removing a home. */
+static int lock_homes(const struct ga_env *e, bool alone, int *ret_fd, struct ga_error *err)
+{
+	cleanup_close int fd = open(e->state_root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc;
+
+	if (fd < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the state directory");
+	rc = ga_flock(fd, alone, !alone, err);
+	if (!rc)
+		*ret_fd = ga_steal_fd(&fd);
+	return rc;
+}
+
+int ga_home_lock(const struct ga_env *e, int *ret_fd, struct ga_error *err)
+{
+	if (ga_mkdir_p(e->state_root, 0700, err))
+		return -1;
+	return lock_homes(e, true, ret_fd, err);
+}
+
+int home_open_shared(const struct ga_env *e, int *ret_lock, struct ga_error *err)
+{
+	if (ga_mkdir_p(e->state_root, 0700, err) || lock_homes(e, false, ret_lock, err))
+		return -1;
+	if (home_sweep(e, *ret_lock) && ga_flock(*ret_lock, false, true, err))
+		return -1;
+	return make_home(e, e->agent_home, err);
+}
+
+int ga_home_open(const struct ga_env *e, int *ret_lock, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_home_dir(e, e->conf.home_mode);
+
+	return home_open_shared(e, ret_lock, err) || make_home(e, dir, err) ? -1 : 0;
+}
+
+int ga_home_reset(const char *dir, bool remove, char **ret, struct ga_error *err)
+{
+	cleanup_free char *parent = ga_path_parent(dir), *aside = NULL;
+	cleanup_close int at = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	time_t now = time(NULL);
+	char stamp[32] = "";
+	struct tm tm;
+
+	*ret = NULL;
+	if (at < 0 || faccessat(at, ga_path_base(dir), F_OK, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 1 : ga_fail_path(err, errno, "open", dir);
+	if (gmtime_r(&now, &tm))
+		(void)strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &tm);
+	aside = ga_strf("%s.%s", dir, stamp);
+	/* move it away as a whole before removing it piece by piece */
+	for (unsigned i = 2; renameat2(at, ga_path_base(dir), at, ga_path_base(aside),
+				       RENAME_NOREPLACE); i++) {
+		if (errno != EEXIST)
+			return ga_fail_path(err, errno, "move away", dir);
+		free(aside);
+		aside = ga_strf("%s.%s-%u", dir, stamp, i);
+	}
+	if (remove)
+		return ga_rmtree_at(at, ga_path_base(aside), err);
+	*ret = ga_steal(&aside);
+	return 0;
+}

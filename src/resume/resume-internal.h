@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What files of this folder share.
+ */
+#ifndef RESUME_INTERNAL_H
+#define RESUME_INTERNAL_H
+
+#include "ga/repo/objects.h"
+#include "ga/start/start.h"
+
+/* point.c: hint at starting a new session on the branch. Returns -1. */
+int resume_anew_hint(const struct ga_session *s, struct ga_error *err);
+/* Where a session goes on. */
+struct resume_point {
+	struct ga_oid branch_base; /* its branch; without one, the commit that it would stand on */
+	struct ga_oid agent_base; /* the commit that its private HEAD is put on */
+	struct ga_oid base_report; /* the report there is; zero: none */
+	struct ga_oid view;    /* tree that its layers are to show ... */
+	struct ga_oid full;    /* ... and the same without the user's uncommitted work */
+	struct ga_oid was, was_full; /* the same two as they are now, or after `again` */
+	struct ga_changes again; /* first: what an interrupted resume may have half done */
+	struct ga_changes bring; /* then: from `was` to `view`, what the host did since */
+	struct ga_changes doubt; /* paths that may have been lost since they were captured */
+};
+void resume_point_release(struct resume_point *p);
+int resume_find_point(struct ga_env *e, const struct ga_session *s, struct resume_point *ret,
+		      struct ga_error *err);
+/* doubt.c: if the machine was booted anew since the layers were written to, find where they may not
+ * show what was captured (p->doubt). */
+int resume_find_doubt(struct ga_env *e, const struct ga_session *s, struct resume_point *p,
+		      struct ga_error *err);
+/* Fail as `path` was lost. */
+int resume_layers_lost(const struct ga_session *s, const char *path, struct ga_error *err);
+/* masks.c: hide secrets that have come since by layers of the session, and note them in `s`. */
+int resume_mask_again(struct ga_env *e, const struct ga_start_opts *o, const struct resume_point *p,
+		      struct ga_session *s, struct ga_view_base *b, struct ga_error *err);
+/* inside.c: bring the layers to `p`, and then the private git dir, by git in the sandbox of `st`,
+ * where nothing of the agent's runs yet. If something cannot be brought it fails, and nothing of
+ * `p->bring` was done. What is going to be done is noted in the state file first, so that a resume
+ * that was killed can be done again, with the same result. */
+int resume_move_to_point(struct ga_env *e, struct ga_start *st, const struct resume_point *p,
+			 struct ga_error *err);
+
+#endif

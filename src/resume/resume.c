@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Running a captured session again, over the layers it has. Until it runs, its state file says what
+ * it said before (but see note() in inside.c), and every step up to then can be repeated.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/home/home.h"
+#include "ga/repo/refs.h"
+#include "ga/resume/resume.h"
+#include "ga/session/wip.h"
+#include "ga/start/steps.h"
+#include "ga/sys/fd.h"
+#include "ga/view/layers.h"
+#include "ga/view/spec.h"
+#include "resume-internal.h"
+
+static int check_state(const struct ga_session *s, struct ga_error *err)
+{
+	if (s->state != GA_STATE_CAPTURED && s->state != GA_STATE_LANDED) {
+		(void)ga_fail(err, GA_EFATAL, "session '%s' is %s", s->name,
+			      ga_state_name(s->state));
+		return ga_hint(err, "only a session that was captured can go on");
+	}
+	if (s->id.within) {
+		(void)ga_fail(err, GA_EFATAL, "session '%s' is part of a superproject's session",
+			      s->name);
+		return resume_anew_hint(s, err);
+	}
+	if (s->id.submodules.n) {
+		(void)ga_fail(err, GA_EFATAL, "session '%s' has submodules: it cannot go on",
+			      s->name);
+		return resume_anew_hint(s, err);
+	}
+	if (ga_oid_is_zero(&s->view.tree)) {
+		(void)ga_fail(err, GA_EFATAL, "session '%s' was captured by an earlier git-agent",
+			      s->name);
+		return resume_anew_hint(s, err);
+	}
+	return 0;
+}
+
+static int check_place(const struct ga_env *e, const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(s->id.project), *word = ga_quote_shell(s->id.project);
+	cleanup_free char *git = ga_path_join(s->id.project, ".git");
+
+	if (!strcmp(ga_repo_info(e->repo)->workdir, s->id.project))
+		return 0;
+	if (access(git, F_OK)) {
+		(void)ga_fail(err, GA_EFATAL, "the project of session '%s' is not at '%s' any more",
+			      s->name, q);
+		return ga_hint(err, "move it back; or 'git agent start --base agent/%s COMMAND' "
+				    "begins a new session here", s->name);
+	}
+	(void)ga_fail(err, GA_EFATAL, "session '%s' belongs to the working tree '%s'", s->name, q);
+	return ga_hint(err, "cd %s", word);
+}
+
+static int check_layers(const struct ga_session *s, struct ga_error *err)
+{
+	static const char *const layers[] = { "upper", "git" };
+
+	for (size_t i = 0; i < GA_NELEMS(layers); i++) {
+		cleanup_free char *dir = ga_session_path(s, layers[i]), *q = ga_escape(dir);
+
+		if (!access(dir, F_OK))
+			continue;
+		(void)ga_fail(err, GA_EFATAL, "the layers of session '%s' are gone: '%s'", s->name,
+			      q);
+		return resume_anew_hint(s, err);
+	}
+	return 0;
+}
+
+/* Less than the kernel takes as one argument. */
+#define PROMPT_MAX ((size_t)100 << 10)
+
+static int read_feedback(const char *file, struct ga_buf *all, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(file);
+	cleanup_close int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	cleanup_error struct ga_error inner = GA_ERROR_INIT;
+	size_t room = GA_FEEDBACK_MAX - all->len, before = all->len;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return ga_fail_errno(err, GA_EUSAGE, errno, "--feedback: cannot read '%s'", q);
+	if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
+		return ga_fail(err, GA_EUSAGE, "--feedback: '%s' is not a file", q);
+	if ((S_ISREG(st.st_mode) && (uint64_t)st.st_size > room) ||
+	    ga_read_fd(fd, room, all, &inner)) {
+		if (inner.msg && all->len - before <= room)
+			return ga_fail(err, GA_EUSAGE, "--feedback: '%s': %s", q, inner.msg);
+		(void)ga_fail(err, GA_EUSAGE, "--feedback: more than %zu KiB in all",
+			      GA_FEEDBACK_MAX >> 10);
+		return ga_hint(err, "the agent can be told where in the project the rest is");
+	}
+	return 0;
+}
+
+/* What the user said when he rejected something: its agent gets it as the first prompt, or is told
+ * where it is. */
+static int add_remarks(int dir, const struct ga_start_opts *o, struct ga_start *st,
+		       struct ga_buf *all, struct ga_error *err)
+{
+	static const char where[] = "Read " GA_FEEDBACK_INSIDE " first: what was rejected of your "
+				    "work, and why.";
+	const struct ga_preset *p = st->command.preset;
+	const char *text;
+
+	if (faccessat(dir, GA_REMARKS_FILE, F_OK, 0))
+		return 0;
+	if (ga_read_file_at(dir, GA_REMARKS_FILE, GA_FEEDBACK_MAX, all, err))
+		return -1;
+	st->told = true;
+	if (!all->len || o->argc || !p || !p->task || !p->resume[0])
+		return 0;
+	text = all->len <= PROMPT_MAX && *all->ptr != '-' &&
+	       !memchr(all->ptr, '\0', all->len) ? all->ptr : where;
+	return ga_agents_add_task(text, &st->command, err);
+}
+
+/* Copy the files to one of ours, which is shown inside without being in a layer. */
+static int give_feedback(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf all = GA_BUF_INIT;
+	cleanup_close int dir = open(st->session.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (add_remarks(dir, o, st, &all, err))
+		return -1;
+	if (!all.len && (!o->feedback || !o->feedback->n))
+		return 0;
+	for (size_t i = 0; o->feedback && i < o->feedback->n; i++)
+		if (read_feedback(o->feedback->v[i], &all, err))
+			return -1;
+	if (ga_write_atomic(dir, "feedback", all.ptr, all.len, 0400, err))
+		return -1;
+	st->spec.feedback = ga_session_path(&st->session, "feedback");
+	return 0;
+}
+
+static int choose_command(const struct ga_env *e, const struct ga_start_opts *o,
+			  struct ga_start *st, struct ga_error *err)
+{
+	struct ga_session *s = &st->session;
+
+	if (!o->argc && !s->id.command.n)
+		return ga_fail(err, GA_EUSAGE, "session '%s' has no command: give one", s->name);
+	if (o->argc)
+		ga_agents_make_command(e, o->argv, o->argc, false, &st->command);
+	else
+		ga_agents_make_command(e, s->id.command.v, s->id.command.n, true, &st->command);
+	ga_strv_release(&s->run.resumed_with);
+	for (size_t i = 0; i < o->argc; i++)
+		ga_strv_push(&s->run.resumed_with, o->argv[i]);
+	return 0;
+}
+
+/* Fill in what the state file will say once it runs. */
+static void fill_session(const struct ga_start_opts *o, const struct resume_point *p,
+			 struct ga_session *s)
+{
+	free(s->id.message);
+	s->id.message = o->message ? ga_strdup(o->message) : NULL;
+	free(s->view.incomplete);
+	s->view.incomplete = NULL;
+	if (!ga_oid_is_zero(&s->view.agent_base) &&
+	    !ga_oid_equal(&s->view.agent_base, &s->view.branch_base) &&
+	    !ga_oid_equal(&s->view.agent_base, &p->agent_base))
+		ga_strv_push(&s->view.stood, GA_HEX(&s->view.agent_base));
+	s->view.branch_base = p->branch_base;
+	s->view.agent_base = p->agent_base;
+	s->result.base_report = p->base_report;
+	s->view.tree = p->view;
+	s->view.full = p->full;
+	s->view.bring = s->view.bring_full = (struct ga_oid){ 0 };
+	s->run.resumed = (uint64_t)time(NULL);
+	ga_strv_release(&s->run.checks);
+	ga_strv_release(&s->run.remarks);
+	s->run.finished = 0;
+	s->run.exit_status = -1;
+}
+
+/* The branch that the session began on, or else HEAD, is to be merged into it. */
+static int find_update(struct ga_env *e, struct ga_start *st, struct ga_error *err)
+{
+	cleanup_free char *head = NULL;
+	struct ga_session *s = &st->session;
+	const char *name = s->id.onto_ref;
+	int rc = name ? ga_ref_read(e->repo, name, &s->view.update, err) : 1;
+
+	if (rc > 0) {
+		rc = ga_repo_head(e->repo, &s->view.update, &head, err);
+		name = head ? head : "HEAD";
+	}
+	if (rc > 0)
+		return ga_fail(err, GA_ESTART, "there is no commit to merge");
+	if (!rc && s->id.live)
+		return ga_fail(err, GA_ESTART, "a session that was started with --live shows your "
+			       "branch anyway");
+	st->update = rc ? NULL : ga_quote(ga_ref_branch(name));
+	return rc;
+}
+
+/* Keep the commits that it is published on, and that is merged, by refs, as long as the session is
+ * there. */
+static int keep_from(struct ga_env *e, const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
+	cleanup_free char *name = ga_session_ref(s, "from"), *update = ga_session_ref(s, "update");
+	cleanup_free char *reason = ga_strf("agent: resume %s", s->name);
+
+	ga_ref_updates_add(&u, name, NULL, &s->view.branch_base);
+	if (!ga_oid_is_zero(&s->view.update))
+		ga_ref_updates_add(&u, update, NULL, &s->view.update);
+	return ga_refs_update(e->repo, &u, reason, err);
+}
+
+static void describe(const struct ga_env *e, const struct ga_view_base *b,
+		     const struct resume_point *p, struct ga_start *st)
+{
+	char hex[GA_OID_HEXSZ + 1];
+
+	(void)ga_oid_hex(&p->branch_base, hex);
+	hex[10] = '\0';
+	ga_strv_pushf(&st->banner, "goes on from %s", hex);
+	if (p->bring.n)
+		ga_strv_pushf(&st->banner, "brought from the branch: %zu path%s", p->bring.n,
+			      p->bring.n == 1 ? "" : "s");
+	if (st->update)
+		ga_strv_pushf(&st->banner, "merges %s into it first", st->update);
+	ga_view_describe_mounts(e, &st->spec, &st->banner);
+	ga_start_describe_secrets(b, st);
+	ga_start_describe_limits(st);
+	ga_strv_extend(&st->banner, &st->notes);
+}
+
+static int mount_layers(struct ga_env *e, struct ga_start *st, struct ga_error *err)
+{
+	struct ga_session *s = &st->session;
+
+	/* work directories of mounts that are gone: the kernel refuses to mount a volatile overlay
+	 * with them again, as something may be lost, which resume_find_doubt() has looked for */
+	ga_session_remove_work(s->dir);
+	if (ga_view_note_live(s, err) || ga_env_config(e, err) ||
+	    (!s->id.live && ga_view_get_base(e, s, &st->base, err)) ||
+	    ga_view_make_trees(s, s->id.live ? NULL : &st->base, &st->spec, err))
+		return -1;
+	ga_view_add_environment(e, st->command.preset, &st->spec, s);
+	if (st->spec.feedback)
+		ga_strv_push(&st->spec.env, "GIT_AGENT_FEEDBACK=" GA_FEEDBACK_INSIDE);
+	if (ga_home_keep_conversations(e, s, &st->spec, err) ||
+	    ga_home_add_layer(e, s, &st->spec, st->sandbox, err) ||
+	    ga_start_make_network(e, st, err) || ga_start_show_texts(e, st, err) ||
+	    ga_home_run_trees(e, &st->spec, st->sandbox, err) ||
+	    ga_run_wait_ready(st->sandbox, err) || ga_start_enter_network(st, err))
+		return -1;
+	st->cwd = ga_agents_cwd(s->id.project);
+	return 0;
+}
+
+static int prepare(struct ga_env *e, const struct ga_start_opts *o, struct ga_start *st,
+		   struct ga_error *err)
+{
+	cleanup_(ga_view_base_release) struct ga_view_base b = { 0 };
+	cleanup_(resume_point_release) struct resume_point p = { 0 };
+	struct ga_session *s = &st->session;
+
+	if (ga_wip_use(e->repo, s, err) || ga_view_check_project(e, err) ||
+	    check_place(e, s, err) || check_layers(s, err) ||
+	    choose_command(e, o, st, err) || ga_agents_check_command(e, &st->command, err) ||
+	    ga_start_begin_home(e, st, err) || ga_start_check_room(e, err) ||
+	    ga_start_plan_limits(e, st, err) || ga_env_config(e, err) ||
+	    resume_find_point(e, s, &p, err) || resume_find_doubt(e, s, &p, err) ||
+	    resume_mask_again(e, o, &p, s, &b, err) || give_feedback(o, st, err))
+		return -1;
+	if (ga_fault_stop("resume:begin", err) || mount_layers(e, st, err) ||
+	    ga_start_answer(e, &b, &p.view, st, err) || resume_move_to_point(e, st, &p, err))
+		return -1;
+	fill_session(o, &p, s);
+	if (o->update && find_update(e, st, err))
+		return -1;
+	describe(e, &b, &p, st);
+	return keep_from(e, s, err) || ga_fault_stop("resume:prepared", err) ? -1 : 0;
+}
+
+int ga_resume(struct ga_env *e, const struct ga_start_opts *o, struct ga_session *s,
+	      int *lock, struct ga_start *ret, struct ga_error *err)
+{
+	ret->resumed = true;
+	ga_start_take_commands(e, o, ret);
+	if (o->detach)
+		ret->detach = *o->detach;
+	ret->session = *s;
+	*s = (struct ga_session)GA_SESSION_INIT;
+	ret->lock = ga_steal_fd(lock);
+	if (!check_state(&ret->session, err) && !prepare(e, o, ret, err))
+		return 0;
+	ga_run_finish(ret->sandbox);
+	ret->sandbox = NULL;
+	return -1;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Submodules. For an agent each is a repository beside the others. For us each has a session like
+ * any other, except that it is not started or ended by itself: it is a part of the superproject's.
+ */
+
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
+#include "ga/sys/fd.h"
+#include "ga/view/base.h"
+#include "submodule-sessions.h"
+
+#define MAX_PARTS 64 /* of a session: each is two mounts and more, and some processes */
+#define MAX_DEPTH 8  /* submodules of submodules */
+#define MAX_SHARED_DIRS 1000 /* in all of them together: each is a mount */
+
+/* Note that the session does not show a submodule. */
+static void skip(struct ga_view_base *b, const char *path, const char *why)
+{
+	cleanup_free char *q = ga_quote(path);
+
+	ga_strv_pushf(&b->scan.skipped, "submodule %s: %s", q, why);
+}
+
+struct opening {
+	const struct ga_start_opts *o;
+	struct ga_strv *taken; /* names no session may have */
+	struct ga_strv ids;    /* repositories opened so far, the superproject's first */
+	unsigned depth;
+	size_t shared;         /* directories that may still be shared */
+};
+
+static int open_parts(struct opening *op, struct ga_env *e, struct ga_view_base *b,
+		      struct ga_start *st, struct ga_error *err);
+
+/* Uncommitted work in a submodule is not carried: the superproject would have to name a commit of
+ * it that no repository has. */
+static int check_dirty(const struct ga_start_opts *o, struct ga_view_base *b,
+		       const struct ga_part *p, size_t dirty, struct ga_error *err)
+{
+	const char *op = ga_repo_operation(p->env.repo);
+	cleanup_free char *q = ga_quote(p->path);
+
+	if (!dirty) {
+		/* during such an operation it is not known which paths are uncommitted work */
+		if (op && !o->view.base_rev && o->view.dirty != GA_DIRTY_IGNORE)
+			ga_strv_pushf(&b->scan.skipped, "submodule %s: what the %s in progress "
+				      "there has changed", q, op);
+		return 0;
+	}
+	if (o->view.dirty == GA_DIRTY_REFUSE) {
+		(void)ga_fail(err, GA_ELOSE, "%zu path%s not committed", dirty,
+			      dirty == 1 ? " is" : "s are");
+		return ga_hint(err, "commit or stash them there, or start with --dirty carry or "
+				    "--dirty ignore");
+	}
+	ga_strv_pushf(&b->scan.skipped, "submodule %s: its uncommitted work (%zu path%s); "
+		      "commit it there to have it inside", q, dirty, dirty == 1 ? "" : "s");
+	return 0;
+}
+
+/* Choose the base of a submodule, and open its own submodules. 1: it cannot be a part. */
+static int open_part(struct opening *op, struct ga_part *p, const struct ga_oid *commit,
+		     struct ga_view_base *of, struct ga_error *err)
+{
+	const char *why = NULL, *id = ga_repo_info(p->env.repo)->id, *name = op->o->name;
+	/* one that the superproject has not committed is what the snapshot is about to name */
+	bool moved = of->carried && ga_strv_has(&of->scan.changed, p->path);
+	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
+	cleanup_free char *branch = NULL;
+	struct ga_oid head;
+	size_t dirty;
+	int rc;
+
+	if (moved && !ga_repo_head(p->env.repo, &head, &branch, err))
+		commit = &head;
+	if (err->msg)
+		return -1;
+	if (ga_strv_has(&op->ids, id)) {
+		skip(of, p->path, "its repository is a part already");
+		return 1;
+	}
+	rc = ga_view_choose_part_base(&p->env, &op->o->view, commit, &p->base, &dirty, &why, err);
+	if (rc < 0)
+		return -1;
+	if (rc) {
+		skip(of, p->path, why);
+		return 1;
+	}
+	ga_strv_push(&op->ids, id);
+	if (p->base.max_shared > op->shared)
+		p->base.max_shared = op->shared;
+	op->shared -= p->base.scan.ignored_dirs.n < p->base.max_shared ?
+			      p->base.scan.ignored_dirs.n : p->base.max_shared;
+	if (check_dirty(op->o, of, p, dirty, err) ||
+	    ga_session_taken_names(p->env.repo, &taken, err) ||
+	    (name && ga_session_name_check(p->env.state_dir, name, &taken, err)) ||
+	    ga_session_names(p->env.state_dir, &taken, err))
+		return -1;
+	ga_strv_extend(op->taken, &taken);
+	op->depth++;
+	rc = open_parts(op, &p->env, &p->base, &p->start, err);
+	op->depth--;
+	return rc;
+}
+
+static int try_part(struct opening *op, struct ga_env *e, const char *path,
+		    const struct ga_oid *commit, struct ga_view_base *b, struct ga_start *st,
+		    struct ga_error *err)
+{
+	cleanup_error struct ga_error odd = GA_ERROR_INIT;
+	struct ga_part p = { .path = ga_strdup(path), .start = GA_START_INIT };
+	int rc = 1;
+
+	/* a repository that no session can stand in does not keep the session from starting */
+	if (start_part_env(e, ga_repo_info(e->repo)->workdir, path, NULL, &p.env, &odd) ||
+	    ga_gitconfig_load(p.env.repo, &p.env.config, &odd))
+		skip(b, path, odd.msg);
+	else
+		rc = open_part(op, &p, commit, b, err);
+	if (!rc) {
+		GA_GROW(st->parts.v, st->parts.n, st->parts.cap);
+		st->parts.v[st->parts.n++] = p;
+		return 0;
+	}
+	start_part_release(&p);
+	return rc < 0 ? -1 : 0;
+}
+
+static int open_parts(struct opening *op, struct ga_env *e, struct ga_view_base *b,
+		      struct ga_start *st, struct ga_error *err)
+{
+	const struct ga_strv *paths = &b->scan.submodules;
+	struct ga_oid tree;
+
+	if (!paths->n)
+		return 0;
+	if (ga_commit_tree(e->repo, &b->base, &tree, err))
+		return -1;
+	for (size_t i = 0; i < paths->n; i++) {
+		struct ga_entry entry;
+
+		if (ga_tree_entry(e->repo, &tree, paths->v[i], &entry, err))
+			return -1;
+		if (entry.mode != GA_MODE_GITLINK)
+			skip(b, paths->v[i], "the base has none there");
+		else if (op->depth >= MAX_DEPTH)
+			skip(b, paths->v[i], "it lies too deep in others");
+		else if (op->ids.n > MAX_PARTS)
+			skip(b, paths->v[i], "there are too many");
+		else if (try_part(op, e, paths->v[i], &entry.oid, b, st, err)) {
+			cleanup_free char *q = ga_escape(paths->v[i]);
+
+			return ga_error_wrap(err, "submodule '%s'", q);
+		}
+	}
+	return 0;
+}
+
+int start_open_parts(struct ga_env *e, const struct ga_start_opts *o, struct ga_view_base *b,
+		     struct ga_start *st, struct ga_strv *taken, struct ga_error *err)
+{
+	struct opening op = { .o = o, .taken = taken, .shared = MAX_SHARED_DIRS };
+	int rc;
+
+	ga_strv_push(&op.ids, ga_repo_info(e->repo)->id);
+	rc = open_parts(&op, e, b, st, err);
+	ga_strv_release(&op.ids);
+	return rc;
+}
+
+int start_save_parts(struct ga_start *st, struct ga_error *err)
+{
+	const struct ga_session *of = &st->session;
+
+	for (size_t i = 0; i < st->parts.n; i++) {
+		struct ga_start *p = &st->parts.v[i].start;
+
+		p->session.state = of->state;
+		p->session.run.pid = of->run.pid;
+		p->session.run.pidns = of->run.pidns;
+		p->session.run.finished = of->run.finished;
+		p->session.run.exit_status = of->run.exit_status;
+		free(p->session.view.incomplete);
+		p->session.view.incomplete = of->view.incomplete ? ga_strdup(of->view.incomplete)
+			: NULL;
+		if (start_save_parts(p, err) || ga_session_save(&p->session, err))
+			return -1;
+	}
+	return 0;
+}
+
+void start_part_paths(const struct ga_start *st, struct ga_strv *ret)
+{
+	for (size_t i = 0; i < st->parts.n; i++) {
+		const struct ga_part *p = &st->parts.v[i];
+		const struct ga_session *s = &p->start.session;
+		cleanup_free char *base = ga_session_ref(s, "base");
+
+		ga_ref_paths(p->env.repo, base, ret);
+		ga_ref_paths(p->env.repo, s->id.branch, ret);
+		ga_strv_take(ret, ga_path_join(s->dir, "session"));
+		ga_strv_push(ret, s->dir);
+		start_part_paths(&p->start, ret);
+	}
+}
+
+void start_unlock_parts(struct ga_start *st)
+{
+	for (size_t i = 0; i < st->parts.n; i++) {
+		start_unlock_parts(&st->parts.v[i].start);
+		ga_cleanup_closep(&st->parts.v[i].start.lock);
+	}
+}

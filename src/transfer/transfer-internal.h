@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What files of this folder share.
+ */
+#ifndef TRANSFER_INTERNAL_H
+#define TRANSFER_INTERNAL_H
+
+#include "ga/transfer/fetch.h"
+
+/* remote.c: the refs, or ids without a name, that a remote is known to have (ga_fetch_session()),
+ * and its remote-tracking branches of sessions. */
+int remote_known(struct ga_env *e, const struct ga_fetch_opts *o, struct ga_refs *ret,
+		 struct ga_refs *ret_sessions, struct ga_error *err);
+/* fetch-uncommitted.c: for a fetch with a snapshot, make the uncommitted part of the session. */
+int fetch_uncommitted(struct ga_env *e, const struct ga_fetch_opts *o,
+		      struct ga_session *s, struct ga_report *r, struct ga_error *err);
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+#include <poll.h>
+#include <string.h>
+
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
+#include "ga/session/wip.h"
+#include "ga/sys/fd.h"
+#include "view-internal.h"
+
+#define MAX_SHARED_DIRS 100 /* each is a mount; the smallest are left out */
+
+/* An untracked file above this is left out of a snapshot and named. */
+#define MAX_UNTRACKED (100u << 20)
+
+/* How long to wait for an operation of another git to end. */
+#define OPERATION_MS 1000
+#define AGAIN_MS 20
+
+void ga_view_base_release(struct ga_view_base *b)
+{
+	free(b->onto_ref);
+	ga_scan_release(&b->scan);
+	ga_exposure_release(&b->secrets);
+	ga_strv_release(&b->hidden);
+	ga_strv_release(&b->clear);
+	ga_strv_release(&b->objects);
+	ga_strv_release(&b->stored);
+}
+
+int ga_view_check_project(const struct ga_env *e, struct ga_error *err)
+{
+	const struct ga_repo_info *info = ga_repo_info(e->repo);
+	cleanup_free char *q = ga_escape(info->workdir), *home = ga_escape(e->agent_home);
+	cleanup_free char *state = ga_escape(e->state_dir);
+
+	if (!strcmp(info->workdir, "/") || ga_path_inside(e->home, info->workdir)) {
+		(void)ga_fail(err, GA_ESTART,
+			      "the working tree '%s' is or contains your home directory", q);
+		return ga_hint(err, "an agent would see all of it; work in a repository below your "
+				    "home");
+	}
+	if (ga_path_inside(info->workdir, e->agent_home) ||
+	    ga_path_inside(e->agent_home, info->workdir)) {
+		(void)ga_fail(err, GA_ESTART,
+			      "the working tree '%s' and the agents' home '%s' overlap", q, home);
+		return ga_hint(err, "move the repository out of the agents' home");
+	}
+	if (ga_path_inside(e->state_dir, info->workdir) ||
+	    ga_path_inside(info->workdir, e->state_dir)) {
+		(void)ga_fail(err, GA_ESTART,
+			      "the working tree '%s' and the state directory '%s' overlap", q,
+			      state);
+		return ga_hint(err, "set state_dir to a directory outside the repository, in %s",
+			       e->conf.from.user_file);
+	}
+	return 0;
+}
+
+/* Has the user taken in all of the commit? It is reachable from HEAD, or from a branch, remote
+ * branch or tag that is not a session's; or at least not from any ref that can have an agent's work
+ * (a session's `base` counts as one, whatever it stands on). */
+static int is_trusted(struct ga_repo *r, const struct ga_oid *commit, const struct ga_oid *head,
+		      struct ga_error *err)
+{
+	static const char *const spaces[] = { GA_SESSION_BRANCHES, GA_SESSION_REFS,
+					      GA_TRASH_REFS, NULL };
+	cleanup_refs struct ga_refs host = GA_REFS_INIT;
+	bool users, agents;
+	int rc = ga_session_host_refs(r, &host, err);
+
+	for (size_t i = 0; !rc && i < host.n; i++)
+		rc = ga_oid_equal(&host.v[i].oid, commit);
+	if (!rc)
+		rc = ga_is_ancestor(r, commit, head, err);
+	if (rc)
+		return rc;
+	if (ga_is_on_branch(r, commit, NULL, false, &users, err))
+		return -1;
+	if (users)
+		return 1;
+	return ga_is_below_refs(r, commit, spaces, &agents, err) ? -1 : !agents;
+}
+
+/* For a base without uncommitted work: of what is not in the commit, only ignored files show. */
+static int without_work(struct ga_env *e, const struct ga_view_opts *o, bool dry,
+			struct ga_view_base *b, struct ga_error *err)
+{
+	return ga_scan_ignored(e->repo, e->state_dir, &b->scan, err) ||
+	       view_narrow_ignored(e, o, &b->scan, err) ||
+	       ga_view_find_secrets(e, o, dry, false, b, err) ? -1 : 0;
+}
+
+static int choose_rev(struct ga_env *e, const struct ga_view_opts *o, bool dry,
+		      struct ga_view_base *b, const struct ga_oid *head, struct ga_error *err)
+{
+	int trusted;
+
+	if (ga_repo_resolve(e->repo, o->base_rev, &b->onto, err))
+		return -1;
+	b->base = b->onto;
+	trusted = is_trusted(e->repo, &b->onto, head, err);
+	if (trusted < 0)
+		return -1;
+	b->trusted = trusted;
+	return without_work(e, o, dry, b, err);
+}
+
+static int choose_dirty(struct ga_env *e, const struct ga_view_opts *o, bool dry,
+			struct ga_view_base *b, struct ga_error *err)
+{
+	if (ga_scan_worktree(e->repo, MAX_UNTRACKED, &b->scan, err))
+		return -1;
+	if ((!dry && ga_scan_cache_store(e->repo, e->state_dir, &b->scan, err)) ||
+	    view_narrow_ignored(e, o, &b->scan, err))
+		return -1;
+	b->carried = b->scan.changed.n + b->scan.untracked.n;
+	if (b->carried && o->dirty == GA_DIRTY_REFUSE) {
+		(void)ga_fail(err, GA_ELOSE, "%zu path%s not committed", b->carried,
+			      b->carried == 1 ? " is" : "s are");
+		return ga_hint(err, "commit or stash them, or start with --dirty carry or "
+				    "--dirty ignore");
+	}
+	if (ga_view_find_secrets(e, o, dry, true, b, err))
+		return -1;
+	b->carried -= view_count_hidden(b, &b->scan.changed) +
+		      view_count_hidden(b, &b->scan.untracked);
+	return 0;
+}
+
+/* In the session's own objects: nobody else may see that work. */
+int ga_view_take_snapshot(struct ga_env *e, const char *objects, struct ga_view_base *b,
+			  struct ga_error *err)
+{
+	if (!b->carried)
+		return 0;
+	return ga_env_config(e, err) || ga_repo_use_private(e->repo, objects, err) ||
+	       ga_snapshot_commit(e->repo, &e->config, &b->scan, &b->onto, &b->hidden, &b->base,
+				  err) ? -1 : 0;
+}
+
+/* If another git is in the middle of a merge, as in a landing, it is over in a moment, and HEAD is
+ * another commit then. One that waits for the user is refused later. */
+static void wait_for_others(struct ga_repo *r)
+{
+	for (int waited = 0; waited < OPERATION_MS; waited += AGAIN_MS) {
+		const char *operation = ga_repo_operation(r);
+
+		if (!operation || !strcmp(operation, "bisect"))
+			return;
+		(void)poll(NULL, 0, AGAIN_MS);
+	}
+}
+
+/* A repository without a commit: a session begins with one that has no files, which becomes the
+ * first of the user's branch when it lands. Those that begin at the same time share it, so that all
+ * of them can land. */
+static int make_first(struct ga_env *e, bool dry, struct ga_oid *ret, struct ga_error *err)
+{
+	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
+	cleanup_free char *who = NULL;
+	char message[] = "Initial commit\n", extra[] = "";
+	struct ga_commit c = { .extra = extra, .message = message };
+	const struct ga_changes none = GA_CHANGES_INIT;
+
+	/* a dry run leaves nothing behind */
+	if (ga_refs_list(e->repo, GA_SESSION_REFS, &refs, err) ||
+	    (dry && ga_repo_write_to_memory(e->repo, err)) ||
+	    ga_tree_apply(e->repo, NULL, NULL, &none, &c.tree, err))
+		return -1;
+	for (size_t i = 0; i < refs.n; i++) {
+		cleanup_commit struct ga_commit other = { .parents = NULL };
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+		if (ga_commit_read(e->repo, &refs.v[i].oid, &other, &ignored) || other.n_parents ||
+		    !ga_oid_equal(&other.tree, &c.tree))
+			continue;
+		*ret = refs.v[i].oid;
+		return 0;
+	}
+	if (ga_repo_signature(e->repo, NULL, time(NULL), &who, err))
+		return -1;
+	c.author = c.committer = who;
+	return ga_commit_write(e->repo, &c, ret, err);
+}
+
+int ga_view_choose_base(struct ga_env *e, const struct ga_view_opts *o, bool dry,
+			struct ga_view_base *ret, struct ga_error *err)
+{
+	struct ga_oid head;
+	int rc;
+
+	if (!o->base_rev && (o->live || o->dirty != GA_DIRTY_IGNORE))
+		wait_for_others(e->repo);
+	rc = ga_repo_head(e->repo, &head, &ret->onto_ref, err);
+	if (rc < 0)
+		return -1;
+	if (rc && make_first(e, dry, &head, err))
+		return -1;
+	ret->onto = ret->base = head;
+	ret->trusted = true;
+	ret->max_shared = MAX_SHARED_DIRS;
+	if (o->base_rev)
+		rc = choose_rev(e, o, dry, ret, &head, err);
+	else if (o->dirty == GA_DIRTY_IGNORE && !o->live)
+		rc = without_work(e, o, dry, ret, err);
+	else
+		rc = choose_dirty(e, o, dry, ret, err);
+	return rc || view_hide_objects(e, ret, err) ? -1 : 0;
+}
+
+int ga_view_look_again(struct ga_env *e, const struct ga_view_opts *o, const struct ga_session *s,
+		       const struct ga_oid *tip, struct ga_view_base *b, struct ga_error *err)
+{
+	struct ga_view_opts own = *o;
+
+	own.live = s->id.live;
+	own.expose = &s->view.exposed;
+	b->onto = *tip;
+	b->base = s->id.base;
+	if (s->id.live ? ga_scan_worktree(e->repo, MAX_UNTRACKED, &b->scan, err)
+		    : ga_scan_ignored(e->repo, e->state_dir, &b->scan, err))
+		return -1;
+	return ga_view_find_secrets(e, &own, false, s->id.live, b, err) ||
+	       view_hide_objects(e, b, err) ? -1 : 0;
+}
+
+int ga_view_choose_part_base(struct ga_env *e, const struct ga_view_opts *o,
+			     const struct ga_oid *commit, struct ga_view_base *ret,
+			     size_t *ret_dirty, const char **ret_why, struct ga_error *err)
+{
+	const char *op = ga_repo_operation(e->repo);
+	bool busy = op && strcmp(op, "bisect") != 0 && o->dirty != GA_DIRTY_REFUSE;
+	/* the submodule's working tree belongs to HEAD: with another base it is not looked at */
+	bool look = !o->base_rev && o->dirty != GA_DIRTY_IGNORE && !busy;
+	cleanup_error struct ga_error missing = GA_ERROR_INIT;
+	struct ga_oid head, tree;
+	int rc;
+
+	*ret_dirty = 0;
+	if (ga_commit_tree(e->repo, commit, &tree, &missing)) {
+		*ret_why = "its commit is not there; 'git submodule update' brings it";
+		return 1;
+	}
+	rc = ga_repo_head(e->repo, &head, &ret->onto_ref, err);
+	if (rc < 0)
+		return -1;
+	if (rc) {
+		*ret_why = "it has no commit checked out";
+		return 1;
+	}
+	ret->onto = ret->base = *commit;
+	ret->max_shared = MAX_SHARED_DIRS;
+	rc = is_trusted(e->repo, commit, &head, err);
+	if (rc < 0)
+		return -1;
+	ret->trusted = rc;
+	if (!look)
+		return without_work(e, o, false, ret, err) || view_hide_objects(e, ret, err) ? -1
+											      : 0;
+	if (ga_scan_worktree(e->repo, MAX_UNTRACKED, &ret->scan, err))
+		return -1;
+	*ret_dirty = ret->scan.changed.n + ret->scan.untracked.n;
+	if (view_narrow_ignored(e, o, &ret->scan, err))
+		return -1;
+	return ga_view_find_secrets(e, o, false, false, ret, err) || view_hide_objects(e, ret, err)
+		       ? -1 : 0;
+}
+
+int ga_view_choose(struct ga_env *e, const struct ga_view_opts *o, const char *objects,
+		   struct ga_oid *ret_onto, struct ga_oid *ret_base, struct ga_strv *notes,
+		   struct ga_error *err)
+{
+	cleanup_(ga_view_base_release) struct ga_view_base b = { .onto_ref = NULL };
+	cleanup_free char *ignored = NULL, *hidden = NULL;
+
+	if (ga_view_choose_base(e, o, false, &b, err) || ga_view_take_snapshot(e, objects, &b, err))
+		return -1;
+	*ret_onto = b.onto;
+	*ret_base = b.base;
+	ignored = ga_quote_list(&b.scan.ignored_dirs, GA_LISTED);
+	hidden = ga_quote_list(&b.hidden, GA_LISTED);
+	if (b.scan.ignored_dirs.n + b.scan.ignored_files.n)
+		ga_strv_pushf(notes, "ignored files stay here: %s%s%zu single files", ignored,
+			      b.scan.ignored_dirs.n ? ", " : "", b.scan.ignored_files.n);
+	if (b.hidden.n)
+		ga_strv_pushf(notes, "secrets stay here: %s", hidden);
+	return 0;
+}
