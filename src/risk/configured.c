@@ -128,7 +128,7 @@ bool ga_look_is_allowed(const struct ga_look *k, const struct ga_rule *rule)
 	return false;
 }
 
-bool ga_flag_is_configured_hold(const struct ga_flag *f)
+static bool is_configured_hold(const struct ga_flag *f)
 {
 	return !strcmp(f->rule, kinds[0]) || !strcmp(f->rule, kinds[1]);
 }
@@ -144,4 +144,13 @@ bool ga_risk_blocks(const struct ga_risk_paths *p, const char *path, bool link)
 	blocks = x && find(x, folded.ptr, link);
 	ga_configured_free(x);
 	return blocks;
+}
+
+bool ga_flag_holds(const struct ga_host_facts *h, const struct ga_flag *f)
+{
+	static const char built[] = "build package-manager language-autoload";
+	bool high = h && (h->guard || (h->strict && ga_has_word(built, f->category)));
+
+	return f->severity >= (high ? GA_HIGH : GA_CRITICAL) ||
+	       is_configured_hold(f);
 }

@@ -185,6 +185,22 @@ static bool numeric_host(const char *line)
 	return false;
 }
 
+bool ga_text_is_for_agents(const struct ga_look *k)
+{
+	return ga_look_fired(k, "instruction-files claude-code-dirs cursor-rules copilot "
+				"agents-dir gemini opencode codex agents-other issue-templates");
+}
+
+void ga_text_quote(struct ga_look *k, const char *rule, const char *line)
+{
+	struct ga_buf b = GA_BUF_INIT;
+
+	if (ga_look_fired(k, rule))
+		return; /* the first line stands for all */
+	ga_risk_quote_start(&b, line + strspn(line, " \t"));
+	ga_look_fire(k, rule, ga_buf_steal(&b));
+}
+
 bool ga_text_is_prose(const struct ga_look *k)
 {
 	const char *dot = strrchr(k->base, '.');

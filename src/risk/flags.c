@@ -8,14 +8,6 @@
 
 enum { QUOTED_MAX = 100 }; /* bytes of content in a reason */
 
-bool ga_finds_any(ga_find_fn *find, const char *text, const char *const *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (find(text, words[i]))
-			return true;
-	return false;
-}
-
 void ga_risk_quote_start(struct ga_buf *out, const char *s)
 {
 	cleanup_free char *shown = ga_strdup(s);

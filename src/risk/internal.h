@@ -12,10 +12,6 @@
 #include "ga/base/strmap.h"
 #include "ga/risk/risk.h"
 
-/* Does strstr() or strcasestr() find any of the words? (flags.c) */
-typedef char *ga_find_fn(const char *text, const char *word);
-bool ga_finds_any(ga_find_fn *find, const char *text, const char *const *words, size_t n);
-#define GA_FINDS_ANY(find, text, words) ga_finds_any((find), (text), (words), GA_NELEMS(words))
 /* Append the beginning of `s`, quoted, with "..." if there is more. (flags.c) */
 void ga_risk_quote_start(struct ga_buf *out, const char *s);
 
@@ -69,7 +65,7 @@ void ga_hits_release(struct ga_hits *h);
 void ga_matcher_find(const struct ga_matcher *m, const char *folded, bool link,
 		     struct ga_hits *ret);
 
-/* ---- looking at one change ------------------------------------------------ */
+/* ---- looking at one change (look.c) ---------------------------------------- */
 
 struct ga_look {
 	struct ga_repo *repo;
@@ -115,6 +111,10 @@ struct ga_look {
 	size_t n, cap;
 };
 
+/* What fired on the current change of this rule; a new one of low severity if it did not. */
+struct ga_pending *ga_look_pending(struct ga_look *k, const struct ga_rule *rule);
+/* Is the path removed? One with neither version is only a name (ga_classify_path()), and not. */
+bool ga_look_removes(const struct ga_look *k);
 /* Fire a rule on the current change. `detail` (quoted, taken over; may be NULL) is put after the
  * rule's reason. A rule fires once for a change, with the highest severity. */
 void ga_look_fire(struct ga_look *k, const char *rule, char *detail);
@@ -170,7 +170,6 @@ void ga_configured_free(struct ga_configured *x);
 void ga_look_configured(struct ga_look *k);
 /* Is the path configured to have no flag of this rule? */
 bool ga_look_is_allowed(const struct ga_look *k, const struct ga_rule *rule);
-bool ga_flag_is_configured_hold(const struct ga_flag *f);
 /* collide.c: find new names that some file systems take for others in the new tree. */
 void ga_find_collisions(struct ga_look *k, struct ga_flags *ret);
 void ga_find_whole(struct ga_look *k, struct ga_flags *ret); /* whole.c */

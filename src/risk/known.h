@@ -45,7 +45,7 @@ void ga_known_cmake(const struct ga_known *f);
 void ga_known_script(const struct ga_known *f);
 void ga_known_deps(const struct ga_known *f); /* deps.c */
 
-/* ---- what they share (known.c) -------------------------------------------- */
+/* ---- what they share (known-list.c) -------------------------------------------- */
 
 /* Some of the names, quoted, and how many more there are. */
 char *ga_known_list(const struct ga_strv *names);

@@ -97,12 +97,3 @@ const char *ga_severity_name(enum ga_severity s)
 
 	return (size_t)s < GA_NELEMS(names) ? names[s] : "critical";
 }
-
-bool ga_flag_holds(const struct ga_host_facts *h, const struct ga_flag *f)
-{
-	static const char built[] = "build package-manager language-autoload";
-	bool high = h && (h->guard || (h->strict && ga_has_word(built, f->category)));
-
-	return f->severity >= (high ? GA_HIGH : GA_CRITICAL) ||
-	       ga_flag_is_configured_hold(f);
-}

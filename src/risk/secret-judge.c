@@ -75,24 +75,9 @@ static enum ga_tier gcp_tier(uint32_t bits)
 	return bits & HIT ? GA_TIER_WARN : GA_TIER_NONE;
 }
 
-/* Is what follows the last dot one of the words of `list`? */
-static bool has_ending(const char *path, const char *list)
-{
-	const char *dot = strrchr(path, '.');
-
-	return dot && ga_has_word(list, dot + 1);
-}
-
-bool ga_secret_is_code(const char *path)
-{
-	return has_ending(path, "c h cc cpp hpp cs go rs py pyi rb js mjs cjs jsx ts tsx java kt "
-				"scala swift m php pl lua ex exs erl hs ml clj dart vue svelte "
-				"html css scss ps1 tf nix zig sol proto graphql");
-}
-
 static bool is_picture(const char *path)
 {
-	return has_ending(path, "svg png jpg jpeg gif ico webp woff woff2 ttf wasm");
+	return secret_has_ending(path, "svg png jpg jpeg gif ico webp woff woff2 ttf wasm");
 }
 
 /* Source files in the wider sense: also scripts of shells, whose values are plain text, and
@@ -100,7 +85,7 @@ static bool is_picture(const char *path)
 static bool is_source(const char *path)
 {
 	return ga_secret_is_code(path) || is_picture(path) ||
-	       has_ending(path, "sh bash zsh fish snap");
+	       secret_has_ending(path, "sh bash zsh fish snap");
 }
 
 /* For a name that says little. In source files, where anything can have such a name, only what

@@ -11,100 +11,6 @@
 
 #define NAME_MAX_BYTES 80
 #define VALUE_MAX 512
-#define SECRET_MIN 4   /* bytes of a password */
-#define RANDOM_MIN 12
-#define RANDOM_BITS 3584 /* for each character, in 1024ths */
-
-/* ---- randomness ---------------------------------------------------------------- */
-
-/* The binary logarithm of a small number, in 1024ths. */
-static unsigned log2_of(unsigned n)
-{
-	unsigned whole = 31 - (unsigned)__builtin_clz(n), frac = 0;
-	uint64_t x = (uint64_t)n << (31 - whole); /* 1 <= x / 2^31 < 2 */
-
-	for (int i = 0; i < 10; i++) {
-		x = x * x >> 31;
-		frac = frac << 1 | (x >> 32 ? 1 : 0);
-		x >>= x >> 32 ? 1 : 0;
-	}
-	return whole * 1024 + frac;
-}
-
-/* Shannon's: n log2 n - sum of c log2 c */
-unsigned secret_entropy(const char *p, size_t n)
-{
-	unsigned count[256] = { 0 }, bits = 0;
-
-	for (size_t i = 0; i < n; i++)
-		count[(unsigned char)p[i]]++;
-	for (size_t i = 0; i < GA_NELEMS(count); i++)
-		bits += count[i] ? count[i] * log2_of(count[i]) : 0;
-	return n ? (unsigned)n * log2_of((unsigned)n) - bits : 0;
-}
-
-bool secret_random(const char *p, size_t n)
-{
-	if (n < RANDOM_MIN)
-		return false;
-	n = n > 256 ? 256 : n;
-	/* few characters cannot have more entropy: 14 of them have log2 14 bits each at most */
-	return secret_entropy(p, n) >= n * (n < 14 ? RANDOM_BITS - 307 : RANDOM_BITS);
-}
-
-/* ---- placeholders ---------------------------------------------------------------- */
-
-static bool begins(const char *p, size_t n, const char *with)
-{
-	return n >= strlen(with) && !strncasecmp(p, with, strlen(with));
-}
-
-static bool holds(const char *p, size_t n, const char *what)
-{
-	for (size_t k = strlen(what); n >= k; p++, n--)
-		if (begins(p, n, what))
-			return true;
-	return false;
-}
-
-static bool only(const char *p, size_t n, const char *set)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!p[i] || !strchr(set, p[i]))
-			return false;
-	return true;
-}
-
-bool ga_secret_placeholder(const char *p, size_t n)
-{
-	static const char *const first[] = {
-		"your", "my_", "my-", "the_", "the-", "some", "example", "dummy", "test", "fake",
-		"change", "placeholder", "todo", "fixme", "xxx", "none", "null", "nil", "true",
-		"false", "undefined", "secret", "password", "passwd", "foobar", "localhost",
-		"replace", "insert", "enter", "redacted", "sample", "default", "process.env",
-		"os.environ", "os.getenv", "env.", "env[", "env(", "getenv", "system.getenv",
-		"config.", "config[", "settings.", "self.", "this.", "vault:", "ref:", "ref+",
-		"secretkeyref", "arn:aws:secretsmanager", "op://", "file://", "projects/", "enc[",
-		"var.", "local.", "data.", "module.", "secrets.",
-	};
-	static const char *const anywhere[] = { "example", "changeme", "change_me", "change-me",
-						"placeholder", "your_", "your-", "<your", "xxxx",
-						"****", "...." };
-
-	if (n < SECRET_MIN || only(p, n, "xX") || only(p, n, "*") || only(p, n, ".") ||
-	    only(p, n, "-_=#") || only(p, n, "0123456789."))
-		return true;
-	/* references: ${X}, $X, {{ x }}, <x>, %X%, %(x)s, #{x}, @x@, [x] */
-	if (strchr("$<{%#@[(", *p) && *p)
-		return *p != '$' || !memchr(p + 1, '$', n - 1); /* $2y$... is a hash */
-	for (size_t i = 0; i < GA_NELEMS(first); i++)
-		if (begins(p, n, first[i]))
-			return true;
-	for (size_t i = 0; i < GA_NELEMS(anywhere); i++)
-		if (holds(p, n, anywhere[i]))
-			return true;
-	return false;
-}
 
 /* ---- names ------------------------------------------------------------------------ */
 
@@ -235,7 +141,7 @@ static void look_at_connection(const struct pair *v, struct ga_secret_marks *m)
 			const char *p = v->value + i;
 			size_t skip = strlen(words[k]), n = 0;
 
-			if (!begins(p, v->n_value - i, words[k]))
+			if (!secret_begins(p, v->n_value - i, words[k]))
 				continue;
 			while (i + skip + n < v->n_value && !strchr(";&\" ", p[skip + n]))
 				n++;
@@ -251,7 +157,7 @@ static void look_at_pair(const struct pair *v, bool code, struct ga_secret_marks
 	m->bits |= GA_MARK_VALUE;
 	if (memchr(v->value, ';', v->n_value))
 		look_at_connection(v, m);
-	if (!names_secret(v->name, v->n_name) || begins(v->value, v->n_value, "http"))
+	if (!names_secret(v->name, v->n_name) || secret_begins(v->value, v->n_value, "http"))
 		return;
 	/* prose: "password: at least eight characters" */
 	if (v->quoted && memchr(v->value, ' ', v->n_value) && !secret_random(v->value, v->n_value))
@@ -293,7 +199,7 @@ static void look_at_header(const char *p, const char *end, struct ga_secret_mark
 	for (size_t i = 0; i < GA_NELEMS(kinds); i++) {
 		size_t skip = strlen(kinds[i]), n = 0;
 
-		if (!begins(p, (size_t)(end - p), kinds[i]))
+		if (!secret_begins(p, (size_t)(end - p), kinds[i]))
 			continue;
 		while (p + skip + n < end && n < VALUE_MAX &&
 		       (secret_is_word(p[skip + n]) || strchr("+/=.-", p[skip + n])))
@@ -328,7 +234,7 @@ static bool word_before(const char *line, const char *at, const char *word)
 
 	while (end > line && strchr(" \t\"'", end[-1]))
 		end--;
-	return (size_t)(end - line) >= n && begins(end - n, n, word);
+	return (size_t)(end - line) >= n && secret_begins(end - n, n, word);
 }
 
 /* Outside of code a password may begin with what would end a word, as in "PASSWORD=a,b": find such

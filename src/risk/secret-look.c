@@ -3,7 +3,6 @@
  * Keys and tokens that are known by their form, and files that are known by their structure.
  * Whatever the content, every byte is looked at a bounded number of times.
  */
-#include <ctype.h>
 #include <string.h>
 
 #include "ga/base/alloc.h"
@@ -19,43 +18,6 @@
 #define PREFIXES_MAX 256
 #define TOKEN_MIN ((size_t)16) /* bytes of the shortest token with its prefix */
 #define EXAMPLE_MAX 512        /* bytes of a token in which words of an example are looked for */
-
-bool secret_is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
-void secret_met(struct ga_secret_marks *m, uint32_t bit, const char *value, size_t n)
-{
-	uint64_t h = 14695981039346656037u ^ bit; /* FNV-1a */
-
-	m->bits |= bit;
-	if (m->blot) {
-		memset(m->blot + (value - (const char *)m->blot), '*', n);
-		return;
-	}
-	for (size_t i = 0; i < n; i++)
-		if (value[i] != '\r')
-			h = (h ^ (unsigned char)value[i]) * 1099511628211u;
-	if (m->n_prints < GA_SECRET_PRINTS_MAX)
-		m->prints[m->n_prints++] = h;
-}
-
-bool ga_secret_within(const struct ga_secret_marks *a, const struct ga_secret_marks *b)
-{
-	/* there are none to compare, or more than could be remembered */
-	if (!a->n_prints || a->n_prints == GA_SECRET_PRINTS_MAX)
-		return false;
-	for (size_t i = 0; i < a->n_prints; i++) {
-		size_t k = 0;
-
-		while (k < b->n_prints && b->prints[k] != a->prints[i])
-			k++;
-		if (k == b->n_prints)
-			return false;
-	}
-	return true;
-}
 
 /* ---- private keys ------------------------------------------------------------ */
 

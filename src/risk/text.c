@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ga/base/quote.h"
-#include "secret-internal.h"
+#include "ga/risk/secret.h"
 
 enum { TOKEN_MAX = 64, RUN_LOOKED_AT = 256 };
 
@@ -120,7 +120,7 @@ static bool encoded(const char *line, size_t n)
 		solid = space ? 0 : solid + 1;
 		if (run >= 512 || (solid == RUN_LOOKED_AT &&
 				      /* more than 5.5 bits each: it looks random */
-				      secret_entropy(line + i + 1 - solid, solid) >
+				      ga_secret_entropy(line + i + 1 - solid, solid) >
 					      RUN_LOOKED_AT * 5632))
 			return true;
 		if (!space && blank > 200)
@@ -139,22 +139,6 @@ static bool imports_outside(const char *line)
 			if (p == line || strchr(" \t(`\"'", p[-1]))
 				return true;
 	return false;
-}
-
-bool ga_text_is_for_agents(const struct ga_look *k)
-{
-	return ga_look_fired(k, "instruction-files claude-code-dirs cursor-rules copilot "
-				"agents-dir gemini opencode codex agents-other issue-templates");
-}
-
-void ga_text_quote(struct ga_look *k, const char *rule, const char *line)
-{
-	struct ga_buf b = GA_BUF_INIT;
-
-	if (ga_look_fired(k, rule))
-		return; /* the first line stands for all */
-	ga_risk_quote_start(&b, line + strspn(line, " \t"));
-	ga_look_fire(k, rule, ga_buf_steal(&b));
 }
 
 void ga_text_lines(struct ga_look *k, const struct ga_buf *added)

@@ -111,6 +111,8 @@ bool ga_secret_is_code(const char *path);
 bool ga_secret_within(const struct ga_secret_marks *a, const struct ga_secret_marks *b);
 /* Is it a placeholder, as documentation and templates have in place of a value? */
 bool ga_secret_placeholder(const char *value, size_t n);
+/* The entropy of 256 bytes at most, in 1024ths of a bit. */
+unsigned ga_secret_entropy(const char *p, size_t n);
 
 /* ---- names ------------------------------------------------------------------- */
 
