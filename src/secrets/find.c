@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The search: what is committed, then the working tree, then what links lead to.
+ */
 #include "secrets.h"
 
 #include <errno.h>
@@ -6,257 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ga/base/clock.h"
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"
 
-#define FIRST_BYTES 8000 /* as many as git looks at to tell text from what is not */
-#define LINES_MAX ((size_t)16 << 20) /* bytes of a file compared apart from its line ends */
-
-/* ---- values ------------------------------------------------------------------- */
-
-void ga_exposure_release(struct ga_exposure *x)
-{
-	for (size_t i = 0; i < x->n; i++)
-		free(x->v[i].path);
-	free(x->v);
-	*x = (struct ga_exposure)GA_EXPOSURE_INIT;
-}
-
-static int worse(const void *a, const void *b)
-{
-	const struct ga_exposed *x = a, *y = b;
-
-	if (x->secret.tier != y->secret.tier)
-		return x->secret.tier > y->secret.tier ? -1 : 1;
-	if (strcmp(x->path, y->path))
-		return strcmp(x->path, y->path);
-	return x->as < y->as ? -1 : x->as > y->as;
-}
-
-void ga_exposure_sort(struct ga_exposure *x)
-{
-	if (x->n)
-		qsort(x->v, x->n, sizeof(*x->v), worse);
-}
-
-void secrets_add(struct ga_exposure *x, const char *path, const struct ga_secret *s,
-		 enum ga_exposed_as as)
-{
-	GA_GROW(x->v, x->n, x->cap);
-	x->v[x->n++] = (struct ga_exposed){ .path = ga_strdup(path), .secret = *s, .as = as,
-					    .view = GA_VIEW_SEEN };
-}
-
-size_t finder_raise(struct finder *f, const char *path, const struct ga_secret *s,
-		    enum ga_exposed_as as)
-{
-	struct ga_exposure *x = f->ret;
-
-	for (; f->n_at < x->n; f->n_at++)
-		ga_strmap_add(&f->at, x->v[f->n_at].path, strlen(x->v[f->n_at].path),
-			      (uint32_t)f->n_at);
-	for (int32_t i = ga_strmap_first(&f->at, path, strlen(path)); i >= 0;
-	     i = f->at.nodes[i].next) {
-		struct ga_exposed *e = &x->v[f->at.nodes[i].value];
-
-		/* the committed version of a path and the one in the working tree are two things */
-		if ((e->as == GA_EXPOSED_COMMITTED && !e->clear) != (as == GA_EXPOSED_COMMITTED))
-			continue;
-		if (e->secret.tier < s->tier)
-			e->secret = *s;
-		return f->at.nodes[i].value;
-	}
-	secrets_add(x, path, s, as);
-	return x->n - 1;
-}
-
-const char *ga_exposed_name(enum ga_exposed_as as)
-{
-	static const char *const names[] = { "committed", "modified", "untracked", "ignored",
-					     "history", "config" };
-
-	return names[as];
-}
-
-const char *ga_view_name(enum ga_exposed_view v)
-{
-	static const char *const names[] = { "seen", "masked", "absent" };
-
-	return names[v];
-}
-
-static bool is_exposed(const char *path, const struct ga_strv *expose)
-{
-	for (size_t i = 0; expose && i < expose->n; i++)
-		if (ga_path_inside(path, expose->v[i]))
-			return true;
-	return false;
-}
-
-void ga_exposure_mask(struct ga_exposure *x, const struct ga_strv *expose)
-{
-	for (size_t i = 0; i < x->n; i++) {
-		struct ga_exposed *e = &x->v[i];
-		bool loose = e->as == GA_EXPOSED_MODIFIED || e->as == GA_EXPOSED_UNTRACKED ||
-			     e->as == GA_EXPOSED_IGNORED || e->clear;
-
-		if (loose && e->view == GA_VIEW_SEEN && e->secret.tier == GA_TIER_BLOCK &&
-		    !is_exposed(e->path, expose))
-			e->view = GA_VIEW_MASKED;
-	}
-}
-
-/* ---- one file ------------------------------------------------------------------- */
-
-struct ga_secret_names *finder_names(struct finder *f)
-{
-	if (!f->names)
-		f->names = ga_secret_names_new(f->o->add, f->o->allow);
-	return f->names;
-}
-
-/* Read what is looked at of a file. If only its content could make it a secret, one that is long,
- * or binary by its first bytes, is not read. */
-static bool read_file(struct finder *f, int fd, const struct stat *st,
-		      const struct ga_secret_name *name)
-{
-	bool any = name->text && !name->content;
-
-	/* all of it at once: a buffer that grows leaves copies behind */
-	(void)ga_buf_reserve(&f->content, GA_SECRET_LOOK_MAX);
-	if (any && ((uint64_t)st->st_size > GA_SECRET_LOOK_MAX ||
-		    ga_read_most(fd, FIRST_BYTES, &f->content) ||
-		    ga_secret_is_binary(f->content.ptr, f->content.len)))
-		return false;
-	return !ga_read_most(fd, GA_SECRET_LOOK_MAX - f->content.len, &f->content);
-}
-
-void finder_judge(struct finder *f, const char *path, const struct stat *st, const char *as,
-		  const struct ga_secret_name *name, struct ga_secret *ret,
-		  struct ga_secret_marks *ret_marks)
-{
-	cleanup_close int fd = -1;
-	struct stat now;
-
-	if (name->content || name->text)
-		fd = ga_openat_beneath(f->work, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
-	ga_buf_clear(&f->content);
-	/* what cannot be read here may be readable inside: assume the worst */
-	if (fd < 0 || fstat(fd, &now) || now.st_ino != st->st_ino ||
-	    !read_file(f, fd, st, name)) {
-		*ret_marks = (struct ga_secret_marks){ .bits = 0 };
-		ga_secret_judge(name, as, NULL, ret);
-		return;
-	}
-	if (name->content)
-		ga_secret_look(as, f->content.ptr, f->content.len, ret_marks);
-	else
-		ga_secret_look_forms(as, f->content.ptr, f->content.len, ret_marks);
-	ga_secret_judge(name, as, ret_marks, ret);
-	explicit_bzero(f->content.ptr, f->content.len);
-}
-
-static void look_at(struct finder *f, const char *path, const struct stat *st,
-		    enum ga_exposed_as as)
-{
-	struct ga_secret_marks marks;
-	struct ga_secret_name name;
-	struct ga_secret s;
-
-	finder_note_links(f, st, path, as);
-	if (!secrets_cache_file(&f->cache, path, st, &s)) {
-		if (!ga_secret_any(finder_names(f), path, &name))
-			return;
-		finder_judge(f, path, st, path, &name, &s, &marks);
-	}
-	/* the new cache starts empty, so what came from the old one is added too */
-	secrets_cache_add_file(&f->cache, path, st, &s);
-	finder_note_twin(f, st, &s);
-	if (s.tier != GA_TIER_NONE)
-		secrets_add(f->ret, path, &s, as);
-}
-
-/* Look at the path itself, through no link; false: it cannot be. */
-static bool look(const struct finder *f, const char *path, struct stat *ret)
-{
-	cleanup_close int fd = ga_openat_beneath(f->work, path, O_PATH | O_NOFOLLOW, 0);
-
-	return fd >= 0 && !fstat(fd, ret);
-}
-
-void finder_entry(struct finder *f, const char *path, const struct stat *st,
-		  enum ga_exposed_as as)
-{
-	if (S_ISREG(st->st_mode))
-		look_at(f, path, st, as);
-	else if (S_ISLNK(st->st_mode) && ga_secret_named_link(finder_names(f), path))
-		finder_note_link(f, &f->links, path);
-}
-
-void finder_file(struct finder *f, const char *path, enum ga_exposed_as as)
-{
-	struct stat st;
-
-	if (look(f, path, &st))
-		finder_entry(f, path, &st, as);
-}
-
-void finder_filtered(struct finder *f, const char *path)
-{
-	struct ga_secret_marks marks;
-	struct ga_secret_name name;
-	struct ga_secret s;
-	struct stat st;
-
-	if (!look(f, path, &st) || !S_ISREG(st.st_mode) ||
-	    !ga_secret_named(finder_names(f), path, &name))
-		return;
-	finder_judge(f, path, &st, path, &name, &s, &marks);
-	/* still encrypted in the working tree, and so in base trees too */
-	if (s.tier == GA_TIER_NONE || marks.bits & GA_MARK_FILTERED)
-		return;
-	finder_note_twin(f, &st, &s);
-	secrets_add(f->ret, path, &s, GA_EXPOSED_COMMITTED);
-	f->ret->v[f->ret->n - 1].clear = true;
-}
+#define WAYS_MS 3000   /* for the links in the working tree, and again for those of the commit */
 
 /* ---- tracked files with changes ------------------------------------------------------- */
-
-/* Are they the same text apart from CRLF and LF? */
-static bool same_lines(const struct ga_buf *a, const struct ga_buf *b)
-{
-	size_t i = 0, k = 0;
-
-	for (;; i++, k++) {
-		i += i + 1 < a->len && a->ptr[i] == '\r' && a->ptr[i + 1] == '\n';
-		k += k + 1 < b->len && b->ptr[k] == '\r' && b->ptr[k + 1] == '\n';
-		if (i == a->len || k == b->len)
-			return i == a->len && k == b->len;
-		if (a->ptr[i] != b->ptr[k])
-			return false;
-	}
-}
-
-bool finder_is_committed(struct finder *f, const char *path, const struct ga_oid *oid,
-			 const struct finder_version *here, const struct finder_version *there)
-{
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf a = GA_BUF_INIT, b = GA_BUF_INIT;
-	cleanup_close int fd = -1;
-	bool same;
-
-	if (there->secret.tier >= here->secret.tier &&
-	    ga_secret_within(&here->marks, &there->marks))
-		return true;
-	fd = ga_openat_beneath(f->work, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
-	same = fd >= 0 && !ga_read_fd(fd, LINES_MAX, &a, &ignored) &&
-	       !ga_blob_read(f->o->repo, oid, LINES_MAX, &b, &ignored) && same_lines(&a, &b);
-	explicit_bzero(a.ptr, a.len);
-	explicit_bzero(b.ptr, b.len);
-	return same;
-}
 
 /* A changed tracked file. A secret that the committed version has too was counted there. */
 static int changed_file(struct finder *f, const char *path, struct ga_error *err)
@@ -266,7 +26,7 @@ static int changed_file(struct finder *f, const char *path, struct ga_error *err
 	struct ga_entry e = { .mode = GA_MODE_NONE };
 	struct stat st;
 
-	if (!look(f, path, &st))
+	if (!finder_stat(f, path, &st))
 		return 0;
 	if (S_ISLNK(st.st_mode) && ga_secret_named_link(finder_names(f), path))
 		finder_note_link(f, &f->links, path);
@@ -346,21 +106,69 @@ static int find_work(struct finder *f, const struct ga_scan *scan, struct ga_err
 	return f->o->live ? find_apart(f, &scan->apart, err) : 0;
 }
 
-void finder_release(struct finder *f)
+/* ---- what links lead to ----------------------------------------------------------------- */
+
+static void add_places(struct ga_strmap *m, const struct ga_strv *paths, enum ga_exposed_as as)
 {
-	ga_secret_names_free(f->names);
-	ga_buf_release(&f->content);
-	free(f->gitdir);
-	ga_strv_release(&f->links);
-	ga_strv_release(&f->tree_links);
-	ga_oidmap_release(&f->blob_at[0]);
-	ga_oidmap_release(&f->blob_at[1]);
-	ga_strmap_release(&f->at);
-	for (size_t i = 0; i < f->n_linked; i++)
-		free(f->linked[i].path);
-	free(f->linked);
-	free(f->twins);
-	free(f->blobs);
+	for (size_t i = 0; i < paths->n; i++)
+		ga_strmap_add(m, paths->v[i], strlen(paths->v[i]), as);
+}
+
+/* What sessions are shown of the working tree besides what is committed. */
+static void list_places(const struct ga_exposure_opts *o, struct ga_strmap *ret)
+{
+	if (!o->scan)
+		return;
+	add_places(ret, &o->scan->changed, GA_EXPOSED_MODIFIED);
+	add_places(ret, &o->scan->untracked, GA_EXPOSED_UNTRACKED);
+	add_places(ret, &o->scan->ignored_files, GA_EXPOSED_IGNORED);
+	add_places(ret, &o->scan->ignored_dirs, GA_EXPOSED_IGNORED);
+	if (o->live)
+		add_places(ret, &o->scan->apart, GA_EXPOSED_UNTRACKED);
+}
+
+static int look_at_link(struct finder *f, const char *link, bool tree,
+			const struct ga_strmap *places, struct ga_error *err)
+{
+	cleanup_free char *to = finder_way(f, link, tree);
+
+	if (!to)
+		return 0;
+	return finder_target(f, link, to, places, err) ||
+			       finder_beneath(f, link, to, tree, places, err) ? -1 : 0;
+}
+
+static bool is_link_here(struct finder *f, const char *path)
+{
+	char c;
+
+	return readlinkat(f->work, path, &c, sizeof(c)) > 0;
+}
+
+static int look_at_all(struct finder *f, const struct ga_strv *links, bool tree,
+		       const struct ga_strmap *places, struct ga_error *err)
+{
+	for (size_t i = 0; i < links->n; i++)
+		if ((tree || is_link_here(f, links->v[i])) &&
+		    look_at_link(f, links->v[i], tree, places, err))
+			return -1;
+	return 0;
+}
+
+static int find_by_links(struct finder *f, struct ga_error *err)
+{
+	cleanup_strmap struct ga_strmap places = GA_STRMAP_INIT;
+
+	if (!f->links.n && !f->tree_links.n)
+		return 0;
+	list_places(f->o, &places);
+	/* the user's links first: somebody's commit may have any number of links that take long */
+	f->until = ga_now_ms() + WAYS_MS;
+	if (look_at_all(f, &f->links, false, &places, err) ||
+	    look_at_all(f, &f->tree_links, false, &places, err))
+		return -1;
+	f->until = ga_now_ms() + WAYS_MS;
+	return look_at_all(f, &f->tree_links, true, &places, err);
 }
 
 int ga_exposure_find(const struct ga_exposure_opts *o, struct ga_exposure *ret,
@@ -380,7 +188,7 @@ int ga_exposure_find(const struct ga_exposure_opts *o, struct ga_exposure *ret,
 	if (!rc && o->scan)
 		rc = find_work(&f, o->scan, err);
 	if (!rc)
-		rc = finder_links(&f, err);
+		rc = find_by_links(&f, err);
 	if (!rc)
 		finder_twins(&f);
 	secrets_cache_close(&f.cache);

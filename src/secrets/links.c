@@ -2,7 +2,7 @@
  *
  * Symbolic links with the name of a secret. The file in the project that such a link leads to is
  * the secret, whatever its own name: programs open it through the link. Links in the target's path
- * are followed as the kernel follows them. For a link to a directory see beneath.c.
+ * are followed as the kernel follows them. For a link to a directory see symlinked-dirs.c.
  */
 #include "secrets.h"
 
@@ -15,19 +15,9 @@
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"
 
-#define LINKS_MAX 100000
 #define HOPS_MAX 40 /* the kernel's limit: no program gets further */
 #define TEXT_MAX 4096
 #define LOOK_COST 4096 /* bytes charged for each file on top of its size */
-#define WAYS_MS 3000   /* for the links in the working tree, and again for those of the commit */
-
-void finder_note_link(struct finder *f, struct ga_strv *links, const char *path)
-{
-	if (links->n < LINKS_MAX)
-		ga_strv_push(links, path);
-	else
-		f->ret->incomplete = true;
-}
 
 /* ---- where they lead -------------------------------------------------------------- */
 
@@ -152,25 +142,6 @@ char *finder_way(struct finder *f, const char *link, bool tree)
 
 /* ---- what they lead to -------------------------------------------------------------- */
 
-static void add_places(struct ga_strmap *m, const struct ga_strv *paths, enum ga_exposed_as as)
-{
-	for (size_t i = 0; i < paths->n; i++)
-		ga_strmap_add(m, paths->v[i], strlen(paths->v[i]), as);
-}
-
-/* What sessions are shown of the working tree besides what is committed. */
-static void list_places(const struct ga_exposure_opts *o, struct ga_strmap *ret)
-{
-	if (!o->scan)
-		return;
-	add_places(ret, &o->scan->changed, GA_EXPOSED_MODIFIED);
-	add_places(ret, &o->scan->untracked, GA_EXPOSED_UNTRACKED);
-	add_places(ret, &o->scan->ignored_files, GA_EXPOSED_IGNORED);
-	add_places(ret, &o->scan->ignored_dirs, GA_EXPOSED_IGNORED);
-	if (o->live)
-		add_places(ret, &o->scan->apart, GA_EXPOSED_UNTRACKED);
-}
-
 /* Is `path`, or a directory above it, in the map? */
 static bool find_place(const struct ga_strmap *m, const char *path, enum ga_exposed_as *ret)
 {
@@ -273,48 +244,4 @@ int finder_target(struct finder *f, const char *link, const char *to,
 	    is_locked(&t))
 		look_at_file(f, &t, as);
 	return 0;
-}
-
-static int look_at_link(struct finder *f, const char *link, bool tree,
-			const struct ga_strmap *places, struct ga_error *err)
-{
-	cleanup_free char *to = finder_way(f, link, tree);
-
-	if (!to)
-		return 0;
-	return finder_target(f, link, to, places, err) ||
-			       finder_beneath(f, link, to, tree, places, err) ? -1 : 0;
-}
-
-static bool is_link_here(struct finder *f, const char *path)
-{
-	char c;
-
-	return readlinkat(f->work, path, &c, sizeof(c)) > 0;
-}
-
-static int look_at_all(struct finder *f, const struct ga_strv *links, bool tree,
-		       const struct ga_strmap *places, struct ga_error *err)
-{
-	for (size_t i = 0; i < links->n; i++)
-		if ((tree || is_link_here(f, links->v[i])) &&
-		    look_at_link(f, links->v[i], tree, places, err))
-			return -1;
-	return 0;
-}
-
-int finder_links(struct finder *f, struct ga_error *err)
-{
-	cleanup_strmap struct ga_strmap places = GA_STRMAP_INIT;
-
-	if (!f->links.n && !f->tree_links.n)
-		return 0;
-	list_places(f->o, &places);
-	/* the user's links first: somebody's commit may have any number of links that take long */
-	f->until = ga_now_ms() + WAYS_MS;
-	if (look_at_all(f, &f->links, false, &places, err) ||
-	    look_at_all(f, &f->tree_links, false, &places, err))
-		return -1;
-	f->until = ga_now_ms() + WAYS_MS;
-	return look_at_all(f, &f->tree_links, true, &places, err);
 }

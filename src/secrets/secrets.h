@@ -102,11 +102,15 @@ void finder_judge(struct finder *f, const char *path, const struct stat *st, con
 		  const struct ga_secret_name *name, struct ga_secret *ret,
 		  struct ga_secret_marks *ret_marks);
 
-/* walk.c: look through an ignored directory. */
-void finder_walk(struct finder *f, const char *dir);
 /* Open a directory of the working tree, with more `flags` for open(); NULL: that failed. */
 DIR *finder_opendir(struct finder *f, const char *path, int flags);
-/* find.c: look at one file of the working tree; `st` is what it is. */
+/* Note a link with a secret's name in `links`. */
+void finder_note_link(struct finder *f, struct ga_strv *links, const char *path);
+/* walk.c: look through an ignored directory. */
+void finder_walk(struct finder *f, const char *dir);
+/* file.c: look at the path itself, through no link; false: it cannot be. */
+bool finder_stat(const struct finder *f, const char *path, struct stat *ret);
+/* Look at one file of the working tree; `st` is what it is. */
 void finder_file(struct finder *f, const char *path, enum ga_exposed_as as);
 void finder_entry(struct finder *f, const char *path, const struct stat *st,
 		  enum ga_exposed_as as);
@@ -120,10 +124,7 @@ bool finder_is_committed(struct finder *f, const char *path, const struct ga_oid
 /* Look at a file whose committed version is encrypted. */
 void finder_filtered(struct finder *f, const char *path);
 
-/* links.c: note a link with a secret's name in `links`; look at what all of them lead to. */
-void finder_note_link(struct finder *f, struct ga_strv *links, const char *path);
-int finder_links(struct finder *f, struct ga_error *err);
-/* The path in the project that a link leads to; NULL: it leads elsewhere. With `tree`, the commit's
+/* links.c: the path in the project that a link leads to; NULL: it leads elsewhere. With `tree`, the commit's
  * version of a path comes before the working tree's. */
 char *finder_way(struct finder *f, const char *link, bool tree);
 /* Look at the file `to`, which can be opened as `link` as well. `places`: what sessions are shown

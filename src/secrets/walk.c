@@ -14,12 +14,6 @@
 
 #define DEPTH_MAX 100
 
-bool ga_exposure_skips(const char *name)
-{
-	return ga_has_word("node_modules bower_components site-packages dist-packages __pycache__ "
-			   ".mypy_cache .pytest_cache .ruff_cache jspm_packages", name);
-}
-
 struct walk {
 	struct finder *f;
 	struct ga_buf path; /* of the directory being looked through */
@@ -27,12 +21,6 @@ struct walk {
 };
 
 static void walk(struct walk *w);
-
-DIR *finder_opendir(struct finder *f, const char *path, int flags)
-{
-	return ga_dir_of(ga_openat_beneath(f->work, path,
-					   O_RDONLY | O_DIRECTORY | O_NONBLOCK | flags, 0));
-}
 
 /* Append "/NAME" to the directory's path; the caller shortens it again to the returned length. */
 static size_t extend(struct walk *w, const char *name)
