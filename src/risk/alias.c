@@ -25,10 +25,10 @@ static bool matters(struct ga_look *k, const char *path)
 	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
 	bool severe = false;
 
-	ga_risk_fold(&folded, path);
+	ga_name_fold(&folded, path);
 	ga_matcher_find(k->matcher, folded.ptr, true, &hits);
 	for (size_t i = 0; i < hits.n; i++)
-		severe |= hits.v[i].rule->severity >= GA_HIGH;
+		severe |= ((const struct ga_rule *)hits.v[i].of)->severity >= GA_HIGH;
 	return severe;
 }
 

@@ -8,6 +8,7 @@
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
+#include "ga/risk/secret.h"
 #include "internal.h"
 
 /* ---- what fired on one change -------------------------------------------- */
@@ -167,17 +168,19 @@ static bool excepted(struct ga_look *k, const struct ga_rule *rule, const struct
 		return !starts_like_script(k);
 	if (!strcmp(rule->id, "name-lock-and-temp") && dot && !strcmp(dot, ".lock"))
 		for (size_t i = 0; i < hits->n; i++)
-			if (!strcmp(hits->v[i].rule->category, "package-manager"))
+			if (!strcmp(((const struct ga_rule *)hits->v[i].of)->category,
+				    "package-manager"))
 				return true;
 	return false;
 }
 
 static void apply_hit(struct ga_look *k, const struct ga_hit *hit, char *detail)
 {
+	const struct ga_rule *rule = hit->of;
 	struct ga_pending *p;
 
-	ga_look_fire(k, hit->rule->id, detail);
-	p = ga_look_pending(k, hit->rule);
+	ga_look_fire(k, rule->id, detail);
+	p = ga_look_pending(k, rule);
 	if (hit->rank > p->rank)
 		p->rank = hit->rank;
 }
@@ -192,14 +195,15 @@ static void look_at_path(struct ga_look *k, bool removed)
 	ga_matcher_find(k->matcher, k->folded, link, &hits);
 	for (size_t i = 0; i < hits.n; i++) {
 		const struct ga_hit *h = &hits.v[i];
+		const struct ga_rule *rule = h->of;
 
-		if ((removed && !h->rule->on_delete) || excepted(k, h->rule, &hits))
+		if ((removed && !rule->on_delete) || excepted(k, rule, &hits))
 			continue;
 		apply_hit(k, h, NULL);
 		/* to take a guard away weakens it more than any change */
-		if (removed && h->rule->severity >= GA_MEDIUM)
-			ga_look_say(k, h->rule->id, GA_HIGH, NULL);
-		k->link_covered |= h->whole && h->rule->severity >= GA_HIGH;
+		if (removed && rule->severity >= GA_MEDIUM)
+			ga_look_say(k, rule->id, GA_HIGH, NULL);
+		k->link_covered |= h->whole && rule->severity >= GA_HIGH;
 	}
 }
 
@@ -212,13 +216,16 @@ static void look_at_alias(struct ga_look *k, const struct ga_alias *a, const cha
 	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
 	const char *own = k->base;
 
-	ga_risk_fold(&folded, path);
+	ga_name_fold(&folded, path);
 	ga_matcher_find(k->matcher, folded.ptr, k->c->new.mode == GA_MODE_LINK, &hits);
 	k->base = ga_path_base(folded.ptr);
-	for (size_t i = 0; i < hits.n; i++)
-		if (hits.v[i].rule->severity >= GA_HIGH &&
-		    !ga_look_fired(k, hits.v[i].rule->id) && !excepted(k, hits.v[i].rule, &hits))
+	for (size_t i = 0; i < hits.n; i++) {
+		const struct ga_rule *rule = hits.v[i].of;
+
+		if (rule->severity >= GA_HIGH && !ga_look_fired(k, rule->id) &&
+		    !excepted(k, rule, &hits))
 			apply_hit(k, &hits.v[i], ga_strf("a link makes it %s", shown));
+	}
 	k->base = own;
 }
 
@@ -285,7 +292,7 @@ static void look_at(struct ga_look *k, const struct ga_change *c, struct ga_flag
 	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
 	bool removed;
 
-	ga_risk_fold(&folded, c->path);
+	ga_name_fold(&folded, c->path);
 	k->c = c;
 	removed = ga_look_removes(k);
 	k->folded = folded.ptr;
@@ -327,6 +334,7 @@ static void look_release(struct ga_look *k)
 	ga_look_filtered_release(k);
 	ga_sieve_free(k->sieve);
 	ga_deps_lock_free(k->lock);
+	ga_secret_names_free(k->secrets);
 	free(k->v);
 }
 
@@ -339,7 +347,7 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 		.changes = changes,
 	};
 	cleanup_reach struct ga_reach nested = GA_REACH_INIT;
-	struct ga_matcher *own = h && h->matcher ? NULL : ga_matcher_new();
+	struct ga_matcher *own = h && h->matcher ? NULL : ga_rules_matcher();
 	struct ga_fact_index *index[2] = { NULL, NULL };
 
 	if (ga_reach_envrc(r, changes, &nested, err)) {
@@ -368,11 +376,11 @@ void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 	const struct ga_change c = { .path = (char *)(uintptr_t)path };
 	cleanup_(look_release) struct ga_look k = { .host = h, .c = &c };
 	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
-	struct ga_matcher *own = h && h->matcher ? NULL : ga_matcher_new();
+	struct ga_matcher *own = h && h->matcher ? NULL : ga_rules_matcher();
 	struct ga_fact_index *index = h ? know(&k, &h->reach, h->index) : NULL;
 
 	k.matcher = h && h->matcher ? h->matcher : own;
-	ga_risk_fold(&folded, path);
+	ga_name_fold(&folded, path);
 	k.folded = folded.ptr;
 	k.base = ga_path_base(folded.ptr);
 	if (!dir) {

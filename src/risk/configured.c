@@ -43,7 +43,7 @@ static char *fold_pattern(const char *pattern)
 
 	if (strchr(all, '['))
 		return ga_steal(&all);
-	ga_risk_fold(&folded, all + (*all == '/'));
+	ga_name_fold(&folded, all + (*all == '/'));
 	n = folded.len;
 	if (!n || folded.ptr[0] == '/' || folded.ptr[n - 1] == '/' || strstr(folded.ptr, "//"))
 		return ga_steal(&all);
@@ -71,7 +71,9 @@ struct ga_configured *ga_configured_new(const struct ga_risk_paths *p)
 	add_rules(x, kinds[0], &p->block);
 	add_rules(x, kinds[1], &p->hold);
 	add_rules(x, kinds[2], &p->add);
-	x->matcher = ga_matcher_of(x->rules, n);
+	x->matcher = ga_matcher_new();
+	for (size_t i = 0; i < n; i++)
+		ga_matcher_add(x->matcher, x->rules[i].patterns, &x->rules[i]);
 	for (size_t i = 0; i < p->allow.n; i++) {
 		const char *pattern = p->allow.v[i];
 
@@ -100,8 +102,8 @@ static const struct ga_rule *find(const struct ga_configured *x, const char *fol
 
 	ga_matcher_find(x->matcher, folded, link, &hits);
 	for (size_t i = 0; i < hits.n; i++)
-		if (!first || hits.v[i].rule < first)
-			first = hits.v[i].rule;
+		if (!first || (const struct ga_rule *)hits.v[i].of < first)
+			first = hits.v[i].of;
 	return first;
 }
 
@@ -140,7 +142,7 @@ bool ga_risk_blocks(const struct ga_risk_paths *p, const char *path, bool link)
 	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
 	bool blocks;
 
-	ga_risk_fold(&folded, path);
+	ga_name_fold(&folded, path);
 	blocks = x && find(x, folded.ptr, link);
 	ga_configured_free(x);
 	return blocks;

@@ -174,7 +174,7 @@ const char *ga_risk_install(const char *path)
 	cleanup_buf struct ga_buf base = GA_BUF_INIT;
 	const struct ga_deps_format *x;
 
-	ga_risk_fold(&base, ga_path_base(path));
+	ga_name_fold(&base, ga_path_base(path));
 	x = ga_deps_format(base.ptr);
 	return x ? x->install : NULL;
 }

@@ -193,7 +193,7 @@ static const struct ga_deps *read_lock(struct ga_look *k, const char *path,
 	ga_deps_lock_free(k->lock);
 	k->lock = ga_calloc(1, sizeof(*k->lock));
 	k->lock->oid = e->oid;
-	ga_risk_fold(&base, ga_path_base(path));
+	ga_name_fold(&base, ga_path_base(path));
 	if (ga_look_blob(k, e, GA_KNOWN_MAX, &text) ||
 	    !read_deps(ga_deps_format(base.ptr), &text, &k->lock->deps))
 		ga_deps_release(&k->lock->deps);

@@ -62,7 +62,7 @@ struct ga_fact_index *ga_fact_index_new(const struct ga_reach *h)
 		enum ga_reach_what what = h->v[i].what;
 		const char *key;
 
-		ga_risk_fold(&b, h->v[i].text);
+		ga_name_fold(&b, h->v[i].text);
 		ga_strv_take(&x->keys, ga_buf_steal(&b));
 		key = x->keys.v[i];
 		if (what == GA_REACH_FILE || what == GA_REACH_BELOW)

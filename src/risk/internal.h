@@ -10,60 +10,11 @@
 
 #include "ga/base/buf.h"
 #include "ga/base/strmap.h"
+#include "ga/names/names.h"
 #include "ga/risk/risk.h"
 
 /* Append the beginning of `s`, quoted, with "..." if there is more. (flags.c) */
 void ga_risk_quote_start(struct ga_buf *out, const char *s);
-
-/* ---- folding (fold.c) --------------------------------------------------- */
-
-/* Append `path` folded, as file systems that ignore case and more compare names: in each component,
- * code points that HFS+ ignores are dropped, letters made lower case, ':' and what follows (an NTFS
- * stream) cut off, and dots and spaces at the end removed. */
-void ga_risk_fold(struct ga_buf *out, const char *path);
-
-/* Append `s` (folded) in the form that is the same for all spellings of its characters (NFKD). What
- * is no UTF-8 is appended as it is. */
-void ga_risk_decompose(struct ga_buf *out, const char *s);
-/* False if it is UTF-8, and has characters for which there are shorter spellings (NFC). */
-bool ga_risk_composed(const char *s, size_t n);
-
-/* confuse.c: the Latin letter that this one of another script looks like; 0: none. */
-char ga_lookalike(uint32_t c);
-/* Of which kind is the script of this letter: Latin, Greek, whose letters stand beside Latin ones
- * in formulas, or another with letters that look Latin? 0: none of these. */
-enum { GA_SCRIPT_LATIN = 1, GA_SCRIPT_GREEK = 2, GA_SCRIPT_OTHER = 4 };
-unsigned ga_script_of(uint32_t c);
-
-/* ---- patterns (match.c) -------------------------------------------------- */
-
-/* All patterns of the table, compiled for looking paths up. */
-struct ga_matcher *ga_matcher_new(void);
-/* The same for other rules, which must outlive it. */
-struct ga_matcher *ga_matcher_of(const struct ga_rule *rules, size_t n);
-void ga_matcher_free(struct ga_matcher *m);
-
-/* Patterns for names of files that hold secrets, compiled as well. */
-struct ga_secret_names *ga_matcher_secrets(const struct ga_matcher *m);
-
-struct ga_hit {
-	const struct ga_rule *rule;
-	unsigned rank; /* how specific the pattern is */
-	bool whole;    /* the path itself is covered, not only paths below it (`link`) */
-};
-struct ga_hits {
-	struct ga_hit *v;
-	size_t n, cap;
-	uint64_t tried; /* how many patterns were matched in all searches, for tests of the cost */
-};
-#define GA_HITS_INIT { NULL, 0, 0, 0 }
-void ga_hits_release(struct ga_hits *h);
-#define cleanup_hits cleanup_(ga_hits_release)
-
-/* Every rule that covers the folded path, each once. With `link`, patterns of paths below it count
- * too, since a link takes the place of a directory that has those. */
-void ga_matcher_find(const struct ga_matcher *m, const char *folded, bool link,
-		     struct ga_hits *ret);
 
 /* ---- looking at one change (look.c) ---------------------------------------- */
 
@@ -71,6 +22,7 @@ struct ga_look {
 	struct ga_repo *repo;
 	const struct ga_host_facts *host; /* NULL: none */
 	const struct ga_matcher *matcher;
+	struct ga_secret_names *secrets; /* by ga_look_secrets() */
 	const struct ga_oid *old_tree, *new_tree;
 	const struct ga_changes *changes;
 	struct ga_known_facts {
@@ -135,6 +87,8 @@ void ga_look_fire_reached(struct ga_look *k, const struct ga_reached *f, char *d
 /* Did any of the rules (ids separated by blanks) fire? */
 bool ga_look_fired(const struct ga_look *k, const char *rules);
 
+/* The patterns for names of files that hold secrets. */
+struct ga_secret_names *ga_look_secrets(struct ga_look *k);
 /* Entry of a path; what cannot be read counts as absent and is flagged. */
 struct ga_entry ga_look_entry(struct ga_look *k, const struct ga_oid *tree, const char *path);
 /* The blob, at most `max` bytes: 0, 1 if longer; failure is flagged and is -1. */
@@ -174,6 +128,8 @@ bool ga_look_is_allowed(const struct ga_look *k, const struct ga_rule *rule);
 void ga_find_collisions(struct ga_look *k, struct ga_flags *ret);
 void ga_find_whole(struct ga_look *k, struct ga_flags *ret); /* whole.c */
 
+/* All patterns of the table, compiled for looking paths up. */
+struct ga_matcher *ga_rules_matcher(void);
 /* Append a flag; `reason` is taken over. */
 void ga_flags_add(struct ga_flags *f, const struct ga_rule *rule, enum ga_severity s,
 		  const char *path, const struct ga_entry *e, char *reason);

@@ -128,11 +128,11 @@ void ga_known_modules(const struct ga_known *f)
 /* ---- .gitignore --------------------------------------------------------------------- */
 
 /* Does the name say that it likely holds a secret, whatever is in it? */
-static bool names_secret(const struct ga_look *k, const char *path)
+static bool names_secret(struct ga_look *k, const char *path)
 {
 	struct ga_secret_name name;
 
-	if (!ga_secret_named(ga_matcher_secrets(k->matcher), path, &name) || name.example ||
+	if (!ga_secret_named(ga_look_secrets(k), path, &name) || name.example ||
 	    name.fixture)
 		return false;
 	for (size_t i = 0; i < name.n; i++)
@@ -154,7 +154,7 @@ static bool is_ignored(const struct ga_ignore *ig, const char *path)
 }
 
 struct ignored {
-	const struct ga_look *k;
+	struct ga_look *k;
 	struct ga_ignore was, is;
 	size_t looked;
 	struct ga_strv shown; /* lines about secrets, of which one is no longer ignored */

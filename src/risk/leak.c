@@ -39,7 +39,7 @@ static void check_name(struct ga_look *k, const struct ga_secret_marks *marks)
 	struct ga_secret_name name;
 	struct ga_secret found;
 
-	if (!ga_secret_named_folded(ga_matcher_secrets(k->matcher), k->folded, &name))
+	if (!ga_secret_named_folded(ga_look_secrets(k), k->folded, &name))
 		return;
 	ga_secret_judge(&name, k->c->path, marks, &found);
 	if (found.tier >= GA_TIER_WARN)

@@ -6,6 +6,7 @@
 
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
+#include "ga/risk/secret.h"
 #include "internal.h"
 
 enum { FACT_RANK = 1000 }; /* higher than that of any pattern */
@@ -163,6 +164,15 @@ void ga_look_forget(struct ga_look *k)
 	for (size_t i = 0; i < k->n; i++)
 		free(k->v[i].detail);
 	k->n = 0;
+}
+
+struct ga_secret_names *ga_look_secrets(struct ga_look *k)
+{
+	if (k->host && k->host->secrets)
+		return k->host->secrets;
+	if (!k->secrets)
+		k->secrets = ga_secret_names_new(NULL, NULL);
+	return k->secrets;
 }
 
 struct ga_entry ga_look_entry(struct ga_look *k, const struct ga_oid *tree, const char *path)

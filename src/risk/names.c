@@ -126,7 +126,7 @@ static void check_characters(struct ga_look *k, const char *s, size_t n)
 		fire_on(k, "name-homoglyph", s, n);
 	if (!valid)
 		fire_on(k, "name-invalid-utf8", s, n);
-	if (!ga_risk_composed(s, n))
+	if (!ga_name_composed(s, n))
 		fire_on(k, "name-unicode-collision", s, n);
 }
 
@@ -167,13 +167,13 @@ static void check_lookalike(struct ga_look *k)
 	if (!*at)
 		return;
 	any = put_latin(&seen, k->c->path);
-	ga_risk_fold(&folded, seen.ptr);
+	ga_name_fold(&folded, seen.ptr);
 	any |= put_latin(&plain, folded.ptr);
 	if (!any)
 		return;
 	ga_matcher_find(k->matcher, plain.ptr, false, &hits);
 	for (size_t i = 0; i < hits.n; i++)
-		if (hits.v[i].rule->severity >= GA_HIGH) {
+		if (((const struct ga_rule *)hits.v[i].of)->severity >= GA_HIGH) {
 			cleanup_free char *shown = ga_quote(plain.ptr);
 
 			ga_look_fire(k, "name-homoglyph", ga_strf("reads as %s", shown));

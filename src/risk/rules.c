@@ -29,6 +29,15 @@ const struct ga_rule *ga_rules(size_t *ret_n)
 	return rules;
 }
 
+struct ga_matcher *ga_rules_matcher(void)
+{
+	struct ga_matcher *m = ga_matcher_new();
+
+	for (size_t i = 0; i < GA_NELEMS(rules); i++)
+		ga_matcher_add(m, rules[i].patterns, &rules[i]);
+	return m;
+}
+
 const struct ga_rule *ga_rule_find(const char *id)
 {
 	for (size_t i = 0; i < GA_NELEMS(rules); i++)

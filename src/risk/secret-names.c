@@ -3,11 +3,12 @@
  * What a file's name says about secrets: the table of rules, with its patterns compiled, and
  * whether it is the name of an example, a fixture or a copy.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "ga/base/path.h"
+#include "ga/names/names.h"
 #include "ga/risk/secret.h"
-#include "internal.h"
 #include "secret-internal.h"
 
 #define SECRET(id, tier, check, patterns, reason) \
@@ -45,7 +46,8 @@ static const char fixture_patterns[] =
 
 struct ga_secret_names {
 	struct ga_matcher *matcher;
-	struct ga_rule rules[GA_NELEMS(rules) + MORE];
+	/* their addresses stand for the rules and for what is more in hits */
+	char marks[GA_NELEMS(rules) + MORE];
 	char *add, *allow;
 	struct ga_buf folded, stem;
 	struct ga_hits hits;
@@ -68,19 +70,19 @@ static char *join(const struct ga_strv *patterns)
 struct ga_secret_names *ga_secret_names_new(const struct ga_strv *add, const struct ga_strv *allow)
 {
 	struct ga_secret_names *n = ga_calloc(1, sizeof(*n));
-	struct ga_rule *more = n->rules + GA_NELEMS(rules);
+	const char *more = n->marks + GA_NELEMS(rules);
 
 	n->folded = n->stem = (struct ga_buf)GA_BUF_INIT;
 	n->hits = (struct ga_hits)GA_HITS_INIT;
 	n->add = join(add);
 	n->allow = join(allow);
+	n->matcher = ga_matcher_new();
 	for (size_t i = 0; i < GA_NELEMS(rules); i++)
-		n->rules[i] = (struct ga_rule){ .id = rules[i].id, .patterns = rules[i].patterns };
-	more[CONFIGURED] = (struct ga_rule){ .id = "configured", .patterns = n->add };
-	more[ALLOWED] = (struct ga_rule){ .id = "allowed", .patterns = n->allow };
-	more[EXAMPLE] = (struct ga_rule){ .id = "example", .patterns = example_patterns };
-	more[FIXTURE] = (struct ga_rule){ .id = "fixture", .patterns = fixture_patterns };
-	n->matcher = ga_matcher_of(n->rules, GA_NELEMS(n->rules));
+		ga_matcher_add(n->matcher, rules[i].patterns, &n->marks[i]);
+	ga_matcher_add(n->matcher, n->add, &more[CONFIGURED]);
+	ga_matcher_add(n->matcher, n->allow, &more[ALLOWED]);
+	ga_matcher_add(n->matcher, example_patterns, &more[EXAMPLE]);
+	ga_matcher_add(n->matcher, fixture_patterns, &more[FIXTURE]);
 	return n;
 }
 
@@ -152,22 +154,22 @@ static int by_rank(const void *a, const void *b)
 
 	if (x->rank != y->rank)
 		return x->rank > y->rank ? -1 : 1;
-	return x->rule < y->rule ? -1 : x->rule > y->rule;
+	return (const char *)x->of < (const char *)y->of ? -1 : x->of != y->of;
 }
 
 /* Find the rules that cover `folded`. */
 static void find(struct ga_secret_names *n, const char *folded, struct ga_secret_name *ret)
 {
-	const struct ga_rule *more = n->rules + GA_NELEMS(rules);
+	const char *more = n->marks + GA_NELEMS(rules);
 
 	ga_matcher_find(n->matcher, folded, false, &n->hits);
 	if (n->hits.n > 1)
 		qsort(n->hits.v, n->hits.n, sizeof(*n->hits.v), by_rank);
 	for (size_t i = 0; i < n->hits.n; i++) {
-		const struct ga_rule *r = n->hits.v[i].rule;
+		const char *r = n->hits.v[i].of;
 
 		if (r < more)
-			add_rule(ret, &rules[r - n->rules]);
+			add_rule(ret, &rules[r - n->marks]);
 		else if (r == &more[CONFIGURED])
 			add_rule(ret, &rules[0]);
 		else if (r == &more[EXAMPLE])
@@ -231,20 +233,20 @@ static const char *original(struct ga_secret_names *n, const char *folded)
 bool ga_secret_named(struct ga_secret_names *n, const char *path, struct ga_secret_name *ret)
 {
 	ga_buf_clear(&n->folded);
-	ga_risk_fold(&n->folded, path);
+	ga_name_fold(&n->folded, path);
 	return ga_secret_named_folded(n, n->folded.ptr, ret);
 }
 
 bool ga_secret_named_link(struct ga_secret_names *n, const char *path)
 {
-	const struct ga_rule *more = n->rules + GA_NELEMS(rules);
+	const char *more = n->marks + GA_NELEMS(rules);
 	struct ga_secret_name name;
 
 	if (ga_secret_named(n, path, &name))
 		return true;
 	ga_matcher_find(n->matcher, n->folded.ptr, true, &n->hits);
 	for (size_t i = 0; i < n->hits.n; i++)
-		if (n->hits.v[i].rule < more || n->hits.v[i].rule == &more[CONFIGURED])
+		if ((const char *)n->hits.v[i].of <= &more[CONFIGURED])
 			return true;
 	return false;
 }

@@ -9,14 +9,15 @@ allowed='
 base: base
 sys: sys base
 net: net sys base
+names: names base
 config: config net sys base
 repo: repo sys base
 sandbox: sandbox sys base
 session: session repo sys base
 run: run net sandbox sys base config/limits
 reach: reach repo sys base
-risk: risk reach repo sys base config/yaml
-secrets: secrets risk reach repo sys base
+risk: risk names reach repo sys base config/yaml
+secrets: secrets names risk reach repo sys base
 review: review session risk reach repo sys base
 capture: capture review session run risk reach repo sandbox config sys base
 worktree: worktree repo sys base

@@ -8,7 +8,7 @@
 
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
-#include "internal.h"
+#include "ga/names/names.h"
 
 /* Simple lower case. LATIN SMALL LETTER LONG S is one already, and yet the same as 's'. */
 static uint32_t lower(uint32_t c)
@@ -55,7 +55,7 @@ static void fold_component(struct ga_buf *out, const char *s, size_t n)
 		ga_buf_truncate(out, out->len - 1);
 }
 
-void ga_risk_fold(struct ga_buf *out, const char *path)
+void ga_name_fold(struct ga_buf *out, const char *path)
 {
 	for (;;) {
 		size_t n = (size_t)(strchrnul(path, '/') - path);
@@ -84,7 +84,7 @@ static bool is_ascii(const char *s, size_t n)
 	return !n;
 }
 
-void ga_risk_decompose(struct ga_buf *out, const char *s)
+void ga_name_decompose(struct ga_buf *out, const char *s)
 {
 	size_t n = strlen(s);
 	cleanup_free char *form = is_ascii(s, n) ? NULL :
@@ -93,7 +93,7 @@ void ga_risk_decompose(struct ga_buf *out, const char *s)
 	ga_buf_adds(out, form ? form : s);
 }
 
-bool ga_risk_composed(const char *s, size_t n)
+bool ga_name_composed(const char *s, size_t n)
 {
 	cleanup_free char *form = is_ascii(s, n) ? NULL : normal(s, n, UTF8PROC_COMPOSE);
 

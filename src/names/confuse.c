@@ -3,7 +3,7 @@
  * Which scripts are mixed up, and letters of other scripts that most fonts draw like a Latin one.
  * Greek letters that are common beside Latin ones in formulas (alpha, nu, rho) are not among these.
  */
-#include "internal.h"
+#include "ga/names/names.h"
 
 char ga_lookalike(uint32_t c)
 {

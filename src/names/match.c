@@ -7,15 +7,15 @@
  */
 #include <string.h>
 
+#include "ga/base/strmap.h"
 #include "ga/base/wildmatch.h"
-#include "ga/risk/secret.h"
-#include "internal.h"
+#include "ga/names/names.h"
 
 enum { SEEN_HERE = 8192 }; /* patterns that a search remembers without asking for memory */
 
 struct pattern {
 	char *glob;
-	const struct ga_rule *rule;
+	const void *of;
 	bool exact;   /* being found in the index means that it matches */
 	bool on_base; /* matched with the last component only */
 	bool link;    /* for links only: it is the beginning of a pattern of paths below ... */
@@ -33,7 +33,6 @@ struct ga_matcher {
 		uint32_t index;
 	} *rest;
 	size_t n_rest, cap_rest;
-	struct ga_secret_names *secrets;
 };
 
 void ga_hits_release(struct ga_hits *h)
@@ -143,14 +142,14 @@ static void file_pattern(struct ga_matcher *m, struct pattern *p, const char *bo
 	m->rest[m->n_rest++] = (struct rest){ pairs_of(p->must), index };
 }
 
-static void add_body(struct ga_matcher *m, const struct ga_rule *rule, const char *body, size_t n,
+static void add_body(struct ga_matcher *m, const void *of, const char *body, size_t n,
 		     bool anchored, bool link, bool partial)
 {
 	struct pattern *p;
 
 	GA_GROW(m->v, m->n, m->cap);
 	p = &m->v[m->n];
-	*p = (struct pattern){ .rule = rule, .link = link, .partial = partial };
+	*p = (struct pattern){ .of = of, .link = link, .partial = partial };
 	p->on_base = !anchored && !memchr(body, '/', n);
 	/* the keys of the index point into the glob, after the prefix that is put here */
 	p->glob = joined("**/", anchored || p->on_base ? 0 : 3, body, n, "");
@@ -159,77 +158,57 @@ static void add_body(struct ga_matcher *m, const struct ga_rule *rule, const cha
 }
 
 /* Add a pattern without braces, in lower case, and for links each directory on the way to it. */
-static void add_pattern(struct ga_matcher *m, const struct ga_rule *rule, const char *pattern)
+static void add_pattern(struct ga_matcher *m, const void *of, const char *pattern)
 {
 	bool anchored = pattern[0] == '/';
 	const char *body = pattern + anchored;
 
-	add_body(m, rule, body, strlen(body), anchored, false, false);
+	add_body(m, of, body, strlen(body), anchored, false, false);
 	for (const char *p = body, *slash; (slash = strchr(p, '/')); p = slash + 1) {
 		if (slash - p == 2 && !memcmp(p, "**", 2))
 			break;
-		add_body(m, rule, body, (size_t)(slash - body), anchored, true,
+		add_body(m, of, body, (size_t)(slash - body), anchored, true,
 			 strcmp(slash, "/**") != 0);
 	}
 }
 
 /* Expand the first pair of braces into its alternatives, and then each of these. */
-static void expand(struct ga_matcher *m, const struct ga_rule *rule, const char *pattern)
+static void expand(struct ga_matcher *m, const void *of, const char *pattern)
 {
 	const char *open = strchr(pattern, '{'), *close = open ? strchr(open, '}') : NULL;
 
 	if (!close) {
-		add_pattern(m, rule, pattern);
+		add_pattern(m, of, pattern);
 		return;
 	}
 	for (const char *p = open + 1; p <= close;) {
 		size_t n = strcspn(p, ",}");
 		cleanup_free char *one = joined(pattern, (size_t)(open - pattern), p, n, close + 1);
 
-		expand(m, rule, one);
+		expand(m, of, one);
 		p += n + 1;
 	}
 }
 
-static void add_rule(struct ga_matcher *m, const struct ga_rule *rule)
+void ga_matcher_add(struct ga_matcher *m, const char *patterns, const void *of)
 {
-	cleanup_free char *all = ga_strdup(rule->patterns);
+	cleanup_free char *all = patterns ? ga_strdup(patterns) : NULL;
 
-	for (char *p = all; *p; p++)
+	for (char *p = all; p && *p; p++)
 		*p = ga_lower(*p);
 	for (char *p = all; p;) {
 		char *end = strstr(p, ", ");
 
 		if (end)
 			*end = '\0';
-		expand(m, rule, p);
+		expand(m, of, p);
 		p = end ? end + 2 : NULL;
 	}
 }
 
-struct ga_matcher *ga_matcher_of(const struct ga_rule *rules, size_t n)
-{
-	struct ga_matcher *m = ga_calloc(1, sizeof(*m));
-
-	for (size_t i = 0; i < n; i++)
-		if (rules[i].patterns)
-			add_rule(m, &rules[i]);
-	return m;
-}
-
 struct ga_matcher *ga_matcher_new(void)
 {
-	size_t n;
-	const struct ga_rule *rules = ga_rules(&n);
-	struct ga_matcher *m = ga_matcher_of(rules, n);
-
-	m->secrets = ga_secret_names_new(NULL, NULL);
-	return m;
-}
-
-struct ga_secret_names *ga_matcher_secrets(const struct ga_matcher *m)
-{
-	return m->secrets;
+	return ga_calloc(1, sizeof(struct ga_matcher));
 }
 
 void ga_matcher_free(struct ga_matcher *m)
@@ -246,7 +225,6 @@ void ga_matcher_free(struct ga_matcher *m)
 	ga_strmap_release(&m->exts);
 	ga_strmap_release(&m->dirs);
 	ga_strmap_release(&m->firsts);
-	ga_secret_names_free(m->secrets);
 	free(m);
 }
 
@@ -297,7 +275,7 @@ static void try_pattern(struct search *s, uint32_t index)
 	for (size_t i = 0; i < s->ret->n; i++) {
 		struct ga_hit *h = &s->ret->v[i];
 
-		if (h->rule != p->rule)
+		if (h->of != p->of)
 			continue;
 		h->whole |= whole;
 		if (rank > h->rank)
@@ -305,7 +283,7 @@ static void try_pattern(struct search *s, uint32_t index)
 		return;
 	}
 	GA_GROW(s->ret->v, s->ret->n, s->ret->cap);
-	s->ret->v[s->ret->n++] = (struct ga_hit){ p->rule, rank, whole };
+	s->ret->v[s->ret->n++] = (struct ga_hit){ p->of, rank, whole };
 }
 
 static void try_filed(struct search *s, const struct ga_strmap *map, const char *key, size_t len)
