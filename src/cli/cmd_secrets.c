@@ -8,7 +8,7 @@
 #include "ga/base/quote.h"
 #include "ga/base/strmap.h"
 #include "ga/repo/objects.h"
-#include "ga/secrets/exposure.h"
+#include "ga/secret/exposure.h"
 
 struct options {
 	bool json, all, history;

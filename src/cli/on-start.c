@@ -15,7 +15,7 @@
 #include "ga/base/trace.h"
 #include "ga/config/hosts.h"
 #include "ga/repo/snapshot.h"
-#include "ga/secrets/exposure.h"
+#include "ga/secret/exposure.h"
 #include "ga/sys/fd.h"
 #include "host.h"
 #include "sessions.h"

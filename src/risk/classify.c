@@ -8,7 +8,7 @@
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
-#include "ga/risk/secret.h"
+#include "ga/secret/secret.h"
 #include "internal.h"
 
 /* ---- what fired on one change -------------------------------------------- */

@@ -8,7 +8,7 @@
 #include "ga/base/path.h"
 #include "ga/repo/diff.h"
 #include "ga/repo/lfs.h"
-#include "ga/risk/secret.h"
+#include "ga/secret/secret.h"
 #include "known.h"
 #include "text.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ga/base/quote.h"
-#include "ga/risk/secret.h"
+#include "ga/secret/secret.h"
 #include "internal.h"
 
 enum { QUOTED_MAX = 100 }; /* bytes of content in a reason */

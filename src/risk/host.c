@@ -7,7 +7,7 @@
 
 #include "ga/base/path.h"
 #include "ga/repo/lfs.h"
-#include "ga/risk/secret.h"
+#include "ga/secret/secret.h"
 #include "internal.h"
 
 void ga_host_facts_release(struct ga_host_facts *h)

@@ -8,7 +8,7 @@
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/repo/configfile.h"
-#include "ga/risk/secret.h"
+#include "ga/secret/secret.h"
 #include "known.h"
 
 enum { IGNORE_LINES = 512, CONFIGS_MAX = 200 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Secrets that a commit would publish, found by the scanner that also looks for them before a
- * session starts (ga/risk/secret.h). No value is kept or shown.
+ * session starts (ga/secret/secret.h). No value is kept or shown.
  */
 #include <string.h>
 
-#include "ga/risk/secret.h"
+#include "ga/secret/secret.h"
 #include "internal.h"
 
 /* Marks of what is surely a secret, wherever it is, and of what often is one. */

@@ -6,7 +6,7 @@
 
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
-#include "ga/risk/secret.h"
+#include "ga/secret/secret.h"
 #include "internal.h"
 
 enum { FACT_RANK = 1000 }; /* higher than that of any pattern */

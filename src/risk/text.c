@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ga/base/quote.h"
-#include "ga/risk/secret.h"
+#include "ga/secret/secret.h"
 
 enum { TOKEN_MAX = 64, RUN_LOOKED_AT = 256 };
 

@@ -6,7 +6,7 @@
 #define BASE_H
 
 #include "ga/repo/snapshot.h"
-#include "ga/secrets/exposure.h"
+#include "ga/secret/exposure.h"
 #include "ga/start/start.h"
 
 /* What a session will stand on. `onto`, `base`, `onto_ref`, `trusted`: as in ga/session/session.h.

@@ -14,7 +14,7 @@
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/base/toml.h"
-#include "ga/risk/secret.h"
+#include "ga/secret/secret.h"
 #include "ga/start/home.h"
 #include "ga/sys/fd.h"
 #include "home.h"

@@ -16,15 +16,15 @@ sandbox: sandbox sys base
 session: session repo sys base
 run: run net sandbox sys base config/limits
 reach: reach repo sys base
-risk: risk names reach repo sys base config/yaml
-secrets: secrets names risk reach repo sys base
+risk: risk secret names reach repo sys base config/yaml
+secret: secret names repo sys base
 review: review session risk reach repo sys base
 capture: capture review session run risk reach repo sandbox config sys base
 worktree: worktree repo sys base
 land: land worktree capture review session risk reach repo config sys base
 on: on session run repo sys base config/hosts
-start: start on secrets capture review session run net risk reach repo sandbox config sys base
-cli: cli start on land secrets capture review session run net risk reach repo sandbox config sys base
+start: start on secret capture review session run net risk reach repo sandbox config sys base
+cli: cli start on land secret capture review session run net risk reach repo sandbox config sys base
 stage: stage sys base sandbox/plan
 seccomp: base sandbox/sandbox
 init: init sys/scm run/control

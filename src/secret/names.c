@@ -8,14 +8,14 @@
 
 #include "ga/base/path.h"
 #include "ga/names/names.h"
-#include "ga/risk/secret.h"
-#include "secret-internal.h"
+#include "ga/secret/secret.h"
+#include "internal.h"
 
 #define SECRET(id, tier, check, patterns, reason) \
 	{ id, GA_TIER_##tier, GA_CHECK_##check, patterns, reason },
 
 static const struct ga_secret_rule rules[] = {
-#include "secret-rules.def"
+#include "rules.def"
 };
 
 #undef SECRET

@@ -7,7 +7,7 @@
  *     "f" PATH, STAT, VERDICT for each secret, "k" FINGERPRINT of PATH and STAT for other files
  *     ""
  */
-#include "secrets.h"
+#include "finder.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -82,7 +82,7 @@ static void stat_text(const struct stat *st, char *out, size_t n)
 }
 
 /* Would a change that happens after this show in its time stamps? */
-static bool would_show_change(const struct secrets_cache *c, const struct stat *st)
+static bool would_show_change(const struct secret_cache *c, const struct stat *st)
 {
 	return st->st_mtim.tv_sec < c->now - TICK && st->st_ctim.tv_sec < c->now - TICK;
 }
@@ -102,7 +102,7 @@ static uint64_t fingerprint(const char *path, const struct stat *st)
 	return h;
 }
 
-static void add_clean(struct secrets_cache *c, const char *text)
+static void add_clean(struct secret_cache *c, const char *text)
 {
 	uint32_t high, low;
 
@@ -120,7 +120,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Index the records; false if the file was cut short. */
-static bool index_records(struct secrets_cache *c, size_t pos)
+static bool index_records(struct secret_cache *c, size_t pos)
 {
 	const char *rec;
 
@@ -141,7 +141,7 @@ static bool index_records(struct secrets_cache *c, size_t pos)
 	return false;
 }
 
-static bool load(struct secrets_cache *c, const char *rules)
+static bool load(struct secret_cache *c, const char *rules)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	const char *want[] = { MAGIC, rules, c->workdir };
@@ -158,13 +158,13 @@ static bool load(struct secrets_cache *c, const char *rules)
 	return index_records(c, pos);
 }
 
-void secrets_cache_open(struct secrets_cache *c, const struct ga_exposure_opts *o)
+void secret_cache_open(struct secret_cache *c, const struct ga_exposure_opts *o)
 {
 	uint64_t h = 14695981039346656037u; /* FNV-1a */
 	uint64_t print = ga_secret_rules_print(o->add, o->allow);
 	cleanup_free char *rules = ga_strf("%016" PRIx64 "%d", print, o->all_dirs);
 
-	*c = (struct secrets_cache){ .old = GA_BUF_INIT, .new = GA_BUF_INIT };
+	*c = (struct secret_cache){ .old = GA_BUF_INIT, .new = GA_BUF_INIT };
 	c->workdir = ga_strdup(ga_repo_info(o->repo)->workdir);
 	c->now = (int64_t)time(NULL);
 	c->dry = o->dry;
@@ -184,7 +184,7 @@ void secrets_cache_open(struct secrets_cache *c, const struct ga_exposure_opts *
 
 /* One rename replaces the file. It is not synced: a file that a power cut made short is recognised
  * by its missing end. */
-static void store(struct secrets_cache *c)
+static void store(struct secret_cache *c)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *tmp = NULL;
@@ -198,7 +198,7 @@ static void store(struct secrets_cache *c)
 		(void)unlink(tmp);
 }
 
-void secrets_cache_close(struct secrets_cache *c)
+void secret_cache_close(struct secret_cache *c)
 {
 	ga_buf_add0(&c->new, "");
 	if (c->path && !c->dry && c->new.len <= CACHE_MAX && !ga_buf_equal(&c->new, &c->old))
@@ -211,7 +211,7 @@ void secrets_cache_close(struct secrets_cache *c)
 	free(c->workdir);
 }
 
-bool secrets_cache_file(const struct secrets_cache *c, const char *path, const struct stat *st,
+bool secret_cache_file(const struct secret_cache *c, const char *path, const struct stat *st,
 			struct ga_secret *ret)
 {
 	uint64_t print = fingerprint(path, st);
@@ -234,7 +234,7 @@ bool secrets_cache_file(const struct secrets_cache *c, const char *path, const s
 	return rec && parse_verdict(rec, ret);
 }
 
-bool secrets_cache_tree(const struct secrets_cache *c, struct ga_oid *ret_tree,
+bool secret_cache_tree(const struct secret_cache *c, struct ga_oid *ret_tree,
 			struct ga_exposure *ret, struct ga_strv *ret_links)
 {
 	size_t pos = c->tree;
@@ -251,7 +251,7 @@ bool secrets_cache_tree(const struct secrets_cache *c, struct ga_oid *ret_tree,
 
 		if (!verdict || !parse_verdict(verdict, &s))
 			return false;
-		secrets_add(ret, rec + 1, &s, GA_EXPOSED_COMMITTED);
+		secret_add(ret, rec + 1, &s, GA_EXPOSED_COMMITTED);
 	}
 	for (; rec && *rec == 'l'; rec = ga_buf_next0(&c->old, &pos))
 		ga_strv_push(ret_links, rec + 1);
@@ -260,7 +260,7 @@ bool secrets_cache_tree(const struct secrets_cache *c, struct ga_oid *ret_tree,
 
 /* ---- writing ---------------------------------------------------------------------- */
 
-void secrets_cache_add_file(struct secrets_cache *c, const char *path, const struct stat *st,
+void secret_cache_add_file(struct secret_cache *c, const char *path, const struct stat *st,
 			    const struct ga_secret *s)
 {
 	uint64_t print;
@@ -281,7 +281,7 @@ void secrets_cache_add_file(struct secrets_cache *c, const char *path, const str
 	add_verdict(&c->new, s);
 }
 
-void secrets_cache_add_tree(struct secrets_cache *c, const struct ga_oid *tree,
+void secret_cache_add_tree(struct secret_cache *c, const struct ga_oid *tree,
 			    const struct ga_exposure *found, const struct ga_strv *links)
 {
 	if (!c->path)

@@ -3,7 +3,7 @@
  * Committed files: those of one tree, of which only what changed since the last one is read; those
  * of all history; and the repository's own configuration.
  */
-#include "secrets.h"
+#include "finder.h"
 
 #include <string.h>
 
@@ -94,7 +94,7 @@ static void look_at(struct finder *f, const char *path, const struct ga_entry *e
 		return;
 	finder_blob(f, path, &e->oid, &name, &s, NULL);
 	if (s.tier != GA_TIER_NONE || s.bits & GA_MARK_FILTERED)
-		secrets_add(ret, path, &s, GA_EXPOSED_COMMITTED);
+		secret_add(ret, path, &s, GA_EXPOSED_COMMITTED);
 }
 
 /* Take over what was found in the last tree at paths that did not change since. */
@@ -104,7 +104,7 @@ static void keep_unchanged(struct finder *f, const struct ga_exposure *before,
 {
 	for (size_t i = 0; i < before->n; i++)
 		if (!ga_changes_find(changes, before->v[i].path))
-			secrets_add(ret, before->v[i].path, &before->v[i].secret,
+			secret_add(ret, before->v[i].path, &before->v[i].secret,
 				    GA_EXPOSED_COMMITTED);
 	for (size_t i = 0; i < links->n; i++)
 		if (!ga_changes_find(changes, links->v[i]))
@@ -119,7 +119,7 @@ static int list_changes(struct finder *f, const struct ga_oid *tree, struct ga_c
 	cleanup_strv struct ga_strv links = GA_STRV_INIT;
 	struct ga_oid old;
 
-	if (secrets_cache_tree(&f->cache, &old, &before, &links) &&
+	if (secret_cache_tree(&f->cache, &old, &before, &links) &&
 	    (ga_oid_equal(&old, tree) || !ga_tree_diff(f->o->repo, &old, tree, changes, &gone))) {
 		keep_unchanged(f, &before, &links, changes, ret);
 		return 0;
@@ -139,7 +139,7 @@ int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *er
 		look_at(f, changes.v[i].path, &changes.v[i].new, &found);
 	/* an incomplete search must not be remembered as a complete one */
 	if (!f->ret->incomplete)
-		secrets_cache_add_tree(&f->cache, tree, &found, &f->tree_links);
+		secret_cache_add_tree(&f->cache, tree, &found, &f->tree_links);
 	for (size_t i = 0; i < found.n; i++) {
 		const struct ga_exposed *x = &found.v[i];
 
@@ -147,7 +147,7 @@ int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *er
 		if (x->secret.bits & GA_MARK_FILTERED)
 			finder_filtered(f, x->path);
 		else
-			secrets_add(f->ret, x->path, &x->secret, GA_EXPOSED_COMMITTED);
+			secret_add(f->ret, x->path, &x->secret, GA_EXPOSED_COMMITTED);
 	}
 	return 0;
 }
@@ -194,7 +194,7 @@ static int look_at_version(struct history *h, const char *path, const char *id,
 		return rc < 0 ? -1 : 0;
 	finder_blob(&h->f, path, &oid, &name, &s, NULL);
 	if (s.tier != GA_TIER_NONE)
-		secrets_add(h->f.ret, path, &s, GA_EXPOSED_HISTORY);
+		secret_add(h->f.ret, path, &s, GA_EXPOSED_HISTORY);
 	return 0;
 }
 
@@ -260,7 +260,7 @@ int ga_exposure_history(const struct ga_exposure_opts *o, struct ga_exposure *re
 	rc = ga_git_ok(o->repo, &g, err) || read_log(&h, &log, err) ? -1 : 0;
 	thin_out(&found);
 	for (size_t i = 0; !rc && i < found.n; i++)
-		secrets_add(ret, found.v[i].path, &found.v[i].secret, GA_EXPOSED_HISTORY);
+		secret_add(ret, found.v[i].path, &found.v[i].secret, GA_EXPOSED_HISTORY);
 	ga_strv_release(&h.seen);
 	ga_strmap_release(&h.map);
 	finder_release(&h.f);
@@ -294,6 +294,6 @@ void ga_exposure_config(const struct ga_gitconfig *c, struct ga_exposure *ret)
 	ga_secret_judge(&name, ".git/config", &marks, &s);
 	if (s.tier == GA_TIER_NONE)
 		return;
-	secrets_add(ret, ".git/config", &s, GA_EXPOSED_CONFIG);
+	secret_add(ret, ".git/config", &s, GA_EXPOSED_CONFIG);
 	ret->v[ret->n - 1].view = GA_VIEW_ABSENT;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ga/base/path.h"
-#include "secrets.h"
+#include "finder.h"
 
 void ga_exposure_release(struct ga_exposure *x)
 {
@@ -33,7 +33,7 @@ void ga_exposure_sort(struct ga_exposure *x)
 		qsort(x->v, x->n, sizeof(*x->v), worse);
 }
 
-void secrets_add(struct ga_exposure *x, const char *path, const struct ga_secret *s,
+void secret_add(struct ga_exposure *x, const char *path, const struct ga_secret *s,
 		 enum ga_exposed_as as)
 {
 	GA_GROW(x->v, x->n, x->cap);

@@ -8,7 +8,7 @@
 
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"
-#include "secrets.h"
+#include "finder.h"
 
 #define FIRST_BYTES 8000 /* as many as git looks at to tell text from what is not */
 #define LINES_MAX ((size_t)16 << 20) /* bytes of a file compared apart from its line ends */
@@ -62,16 +62,16 @@ static void look_at(struct finder *f, const char *path, const struct stat *st,
 	struct ga_secret s;
 
 	finder_note_links(f, st, path, as);
-	if (!secrets_cache_file(&f->cache, path, st, &s)) {
+	if (!secret_cache_file(&f->cache, path, st, &s)) {
 		if (!ga_secret_any(finder_names(f), path, &name))
 			return;
 		finder_judge(f, path, st, path, &name, &s, &marks);
 	}
 	/* the new cache starts empty, so what came from the old one is added too */
-	secrets_cache_add_file(&f->cache, path, st, &s);
+	secret_cache_add_file(&f->cache, path, st, &s);
 	finder_note_twin(f, st, &s);
 	if (s.tier != GA_TIER_NONE)
-		secrets_add(f->ret, path, &s, as);
+		secret_add(f->ret, path, &s, as);
 }
 
 bool finder_stat(const struct finder *f, const char *path, struct stat *ret)
@@ -113,7 +113,7 @@ void finder_filtered(struct finder *f, const char *path)
 	if (s.tier == GA_TIER_NONE || marks.bits & GA_MARK_FILTERED)
 		return;
 	finder_note_twin(f, &st, &s);
-	secrets_add(f->ret, path, &s, GA_EXPOSED_COMMITTED);
+	secret_add(f->ret, path, &s, GA_EXPOSED_COMMITTED);
 	f->ret->v[f->ret->n - 1].clear = true;
 }
 

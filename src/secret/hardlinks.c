@@ -3,7 +3,7 @@
  * Other hard links of live secrets are secrets too, whatever their names: files with several links
  * are remembered as they are met, and compared when all secrets are known.
  */
-#include "secrets.h"
+#include "finder.h"
 
 void finder_note_twin(struct finder *f, const struct stat *st, const struct ga_secret *s)
 {

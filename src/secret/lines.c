@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ga/base/alloc.h"
-#include "secret-internal.h"
+#include "internal.h"
 
 #define NAME_MAX_BYTES 80
 #define VALUE_MAX 512

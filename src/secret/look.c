@@ -8,7 +8,7 @@
 #include "ga/base/alloc.h"
 #include "ga/base/buf.h"
 #include "ga/base/quote.h"
-#include "secret-internal.h"
+#include "internal.h"
 
 #define KEY_BYTES_MIN 64 /* with less between BEGIN and END it is documentation */
 #define LABEL_MAX 100
@@ -178,7 +178,7 @@ struct form {
 
 static const struct form forms[] = {
 #define TOKEN(prefixes, set, min, max, name) { prefixes, set, min, max, name },
-#include "secret-forms.def"
+#include "forms.def"
 #undef TOKEN
 };
 _Static_assert(GA_NELEMS(forms) <= SECRET_TOKENS, "a byte says which form it is");

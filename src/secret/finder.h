@@ -2,21 +2,21 @@
  *
  * Shared by the files of this folder: a cache of verdicts, and the search for secrets.
  */
-#ifndef SECRETS_H
-#define SECRETS_H
+#ifndef FINDER_H
+#define FINDER_H
 
 #include <dirent.h>
 #include <sys/stat.h>
 
 #include "ga/base/oidmap.h"
 #include "ga/base/strmap.h"
-#include "ga/secrets/exposure.h"
+#include "ga/secret/exposure.h"
 
 /* ---- the cache of verdicts (cache.c) -------------------------------------------- */
 
 /* A file counts as unchanged while its times, size, mode and inode are the same. One that changed
  * just now is not recorded: it could change again within the same tick of the clock. */
-struct secrets_cache {
+struct secret_cache {
 	char *path;      /* NULL: nothing is read or kept */
 	char *workdir;
 	bool dry;        /* do not write it back */
@@ -27,18 +27,18 @@ struct secrets_cache {
 	size_t tree;     /* offset in `old` of the tree's id; 0: none */
 	int64_t now;     /* seconds */
 };
-void secrets_cache_open(struct secrets_cache *c, const struct ga_exposure_opts *o);
+void secret_cache_open(struct secret_cache *c, const struct ga_exposure_opts *o);
 /* Write the new records if they differ from the old; errors are ignored: it is only a cache. */
-void secrets_cache_close(struct secrets_cache *c);
+void secret_cache_close(struct secret_cache *c);
 
-bool secrets_cache_file(const struct secrets_cache *c, const char *path, const struct stat *st,
+bool secret_cache_file(const struct secret_cache *c, const char *path, const struct stat *st,
 			struct ga_secret *ret);
-void secrets_cache_add_file(struct secrets_cache *c, const char *path, const struct stat *st,
+void secret_cache_add_file(struct secret_cache *c, const char *path, const struct stat *st,
 			    const struct ga_secret *s);
 /* The tree looked at last, the secrets in it, and its links with the name of a secret. */
-bool secrets_cache_tree(const struct secrets_cache *c, struct ga_oid *ret_tree,
+bool secret_cache_tree(const struct secret_cache *c, struct ga_oid *ret_tree,
 			struct ga_exposure *ret, struct ga_strv *ret_links);
-void secrets_cache_add_tree(struct secrets_cache *c, const struct ga_oid *tree,
+void secret_cache_add_tree(struct secret_cache *c, const struct ga_oid *tree,
 			    const struct ga_exposure *found, const struct ga_strv *links);
 
 /* ---- looking -------------------------------------------------------------------- */
@@ -49,7 +49,7 @@ void secrets_cache_add_tree(struct secrets_cache *c, const struct ga_oid *tree,
 struct finder {
 	const struct ga_exposure_opts *o;
 	struct ga_secret_names *names; /* by finder_names() */
-	struct secrets_cache cache;
+	struct secret_cache cache;
 	struct ga_exposure *ret;
 	struct ga_buf content;
 	int work;                      /* the working tree */
@@ -90,7 +90,7 @@ struct finder_version {
 	struct ga_secret_marks marks;
 };
 struct ga_secret_names *finder_names(struct finder *f);
-void secrets_add(struct ga_exposure *x, const char *path, const struct ga_secret *s,
+void secret_add(struct ga_exposure *x, const char *path, const struct ga_secret *s,
 		 enum ga_exposed_as as);
 /* `path` is a secret for a reason besides its own name: add it, or raise the entry that it has
  * already to this tier. Returns the entry's index in `f->ret`. */
@@ -131,11 +131,11 @@ char *finder_way(struct finder *f, const char *link, bool tree);
  * of the working tree. */
 int finder_target(struct finder *f, const char *link, const char *to,
 		  const struct ga_strmap *places, struct ga_error *err);
-/* beneath.c: the same for all files below `dir`, if that is a directory. */
+/* symlinked-dirs.c: the same for all files below `dir`, if that is a directory. */
 int finder_beneath(struct finder *f, const char *link, const char *dir, bool tree,
 		   const struct ga_strmap *places, struct ga_error *err);
 
-/* twins.c: note a live secret that has several hard links, and any file that has; find the others
+/* hardlinks.c: note a live secret that has several hard links, and any file that has; find the others
  * of these secrets. */
 void finder_note_twin(struct finder *f, const struct stat *st, const struct ga_secret *s);
 void finder_note_links(struct finder *f, const struct stat *st, const char *path,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ga/base/alloc.h"
-#include "secret-internal.h"
+#include "internal.h"
 
 #define RANDOM_MIN 12
 #define RANDOM_BITS 3584 /* for each character, in 1024ths */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ga/sys/fd.h"
-#include "secrets.h"
+#include "finder.h"
 
 #define LINKS_MAX 100000
 
@@ -29,7 +29,7 @@ size_t finder_raise(struct finder *f, const char *path, const struct ga_secret *
 			e->secret = *s;
 		return f->at.nodes[i].value;
 	}
-	secrets_add(x, path, s, as);
+	secret_add(x, path, s, as);
 	return x->n - 1;
 }
 

@@ -4,7 +4,7 @@
  * the secret, whatever its own name: programs open it through the link. Links in the target's path
  * are followed as the kernel follows them. For a link to a directory see symlinked-dirs.c.
  */
-#include "secrets.h"
+#include "finder.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -5,9 +5,9 @@
 #ifndef GA_SECRET_INTERNAL_H
 #define GA_SECRET_INTERNAL_H
 
-#include "ga/risk/secret.h"
+#include "ga/secret/secret.h"
 
-/* ---- values (secret-value.c) ----------------------------------------------------- */
+/* ---- values (value.c) ----------------------------------------------------- */
 
 enum { SECRET_MIN = 4 }; /* bytes of a password */
 
@@ -21,9 +21,9 @@ bool secret_begins(const char *p, size_t n, const char *with); /* in any case */
 /* Is what follows the last dot one of the words of `list`? */
 bool secret_has_ending(const char *path, const char *list);
 
-/* secret-lines.c: look for names with values, and URLs with passwords. `code`: in a source file. */
+/* lines.c: look for names with values, and URLs with passwords. `code`: in a source file. */
 void secret_look_lines(const char *p, size_t n, bool code, struct ga_secret_marks *m);
-/* secret-look.c: "a GitHub token" */
+/* look.c: "a GitHub token" */
 const char *secret_token_name(unsigned token);
 enum { SECRET_TOKENS = 255 }; /* more than there are names: cache.c keeps a byte */
 

@@ -15,7 +15,7 @@
 #include "ga/base/strv.h"
 #include "ga/repo/repo.h"
 #include "ga/repo/snapshot.h"
-#include "ga/risk/secret.h"
+#include "ga/secret/secret.h"
 
 enum ga_exposed_as {
 	GA_EXPOSED_COMMITTED, /* in the tree that sessions start from */
@@ -56,7 +56,7 @@ struct ga_exposure_opts {
 	struct ga_repo *repo;
 	const char *state_dir;       /* where results are cached (0600); NULL: no cache */
 	bool dry;                    /* read the cache, but do not write it */
-	const struct ga_strv *add, *allow; /* the user's patterns (ga/risk/secret.h) */
+	const struct ga_strv *add, *allow; /* the user's patterns (ga/secret/secret.h) */
 	const struct ga_scan *scan;  /* look for files in these lists and below the ignored
 				      * directories among them; NULL: at no files */
 	const struct ga_oid *tree;   /* look for committed files in this tree; NULL: at none */

@@ -146,7 +146,7 @@ bool ga_secret_any(struct ga_secret_names *n, const char *path, struct ga_secret
 /* For a symlink: does any rule cover it, or a path beneath it? */
 bool ga_secret_named_link(struct ga_secret_names *n, const char *path);
 /* ga_secret_named() for a path that is already folded, as names are compared
- * (src/risk/internal.h). */
+ * (ga/names/names.h). */
 bool ga_secret_named_folded(struct ga_secret_names *n, const char *folded,
 			    struct ga_secret_name *ret);
 

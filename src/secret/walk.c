@@ -3,7 +3,7 @@
  * Ignored directories of the user, which sessions share. They are read by descriptor; links to
  * directories are not followed.
  */
-#include "secrets.h"
+#include "finder.h"
 
 #include <errno.h>
 #include <fcntl.h>

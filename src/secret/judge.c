@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "secret-internal.h"
+#include "internal.h"
 
 /* Marks of content that make a file a secret whatever its name: surely, and at all. */
 #define LIVE (GA_MARK_KEY | GA_MARK_TOKEN | GA_MARK_SERVICE_ACCOUNT | GA_MARK_AUTHORIZED_USER)

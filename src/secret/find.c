@@ -2,7 +2,7 @@
  *
  * The search: what is committed, then the working tree, then what links lead to.
  */
-#include "secrets.h"
+#include "finder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,10 +34,10 @@ static int changed_file(struct finder *f, const char *path, struct ga_error *err
 		return 0;
 	finder_note_links(f, &st, path, GA_EXPOSED_MODIFIED);
 	here.secret.tier = GA_TIER_BLOCK;
-	if (!secrets_cache_file(&f->cache, path, &st, &here.secret) || here.secret.tier)
+	if (!secret_cache_file(&f->cache, path, &st, &here.secret) || here.secret.tier)
 		finder_judge(f, path, &st, path, &name, &here.secret, &here.marks);
 	if (here.secret.tier == GA_TIER_NONE) {
-		secrets_cache_add_file(&f->cache, path, &st, &here.secret);
+		secret_cache_add_file(&f->cache, path, &st, &here.secret);
 		return 0;
 	}
 	if (f->o->tree && ga_tree_entry(f->o->repo, f->o->tree, path, &e, err))
@@ -48,7 +48,7 @@ static int changed_file(struct finder *f, const char *path, struct ga_error *err
 			return 0;
 	}
 	finder_note_twin(f, &st, &here.secret);
-	secrets_add(f->ret, path, &here.secret, GA_EXPOSED_MODIFIED);
+	secret_add(f->ret, path, &here.secret, GA_EXPOSED_MODIFIED);
 	return 0;
 }
 
@@ -182,7 +182,7 @@ int ga_exposure_find(const struct ga_exposure_opts *o, struct ga_exposure *ret,
 
 	if (work < 0)
 		return ga_fail_path(err, errno, "open", workdir);
-	secrets_cache_open(&f.cache, o);
+	secret_cache_open(&f.cache, o);
 	if (o->tree)
 		rc = finder_tree(&f, o->tree, err);
 	if (!rc && o->scan)
@@ -191,7 +191,7 @@ int ga_exposure_find(const struct ga_exposure_opts *o, struct ga_exposure *ret,
 		rc = find_by_links(&f, err);
 	if (!rc)
 		finder_twins(&f);
-	secrets_cache_close(&f.cache);
+	secret_cache_close(&f.cache);
 	finder_release(&f);
 	return rc ? ga_error_wrap(err, "cannot look for secrets") : 0;
 }

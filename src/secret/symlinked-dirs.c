@@ -5,7 +5,7 @@
  * itself is not a secret, even if its name is a secret file's: a directory cannot be read as a
  * file.
  */
-#include "secrets.h"
+#include "finder.h"
 
 #include <fcntl.h>
 #include <string.h>
