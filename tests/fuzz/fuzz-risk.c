@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "../../src/reach/gather.h"
-#include "../../src/risk/internal.h"
+#include "risk/internal.h"
 #include "fuzz.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"

@@ -8,7 +8,7 @@
 
 #include "ga/base/path.h"
 #include "ga/repo/treelevel.h"
-#include "internal.h"
+#include "risk/internal.h"
 
 enum { HOPS_MAX = 10, TARGET_MAX = 4096, DEPTH_MAX = 4096 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ga/secret/secret.h"
-#include "internal.h"
+#include "risk/internal.h"
 
 /* Marks of what is surely a secret, wherever it is, and of what often is one. */
 enum {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "known.h"
+#include "risk/known.h"
 
 void ga_known_json_release(json_t **j)
 {

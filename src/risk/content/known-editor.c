@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "known.h"
+#include "risk/known.h"
 
 /* ---- VS Code ------------------------------------------------------------------ */
 

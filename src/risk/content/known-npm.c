@@ -4,7 +4,7 @@
  */
 
 #include "ga/base/quote.h"
-#include "known.h"
+#include "risk/known.h"
 
 static void fire_value(struct ga_look *k, const char *where, const char *key, const json_t *value)
 {

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "known.h"
+#include "risk/known.h"
 
 enum { LIST_SHOWN = 5 };
 

@@ -2,7 +2,7 @@
  *
  * Which files are of which known kind.
  */
-#include "known.h"
+#include "risk/known.h"
 
 #include <string.h>
 

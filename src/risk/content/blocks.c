@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "known.h"
+#include "risk/known.h"
 
 enum { DEPTH_MAX = 16 };
 

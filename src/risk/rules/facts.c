@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ga/base/path.h"
-#include "internal.h"
+#include "risk/internal.h"
 
 struct ga_fact_index {
 	/* of FILE, by folded path; of all directories above one; of BELOW */

@@ -6,7 +6,7 @@
 
 #include "ga/base/quote.h"
 #include "ga/base/wildmatch.h"
-#include "internal.h"
+#include "risk/internal.h"
 
 /* The rules that such patterns fire, the most severe first: only one of them is reported. */
 static const char *const kinds[] = { "configured-block", "configured-hold", "configured-add" };

@@ -7,7 +7,7 @@
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
 #include "ga/secret/secret.h"
-#include "internal.h"
+#include "risk/internal.h"
 
 enum { FACT_RANK = 1000 }; /* higher than that of any pattern */
 

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "known.h"
+#include "risk/known.h"
 
 /* ---- environment files -------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
-#include "internal.h"
+#include "risk/internal.h"
 
 static void fire_on(struct ga_look *k, const char *rule, const char *name, size_t n)
 {

@@ -4,7 +4,7 @@
 
 #include "ga/base/quote.h"
 #include "ga/secret/secret.h"
-#include "internal.h"
+#include "risk/internal.h"
 
 enum { QUOTED_MAX = 100 }; /* bytes of content in a reason */
 

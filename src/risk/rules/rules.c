@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/base/quote.h"
-#include "internal.h"
+#include "risk/internal.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "ga/config/yaml.h"
-#include "known.h"
+#include "risk/known.h"
 
 /* ---- expressions ----------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include "ga/base/quote.h"
 #include "ga/repo/configfile.h"
 #include "ga/secret/secret.h"
-#include "known.h"
+#include "risk/known.h"
 
 enum { IGNORE_LINES = 512, CONFIGS_MAX = 200 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "text.h"
+#include "risk/text.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef GA_RISK_DEPS_H
 #define GA_RISK_DEPS_H
 
-#include "known.h"
+#include "risk/known.h"
 
 struct ga_dep {
 	char *name;
