@@ -507,3 +507,21 @@ void doctor_deep(struct cli *c, struct checks *k)
 	if (ga_rmtree_at(at, ga_path_base(d.dir), &second))
 		doctor_add_error(k, "probes", &second);
 }
+
+void doctor_add(struct checks *k, const char *check, bool ok, const char *detail, const char *hint)
+{
+	json_t *j = json_object();
+
+	ga_json_set(j, "check", json_string(check));
+	ga_json_set(j, "ok", json_boolean(ok));
+	ga_json_set_bytes(j, "detail", detail);
+	if (hint)
+		ga_json_set_bytes(j, "hint", hint);
+	ga_json_add(k->list, j);
+	k->failed = k->failed || !ok;
+}
+
+void doctor_add_error(struct checks *k, const char *check, const struct ga_error *err)
+{
+	doctor_add(k, check, false, err->msg, err->hint);
+}

@@ -4,6 +4,8 @@
  * line. What it reads was escaped before; what it prints is shown as it is, like the user's own.
  */
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "ga/base/quote.h"
 #include "ga/sys/process.h"
@@ -52,6 +54,33 @@ static int run(const char *filter, const struct ga_buf *in, struct ga_buf *ret,
 	(void)ga_fail(err, GA_EFATAL, "interactive.diffFilter '%s' made %zu lines of %zu", q, got,
 		      want);
 	return ga_hint(err, "it has to print a line for each that it reads");
+}
+
+static size_t room(void)
+{
+	struct winsize ws = { 0 };
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) || ws.ws_row < 20)
+		return 10;
+	return ws.ws_row - 10U;
+}
+
+void walk_print_top(const char *text)
+{
+	size_t max = room(), rest = 0;
+	const char *p = text;
+
+	for (size_t n = 0; *p && n < max; n++) {
+		const char *nl = strchr(p, '\n');
+		size_t len = nl ? (size_t)(nl - p) + 1 : strlen(p);
+
+		(void)fwrite(p, 1, len, stdout);
+		p += len;
+	}
+	for (; *p; p++)
+		rest += *p == '\n';
+	if (rest)
+		(void)printf("... %zu more lines: p shows all of them\n", rest);
 }
 
 void walk_print_diff(struct cli_walk *w, const struct ga_buf *head,

@@ -19,11 +19,6 @@
 #define ANSWER_MS 5000
 #define TIMEOUT_MAX (7 * 86400)
 
-bool cli_has_running_state(const struct ga_session *s)
-{
-	return s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING;
-}
-
 int cli_parse_timeout(const char *value, int otherwise, int *ret, struct ga_error *err)
 {
 	cleanup_free char *q = value ? ga_escape(value) : NULL;

@@ -6,6 +6,7 @@
 #include <wchar.h>
 
 #include "cli.h"
+#include "ga/base/quote.h"
 #include "ga/sys/process.h"
 
 void cli_time_text(time_t t, char ret[CLI_TIME_MAX])
@@ -99,4 +100,48 @@ bool cli_manual(const struct cli_command *cmd)
 	p.out_fd = STDOUT_FILENO;
 	p.errout = &errout;
 	return !ga_process_run(&p, &status, &ignored) && !status;
+}
+
+int cli_not_started(struct ga_error *err)
+{
+	if (err->code == GA_EFATAL)
+		err->code = GA_ESTART;
+	return -1;
+}
+
+void cli_print_error(const struct ga_error *err)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	/* whoever made the message quoted what is an agent's; this catches anything else */
+	ga_buf_adds(&b, "git-agent: ");
+	ga_quote_add_text(&b, err->msg, strlen(err->msg));
+	for (size_t i = 0; i < b.len; i++)
+		if (b.ptr[i] == '\n')
+			b.ptr[i] = ' ';
+	ga_buf_addch(&b, '\n');
+	if (err->hint) {
+		ga_buf_adds(&b, "hint: ");
+		ga_quote_add_text(&b, err->hint, strlen(err->hint));
+		ga_buf_addch(&b, '\n');
+	}
+	(void)fputs(b.ptr, stderr);
+}
+
+void cli_tell(const struct ga_error *err, int *status)
+{
+	int own = ga_error_status(err->code);
+
+	cli_print_error(err);
+	if (own > *status)
+		*status = own;
+}
+
+void cli_say(char *line)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	ga_quote_add_text(&b, line, strlen(line));
+	(void)fprintf(stderr, "%s\n", b.ptr);
+	free(line);
 }

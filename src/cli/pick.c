@@ -388,3 +388,8 @@ int cli_pick_session(struct cli *c, const char *name, bool running_too, struct g
 {
 	return pick(c, name, running_too, true, ret, ret_lock, err);
 }
+
+bool cli_has_running_state(const struct ga_session *s)
+{
+	return s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING;
+}

@@ -196,3 +196,21 @@ int walk_parts(struct cli_walk *w, struct step *s, struct ga_error *err)
 	sum_up(s);
 	return 0;
 }
+
+int walk_diff(struct cli_walk *w, const struct step *s, struct ga_out *out, struct ga_error *err)
+{
+	if (s->item->where == GA_REVIEW_ELSEWHERE)
+		return 0;
+	return ga_review_file_diff(w->c->env.repo, &s->item->change, s->item->flagged,
+				   w->palette, out, err);
+}
+
+const char *walk_choice_text(enum choice c)
+{
+	static const char *const texts[] = {
+		[LEAVE] = "", [ACCEPT] = "accepted, ", [REJECT] = "rejected, ",
+		[PARTS] = "in parts, ",
+	};
+
+	return texts[c];
+}

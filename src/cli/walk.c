@@ -5,7 +5,6 @@
  * are kept.
  */
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "ask.h"
@@ -38,41 +37,6 @@ void cli_walk_free(struct cli_walk *w)
 
 /* ---- showing ------------------------------------------------------------- */
 
-static size_t room(void)
-{
-	struct winsize ws = { 0 };
-
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) || ws.ws_row < 20)
-		return 10;
-	return ws.ws_row - 10U;
-}
-
-void walk_print_top(const char *text)
-{
-	size_t max = room(), rest = 0;
-	const char *p = text;
-
-	for (size_t n = 0; *p && n < max; n++) {
-		const char *nl = strchr(p, '\n');
-		size_t len = nl ? (size_t)(nl - p) + 1 : strlen(p);
-
-		(void)fwrite(p, 1, len, stdout);
-		p += len;
-	}
-	for (; *p; p++)
-		rest += *p == '\n';
-	if (rest)
-		(void)printf("... %zu more lines: p shows all of them\n", rest);
-}
-
-int walk_diff(struct cli_walk *w, const struct step *s, struct ga_out *out, struct ga_error *err)
-{
-	if (s->item->where == GA_REVIEW_ELSEWHERE)
-		return 0;
-	return ga_review_file_diff(w->c->env.repo, &s->item->change, s->item->flagged,
-				   w->palette, out, err);
-}
-
 static int show(struct cli_walk *w, const struct step *s, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf item = GA_BUF_INIT, nothing = GA_BUF_INIT;
@@ -95,16 +59,6 @@ static int page(struct cli_walk *w, const struct step *s, struct ga_error *err)
 		return -1;
 	ga_review_item_text(w->report, s->item, w->palette != NULL, &out.text);
 	return cli_pager_end(pager, &out, walk_diff(w, s, &out, err), err);
-}
-
-const char *walk_choice_text(enum choice c)
-{
-	static const char *const texts[] = {
-		[LEAVE] = "", [ACCEPT] = "accepted, ", [REJECT] = "rejected, ",
-		[PARTS] = "in parts, ",
-	};
-
-	return texts[c];
 }
 
 /* ---- paths --------------------------------------------------------------- */
