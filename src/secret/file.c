@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One file of the working tree: judged by its name and content, and compared with what is committed.
+ * One file of the working tree: judged by its name and content, compared with what is committed.
  */
 #include <fcntl.h>
 #include <string.h>

@@ -124,8 +124,8 @@ bool finder_is_committed(struct finder *f, const char *path, const struct ga_oid
 /* Look at a file whose committed version is encrypted. */
 void finder_filtered(struct finder *f, const char *path);
 
-/* links.c: the path in the project that a link leads to; NULL: it leads elsewhere. With `tree`, the commit's
- * version of a path comes before the working tree's. */
+/* links.c: the path in the project that a link leads to; NULL: it leads elsewhere. With `tree`, the
+ * commit's version of a path comes before the working tree's. */
 char *finder_way(struct finder *f, const char *link, bool tree);
 /* Look at the file `to`, which can be opened as `link` as well. `places`: what sessions are shown
  * of the working tree. */
@@ -135,8 +135,8 @@ int finder_target(struct finder *f, const char *link, const char *to,
 int finder_beneath(struct finder *f, const char *link, const char *dir, bool tree,
 		   const struct ga_strmap *places, struct ga_error *err);
 
-/* hardlinks.c: note a live secret that has several hard links, and any file that has; find the others
- * of these secrets. */
+/* hardlinks.c: note a live secret that has several hard links, and any file that has; find the
+ * others of these secrets. */
 void finder_note_twin(struct finder *f, const struct stat *st, const struct ga_secret *s);
 void finder_note_links(struct finder *f, const struct stat *st, const char *path,
 		       enum ga_exposed_as as);

@@ -145,7 +145,8 @@ bool secret_has_ending(const char *path, const char *list)
 
 bool ga_secret_is_code(const char *path)
 {
-	return secret_has_ending(path, "c h cc cpp hpp cs go rs py pyi rb js mjs cjs jsx ts tsx java kt "
-				"scala swift m php pl lua ex exs erl hs ml clj dart vue svelte "
-				"html css scss ps1 tf nix zig sol proto graphql");
+	return secret_has_ending(path,
+				 "c h cc cpp hpp cs go rs py pyi rb js mjs cjs jsx ts tsx java kt "
+				 "scala swift m php pl lua ex exs erl hs ml clj dart vue svelte "
+				 "html css scss ps1 tf nix zig sol proto graphql");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names of files as file systems and people take them, and many patterns that are looked up at once.
+ * Names of files as file systems and people take them, and many patterns looked up at once.
  */
 #ifndef GA_NAMES_H
 #define GA_NAMES_H
@@ -37,7 +37,7 @@ unsigned ga_script_of(uint32_t c);
 /* Patterns, compiled for looking paths up. */
 struct ga_matcher *ga_matcher_new(void);
 void ga_matcher_free(struct ga_matcher *m);
-/* Add `patterns`, as those of struct ga_rule (ga/risk/risk.h); NULL: none. Hits tell them by `of`. */
+/* Add `patterns`, as those of struct ga_rule (ga/risk/risk.h); NULL: none. Hits have `of`. */
 void ga_matcher_add(struct ga_matcher *m, const char *patterns, const void *of);
 
 struct ga_hit {

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "ga/on/on.h"
+
+struct options {
+	bool pipe;
+};
+
+static const struct cli_opt opts[] = {
+	CLI_FLAG(pipe, "pipe", 0, "connect git here with git on another machine"),
+};
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
+{
+	const struct options *o = p;
+
+	if (o->pipe)
+		return argc == 2 ? ga_on_pipe(argv[0], argv[1], &c->status, err)
+				 : ga_fail(err, GA_EUSAGE, "--pipe is for git to call");
+	if (argc != 1)
+		return ga_fail(err, GA_EUSAGE, "'git agent depot' takes one word");
+	return ga_on_serve(argv[0], c->env.home, &c->status, err);
+}
+
+const struct cli_command cli_depot = {
+	.name = "depot",
+	.usage = "REQUEST",
+	.summary = "answer 'start --on' of another machine",
+	CLI_OPTIONS(opts),
+	.min_args = 1,
+	.max_args = 2,
+	.run = run,
+};
