@@ -68,13 +68,6 @@ static int check_home(struct cli *c, struct ga_error *err)
 	return ga_hint(err, "set 'home' to a directory that holds nothing of yours");
 }
 
-bool cli_colour_wanted(void)
-{
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return !(no && *no) && term && strcmp(term, "dumb") != 0;
-}
-
 /* How long something takes before progress is shown: git's default, and git's variable. */
 static int64_t progress_delay_ms(void)
 {

@@ -145,3 +145,10 @@ void cli_say(char *line)
 	(void)fprintf(stderr, "%s\n", b.ptr);
 	free(line);
 }
+
+bool cli_colour_wanted(void)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
