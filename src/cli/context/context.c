@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "context.h"
+#include "cli/context.h"
 
 #include <limits.h>
 #include <pwd.h>
@@ -10,7 +10,7 @@
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
-#include "host.h"
+#include "cli/host.h"
 
 void cli_scrub_environment(void)
 {

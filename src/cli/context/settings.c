@@ -4,8 +4,8 @@
  */
 #include <unistd.h>
 
-#include "host.h"
-#include "trusting.h"
+#include "cli/host.h"
+#include "cli/trusting.h"
 
 /* Can the user be asked now? */
 static bool can_ask(void)

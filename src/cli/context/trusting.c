@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/base/parse.h"
-#include "trusting.h"
+#include "cli/trusting.h"
 
 #include <string.h>
 #include <time.h>
 
-#include "ask.h"
+#include "cli/ask.h"
 #include "ga/base/path.h"
 #include "ga/config/yaml.h"
 #include "ga/repo/objects.h"

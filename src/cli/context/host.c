@@ -7,7 +7,7 @@
 
 #include "ga/base/path.h"
 #include "ga/sys/process.h"
-#include "host.h"
+#include "cli/host.h"
 
 #ifndef GA_LIBEXECDIR
 #define GA_LIBEXECDIR "/usr/libexec/git-agent"
