@@ -162,7 +162,6 @@ int cli_read_session(struct cli *c, const char *name, struct ga_session *ret, in
 int cli_look_at_session(struct cli *c, const char *name, struct ga_session *ret,
 			struct ga_error *err);
 
-
 /* A path of the command line, from the top of the working tree: taken as it is, as listings print
  * paths, or from the current directory, as git takes them, if only that is `known`. Caller frees.
  */

@@ -7,7 +7,6 @@
 
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
-#include "ga/repo/objects.h"
 #include "ga/secret/secret.h"
 #include "internal.h"
 

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "doctor.h"
-#include "ga/base/json.h"
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"

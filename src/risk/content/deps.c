@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "ga/base/path.h"
-#include "ga/repo/objects.h"
 
 enum { SAME_NAME_MAX = 500 }; /* entries of one name, each of which is compared with each */
 
