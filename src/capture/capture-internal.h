@@ -133,6 +133,8 @@ int take_commits(struct capture *c, struct ga_error *err);
 size_t agent_tips(struct capture *c, struct ga_oid **ret);
 /* Note commits that stay in the session's own repository: the user is asked about them before that
  * is removed. */
+/* What is left of its history if that cannot be taken, for notes. */
+#define ONE_COMMIT "its work is one commit, if any file differs from its base"
 void note_unkept(struct capture *c, const char *note);
 /* Add to heads, under a name of that form. If no ref can have the name it is counted in `*odd` and,
  * if there were few so far, noted. */

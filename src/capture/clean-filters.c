@@ -201,3 +201,23 @@ int take_unfiltered(struct clean *cl, const struct ga_strv *files, struct ga_ent
 	}
 	return 0;
 }
+
+/* The configuration, followed by the arguments of one command; ended by NULL. */
+const char *const *clean_command(struct clean *cl, const char *const *args)
+{
+	ga_strv_release(&cl->args);
+	ga_strv_extend(&cl->args, &cl->config);
+	for (; *args; args++)
+		ga_strv_push(&cl->args, *args);
+	return (const char *const *)cl->args.v;
+}
+
+int clean_git(struct clean *cl, const char *const *args, const struct ga_buf *in,
+	      struct ga_buf *out, int out_fd, struct ga_error *err)
+{
+	struct inside x = INSIDE(.args = clean_command(cl, args), .env = (const char *const *)cl->env.v,
+				 .in = in, .out = out);
+
+	x.out_fd = out_fd;
+	return run_inside_ok(cl->c, &x, err);
+}

@@ -21,6 +21,7 @@ struct clean {
 	struct ga_strv filtered, unfiltered, failed;
 };
 
+const char *const *clean_command(struct clean *cl, const char *const *args);
 /* Run git inside with this environment and configuration. */
 int clean_git(struct clean *cl, const char *const *args, const struct ga_buf *in,
 	      struct ga_buf *out, int out_fd, struct ga_error *err);

@@ -109,26 +109,6 @@ static void make_config(struct clean *cl)
 		add_filter(cl, &conf->v[i]);
 }
 
-/* The configuration, followed by the arguments of one command; ended by NULL. */
-static const char *const *command(struct clean *cl, const char *const *args)
-{
-	ga_strv_release(&cl->args);
-	ga_strv_extend(&cl->args, &cl->config);
-	for (; *args; args++)
-		ga_strv_push(&cl->args, *args);
-	return (const char *const *)cl->args.v;
-}
-
-int clean_git(struct clean *cl, const char *const *args, const struct ga_buf *in,
-	      struct ga_buf *out, int out_fd, struct ga_error *err)
-{
-	struct inside x = INSIDE(.args = command(cl, args), .env = (const char *const *)cl->env.v,
-				 .in = in, .out = out);
-
-	x.out_fd = out_fd;
-	return run_inside_ok(cl->c, &x, err);
-}
-
 /* The host's attributes go into two files, as those of the system and the user yield to what the
  * tree has, while those of the repository (info/attributes) override it. */
 static int put_attributes(struct capture *c, const struct ga_buf *text, const char *script,
@@ -301,7 +281,7 @@ static int add_batch(struct clean *cl, const struct ga_strv *files, size_t from,
 	static const char *const update[] = { "update-index", "-z", "--add", "--replace",
 					      "--stdin", NULL };
 	cleanup_buf struct ga_buf paths = GA_BUF_INIT;
-	const struct inside x = INSIDE(.args = command(cl, update),
+	const struct inside x = INSIDE(.args = clean_command(cl, update),
 				       .env = (const char *const *)cl->env.v, .in = &paths);
 
 	for (size_t i = from; i < from + n; i++)

@@ -19,7 +19,6 @@
 #define MAX_NAMED 10    /* branches in notes: of those kept, and of those that cannot be */
 #define MAX_KNOWN 10000 /* commits that git is told are on the host already, and that it is asked
 			 * about */
-#define ONE_COMMIT "its work is one commit, if any file differs from its base"
 
 /* What git inside said about the refs of the private git dir. */
 struct inside_refs {
@@ -39,13 +38,6 @@ static bool is_wanted(const char *name)
 	const char *branch = ga_ref_branch(name);
 
 	return branch ? *branch != '\0' : !strcmp(name, "refs/stash");
-}
-
-char *id_and_name(const char *line, size_t n, struct ga_oid *ret)
-{
-	return n > GA_OID_HEXSZ + 1 && ga_oid_parse(line, GA_OID_HEXSZ, ret) &&
-	       line[GA_OID_HEXSZ] == ' ' ?
-	       ga_strndup(line + GA_OID_HEXSZ + 1, n - GA_OID_HEXSZ - 1) : NULL;
 }
 
 /* Refs below the stash are found with those on no branch (others.c). */
@@ -76,12 +68,6 @@ static int read_head(struct capture *c, struct inside_refs *ret, struct ga_error
 	ret->has_head = !status && out.len == GA_OID_HEXSZ + 1 && out.ptr[GA_OID_HEXSZ] == '\n' &&
 			ga_oid_parse(out.ptr, GA_OID_HEXSZ, &ret->head);
 	return 0;
-}
-
-void note_unkept(struct capture *c, const char *note)
-{
-	ga_strv_push(&c->notes, note);
-	ga_strv_push(&c->unkept, note);
 }
 
 /* Refs that cannot be used. */
@@ -200,62 +186,6 @@ static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error
 	return 0;
 }
 
-bool clashes_with_head(const struct capture *c, const char *name)
-{
-	for (size_t i = 0; i < c->git.heads.n; i++)
-		if (ga_path_inside(name, c->git.heads.v[i].name) ||
-		    ga_path_inside(c->git.heads.v[i].name, name))
-			return true;
-	return false;
-}
-
-/* Can this branch be kept as a ref of the session, beside those kept so far? A packed-refs file
- * written by hand can have a name twice, or one that is a directory of another, which no ref
- * transaction accepts. */
-static bool can_keep(const struct capture *c, const char *name)
-{
-	cleanup_free char *ref = ga_session_ref(c->s, name);
-
-	return ga_ref_name_ok(ref) && !clashes_with_head(c, name);
-}
-
-void keep_head(struct capture *c, const char *name, const struct ga_oid *oid, size_t *odd)
-{
-	const char *branch = ga_path_below(name, "heads");
-	const char *other = ga_path_below(name, "others");
-	cleanup_free char *q = NULL, *note = NULL;
-
-	if (can_keep(c, name)) {
-		ga_refs_add(&c->git.heads, name, oid);
-		return;
-	}
-	/* so what an earlier capture kept of it is not removed */
-	c->git.unread = true;
-	if ((*odd)++ >= MAX_NAMED)
-		return;
-	q = ga_quote(branch ? branch : other);
-	note = ga_strf("the agent's %s %s has a name that cannot be kept",
-		       branch ? "branch" : "ref", q);
-	note_unkept(c, note);
-}
-
-void note_rest(struct capture *c, const char *odd_what, size_t odd, const char *what, size_t more)
-{
-	if (odd > MAX_NAMED) {
-		cleanup_free char *note = ga_strf("%zu more of the agent's %s have names that "
-						  "cannot be kept", odd - MAX_NAMED, odd_what);
-
-		note_unkept(c, note);
-		/* the note itself counts for one */
-		c->unkept_more += odd - MAX_NAMED - 1;
-	}
-	if (more) {
-		cleanup_free char *note = ga_strf("%zu more %s stay in the session", more, what);
-
-		ga_strv_take(&c->notes, limit_met(c, GA_LIMIT_BRANCHES, note));
-	}
-}
-
 /* Find branches of the agent's on commits that refs of the host reach, though none points to them
  * any more. Refs of sessions do not count: a capture that was cut short may have made them, and
  * what they reach has still to be captured. */
@@ -307,19 +237,6 @@ static int sort_out(struct capture *c, const struct inside_refs *in, const struc
 	return 0;
 }
 
-size_t agent_tips(struct capture *c, struct ga_oid **ret)
-{
-	size_t n = 0;
-
-	if (!ga_oid_is_zero(&c->git.head) && !ga_oid_equal(&c->git.head, &c->base.agent))
-		ret[n++] = &c->git.head;
-	if (!ga_oid_is_zero(&c->git.stash))
-		ret[n++] = &c->git.stash;
-	for (size_t i = 0; i < c->git.heads.n; i++)
-		ret[n++] = &c->git.heads.v[i].oid;
-	return n;
-}
-
 static int was_touched(struct capture *c, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_join(c->s->dir, "git");
@@ -360,19 +277,6 @@ static int judge_head(struct capture *c, struct ga_error *err)
 			      "are kept beside it", c->s->run.resumed
 			      ? "commits that are published" : "history below its base");
 	return 0;
-}
-
-/* Go on without the agent's history: only that is lost by a refusal. */
-void refuse_history(struct capture *c, const char *reason)
-{
-	cleanup_buf struct ga_buf q = GA_BUF_INIT;
-	cleanup_free char *note = NULL;
-
-	ga_quote_add(&q, reason, strlen(reason));
-	note = ga_strf("the agent's commits were not taken (%s): " ONE_COMMIT, q.ptr);
-	note_unkept(c, note);
-	c->git.unread = true;
-	c->git.head = (struct ga_oid){ { 0 } };
 }
 
 /* Name work that is not on the branch, where otherwise nobody would look for it. */

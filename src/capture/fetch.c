@@ -151,23 +151,6 @@ static int fetch(struct fetching *f, struct ga_oid **from, size_t n, char **ret_
 
 /* ---- what is refused ------------------------------------------------------- */
 
-char *what_is(const struct capture *c, const struct ga_oid *tip)
-{
-	for (size_t i = 0; i < c->git.heads.n; i++) {
-		const char *branch = ga_path_below(c->git.heads.v[i].name, "heads");
-		const char *other = ga_path_below(c->git.heads.v[i].name, "others");
-		cleanup_free char *q = NULL;
-
-		if (tip != &c->git.heads.v[i].oid)
-			continue;
-		q = ga_quote(branch ? branch : other);
-		return ga_strf(branch ? "the agent's branch %s"
-				      : "what the agent committed on no branch (%s)", q);
-	}
-	return ga_strdup(tip == &c->git.stash ? "the agent's stash"
-					  : "the history that the agent left");
-}
-
 static void give_up(struct fetching *f, struct ga_oid **tips, size_t n, const char *reason)
 {
 	cleanup_buf struct ga_buf q = GA_BUF_INIT;
@@ -203,19 +186,6 @@ static void note_given_up(struct fetching *f)
 	note_unkept(f->c, note);
 	/* the note itself counts for one */
 	f->c->unkept_more += more - 1;
-}
-
-void forget_zero_heads(struct capture *c)
-{
-	struct ga_refs *l = &c->git.heads;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < l->n; i++)
-		if (ga_oid_is_zero(&l->v[i].oid))
-			free(l->v[i].name);
-		else
-			l->v[kept++] = l->v[i];
-	l->n = kept;
 }
 
 /* ---- all of it -------------------------------------------------------------- */

@@ -40,6 +40,8 @@ struct range {
 
 /* The node of a commit, or NULL if it is known to the host. */
 struct node *range_find(const struct range *g, const struct ga_oid *id);
+/* What it is in the history as written. */
+struct ga_oid range_mapped(const struct range *g, const struct ga_oid *id);
 
 /* Write the commit that `n` becomes, with `over` applied to `c.tree` and its parents mapped. */
 int write_node(struct range *g, struct node *n, struct ga_error *err);

@@ -151,6 +151,7 @@ void walk_left(struct walk *w, enum ga_left_kind kind, uint64_t count, uint64_t 
 void walk_note(struct walk *w, const char *what);
 /* The current path is beyond a limit: it stays behind and counts as limited; the first few are
  * noted, with the limit. */
+void walk_note_limit(struct walk *w, enum ga_limit which, const char *what);
 void walk_limit(struct walk *w, enum ga_limit which, const char *what, uint64_t count,
 		uint64_t bytes);
 int walk_removed(struct walk *w, const struct ga_entry *base);

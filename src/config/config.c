@@ -540,3 +540,11 @@ int ga_config_set_words(struct ga_config *c, const struct ga_strv *words, struct
 			return -1;
 	return 0;
 }
+
+void ga_limits_default(struct ga_limits *ret)
+{
+	cleanup_config struct ga_config c = GA_CONFIG_INIT;
+
+	ga_config_defaults(&c, "/", NULL, "");
+	*ret = c.limits;
+}

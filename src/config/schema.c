@@ -59,41 +59,6 @@ static const char *const land_words[] = {
 
 static const char *const notify_words[] = { "none", "desktop", NULL };
 
-static size_t name_length(const char *text)
-{
-	size_t n = 0;
-
-	while (isalpha((unsigned char)text[n]) || text[n] == '_' ||
-	       (n && isdigit((unsigned char)text[n])))
-		n++;
-	return n;
-}
-
-/* Environment variables that we set ourselves inside, whatever is configured. */
-static bool is_reserved(const char *text, size_t n)
-{
-	static const char names[] =
-		"HOME PATH USER LOGNAME SHELL PWD IS_SANDBOX GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR "
-		"GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES "
-		"GIT_NAMESPACE";
-
-	return ga_has_word_n(names, text, n) || (n >= 10 && !strncmp(text, "GIT_AGENT_", 10));
-}
-
-bool config_is_variable(const char *text)
-{
-	size_t n = name_length(text);
-
-	return n && !is_reserved(text, n) && (!text[n] || !strcmp(text + n, "*"));
-}
-
-bool config_is_assignment(const char *text)
-{
-	size_t n = name_length(text);
-
-	return n && !is_reserved(text, n) && text[n] == '=' && strlen(text) <= 32 * KiB;
-}
-
 /* A name that can be used in "filter.NAME.clean" on git's command line. */
 static bool is_filter(const char *text)
 {
@@ -607,12 +572,4 @@ char *ga_limit_text(const struct ga_limits *l, enum ga_limit which)
 	struct ga_config c = { .limits = *l };
 
 	return ga_config_text(&c, index_of(which));
-}
-
-void ga_limits_default(struct ga_limits *ret)
-{
-	cleanup_config struct ga_config c = GA_CONFIG_INIT;
-
-	ga_config_defaults(&c, "/", NULL, "");
-	*ret = c.limits;
 }

@@ -57,6 +57,8 @@ struct announced {
 int command_start(struct command *c, const struct ga_ctl_msg *m, struct request_fds *f, int ctl,
 		  struct announced a);
 
+/* In a child: say at which step it failed, with errno, and end. */
+void __attribute__((noreturn)) command_fail(int report, uint32_t step);
 /* In a child whose standard streams are to be `io`: read the request and execute it. Failures are
  * written to `report`. */
 void command_exec(int payload, const int io[3], int report, struct announced a)

@@ -107,16 +107,6 @@ int renames_announce(const struct announced *a)
 
 /* ---- answering */
 
-void call_answer(int listener, uint64_t id, bool go_on, int errnum)
-{
-	struct seccomp_notif_resp r = { .id = id, .error = -errnum };
-
-	if (go_on)
-		r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-	/* ENOENT: the caller is gone */
-	(void)TEMP_FAILURE_RETRY(ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &r));
-}
-
 static void end_job(struct job *j, int errnum)
 {
 	if (!j->answered)

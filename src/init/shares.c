@@ -22,21 +22,6 @@
 #include "init.h"
 #include "renames.h"
 
-int mount_root(int at, const char *name)
-{
-	int fd = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct statfs fs;
-	struct statx st;
-
-	if (fd < 0)
-		return -1;
-	if (!fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC &&
-	    !statx(fd, "", AT_EMPTY_PATH, 0, &st) && (st.stx_attributes & STATX_ATTR_MOUNT_ROOT))
-		return fd;
-	(void)close(fd);
-	return -1;
-}
-
 /* Asked for every directory that anybody removes: by one call, which looks at the path from the
  * caller's place. */
 static bool may_be_mount(pid_t pid, int fd, const char *path)

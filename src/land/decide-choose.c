@@ -220,3 +220,8 @@ int decide_choose(struct decision *d, struct ga_error *err)
 	}
 	return 0;
 }
+
+bool decide_held(const struct decision *d, const char *path)
+{
+	return ga_changes_find(&d->at.held, path) != NULL;
+}

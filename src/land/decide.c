@@ -36,11 +36,6 @@ static void decision_release(struct decision *d)
 	ga_strv_release(&d->chosen.leftovers);
 }
 
-bool decide_held(const struct decision *d, const char *path)
-{
-	return ga_changes_find(&d->at.held, path) != NULL;
-}
-
 static bool has(const struct ga_strv *sorted, const char *path)
 {
 	return ga_strv_find(sorted, path) >= 0;

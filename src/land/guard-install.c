@@ -329,3 +329,8 @@ int guard_remove(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_erro
 		return -1;
 	return former ? set_config(r, "agent.hooksPath", NULL, err) : 0;
 }
+
+char *guard_dir(const struct ga_repo *r)
+{
+	return ga_path_join(ga_repo_info(r)->commondir, "git-agent/guard");
+}

@@ -16,11 +16,6 @@
 
 #define COMMITS_MAX 2000000 /* of one session: more than limits.capture.commits can be set to */
 
-char *guard_dir(const struct ga_repo *r)
-{
-	return ga_path_join(ga_repo_info(r)->commondir, "git-agent/guard");
-}
-
 /* ---- what is undecided ------------------------------------------------------------ */
 
 struct undecided {

@@ -161,6 +161,7 @@ int land_clear_state(const struct landing *l, const struct record *rec, struct g
 /* Does git have a state of its own of this landing in the working tree with this git directory: a
  * merge in progress, a squash to be committed? */
 bool land_is_left(const char *gitdir, const struct record *rec);
+bool land_is_merging(const char *gitdir, const struct record *rec);
 
 /* land.c: the landing happened: apply the uncommitted changes from path number
  * `first` on, and note it in the session. GA_EPART if something could not be brought. */

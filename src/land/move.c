@@ -4,6 +4,8 @@
  * commit is made in memory and git fast-forwards to it, so that staged and modified files
  * elsewhere stay as they are; else git merges.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +17,7 @@
 #include "ga/sys/fd.h"
 #include "landing.h"
 
+#define HEAD_FILE 64
 #define MADE_BEHIND 100 /* commits that hooks or the user may have made on top */
 
 /* Can git's messages, which name changed paths as they are, go to a terminal? */
@@ -226,4 +229,39 @@ int land_move(const struct landing *l, const struct proposal *p, struct record *
 		return git_merge(l, p, rec, NULL, io, err);
 	return land_message(l, p, false, &message, err) ||
 	       git_merge(l, p, rec, message.ptr, io, err) ? -1 : 0;
+}
+
+/* MERGE_HEAD is the session's commit, or git was killed while it wrote that. */
+bool land_is_merging(const char *gitdir, const struct record *rec)
+{
+	cleanup_free char *file = ga_path_join(gitdir, "MERGE_HEAD");
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	struct ga_oid oid;
+
+	if (ga_read_file_at(AT_FDCWD, file, HEAD_FILE, &b, &ignored))
+		return false;
+	ga_buf_chomp(&b);
+	return !b.len || (ga_oid_parse(b.ptr, b.len, &oid) && ga_oid_equal(&oid, &rec->tip));
+}
+
+bool land_is_left(const char *gitdir, const struct record *rec)
+{
+	cleanup_free char *squash = ga_path_join(gitdir, "SQUASH_MSG");
+
+	return rec->how == GA_LAND_SQUASH ? !access(squash, F_OK) : land_is_merging(gitdir, rec);
+}
+
+int land_clear_state(const struct landing *l, const struct record *rec, struct ga_error *err)
+{
+	static const char *const args[] = { "merge", "--quit", NULL };
+	const char *gitdir = ga_repo_info(l->repo)->gitdir;
+	cleanup_free char *squash = ga_path_join(gitdir, "SQUASH_MSG");
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	int status;
+
+	if (rec->how == GA_LAND_SQUASH && unlink(squash) && errno != ENOENT)
+		return ga_fail_path(err, errno, "remove", squash);
+	return land_is_merging(gitdir, rec) || !ga_repo_operation(l->repo)
+		       ? land_run(l, args, LAND_QUIET, &status, &why, err) : 0;
 }

@@ -278,3 +278,12 @@ int land_propose(const struct landing *l, struct proposal *p, struct ga_error *e
 		return -1;
 	return p->moves ? check_base(l, p, err) : 0;
 }
+
+int land_tree_of(struct ga_repo *r, const struct ga_oid *commit, struct ga_oid *ret,
+		 struct ga_error *err)
+{
+	static const struct ga_changes none = GA_CHANGES_INIT;
+
+	return ga_oid_is_zero(commit) ? ga_tree_apply(r, NULL, NULL, &none, ret, err)
+				      : ga_commit_tree(r, commit, ret, err);
+}

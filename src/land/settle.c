@@ -14,38 +14,6 @@
 #include "ga/sys/fd.h"
 #include "landing.h"
 
-#define HEAD_FILE 64
-
-/* MERGE_HEAD is the session's commit, or git was killed while it wrote that. */
-static bool is_merging(const char *gitdir, const struct record *rec)
-{
-	cleanup_free char *file = ga_path_join(gitdir, "MERGE_HEAD");
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	struct ga_oid oid;
-
-	if (ga_read_file_at(AT_FDCWD, file, HEAD_FILE, &b, &ignored))
-		return false;
-	ga_buf_chomp(&b);
-	return !b.len || (ga_oid_parse(b.ptr, b.len, &oid) && ga_oid_equal(&oid, &rec->tip));
-}
-
-bool land_is_left(const char *gitdir, const struct record *rec)
-{
-	cleanup_free char *squash = ga_path_join(gitdir, "SQUASH_MSG");
-
-	return rec->how == GA_LAND_SQUASH ? !access(squash, F_OK) : is_merging(gitdir, rec);
-}
-
-int land_tree_of(struct ga_repo *r, const struct ga_oid *commit, struct ga_oid *ret,
-		 struct ga_error *err)
-{
-	static const struct ga_changes none = GA_CHANGES_INIT;
-
-	return ga_oid_is_zero(commit) ? ga_tree_apply(r, NULL, NULL, &none, ret, err)
-				      : ga_commit_tree(r, commit, ret, err);
-}
-
 int land_is_at(struct ga_repo *r, const struct record *rec, const struct ga_oid *at,
 	       struct ga_error *err)
 {
@@ -77,20 +45,6 @@ static int forget(const struct landing *l, struct record *rec, struct ga_error *
 
 	record_release(rec);
 	return rc ? -1 : record_read(l->repo, rec, err);
-}
-
-int land_clear_state(const struct landing *l, const struct record *rec, struct ga_error *err)
-{
-	static const char *const args[] = { "merge", "--quit", NULL };
-	const char *gitdir = ga_repo_info(l->repo)->gitdir;
-	cleanup_free char *squash = ga_path_join(gitdir, "SQUASH_MSG");
-	cleanup_buf struct ga_buf why = GA_BUF_INIT;
-	int status;
-
-	if (rec->how == GA_LAND_SQUASH && unlink(squash) && errno != ENOENT)
-		return ga_fail_path(err, errno, "remove", squash);
-	return is_merging(gitdir, rec) || !ga_repo_operation(l->repo)
-		       ? land_run(l, args, LAND_QUIET, &status, &why, err) : 0;
 }
 
 static int complete(const struct landing *l, struct record *rec, const struct ga_oid *made,
@@ -130,7 +84,7 @@ static int settle_landing(const struct landing *l, struct record *rec, enum land
 	struct ga_oid made;
 	int rc, before;
 
-	if (rec->phase == RECORD_MOVING ? is_merging(gitdir, rec) : land_is_left(gitdir, rec)) {
+	if (rec->phase == RECORD_MOVING ? land_is_merging(gitdir, rec) : land_is_left(gitdir, rec)) {
 		rec->phase = RECORD_HANDED_OVER;
 		return record_save(l->repo, rec, err);
 	}

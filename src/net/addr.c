@@ -113,33 +113,3 @@ bool net_addr_is_localhost(const struct ga_net_addr *a)
 
 	return ga_net_addr_same(a, &v4) || ga_net_addr_same(a, &v6);
 }
-
-/* Does a rule list this very address (or localhost, if it is that) and the port? */
-static bool is_listed(const struct ga_net_plan *p, const struct ga_net_addr *a, uint16_t port)
-{
-	struct ga_net_host h = { .addr = *a };
-
-	return ga_net_plan_match(p, &h, port) >= 0;
-}
-
-bool net_rule_leads_to(const struct ga_net_rule *r, const struct ga_net_addr *a, uint16_t port)
-{
-	struct ga_net_host h = { .addr = *a };
-	enum net_class class = net_addr_class(a);
-
-	if (port < r->first || port > r->last)
-		return false;
-	if (r->kind == GA_NET_NAMED)
-		return class == NET_ORDINARY || class == NET_PRIVATE;
-	if (r->kind == GA_NET_WILDCARD)
-		return class == NET_ORDINARY;
-	return ga_net_rule_match(r, &h, port);
-}
-
-bool ga_net_addr_allowed(const struct ga_net_plan *p, size_t rule, const struct ga_net_addr *a,
-			 uint16_t port)
-{
-	struct ga_net_addr plain = ga_net_addr_make(a->ip6, a->b);
-
-	return is_listed(p, &plain, port) || net_rule_leads_to(&p->rules[rule], &plain, port);
-}

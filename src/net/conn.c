@@ -27,7 +27,7 @@ static void note(struct ga_relay *r, struct net_conn *c, enum ga_use_kind kind)
 	c->use = net_use(&r->uses, kind, c->to ? c->to : "", 0);
 }
 
-void net_conn_deadline(struct ga_relay *r, struct net_conn *c, int ms)
+static void set_deadline(struct ga_relay *r, struct net_conn *c, int ms)
 {
 	if (!c->deadline && ms)
 		r->timed++;
@@ -58,7 +58,7 @@ static void end(struct ga_relay *r, struct net_conn *c, bool reset)
 		r->uses.v[c->use].out += c->up.total;
 		r->uses.v[c->use].in += c->down.total;
 	}
-	net_conn_deadline(r, c, 0);
+	set_deadline(r, c, 0);
 	c->state = NET_DEAD;
 	net_flow_release(&c->up, &r->pipes);
 	net_flow_release(&c->down, &r->pipes);
@@ -105,7 +105,7 @@ static void linger(struct ga_relay *r, struct net_conn *c)
 	}
 	(void)shutdown(c->client.fd, SHUT_WR);
 	c->state = NET_LINGERS;
-	net_conn_deadline(r, c, LINGER_MS);
+	set_deadline(r, c, LINGER_MS);
 	net_conn_run(r, c);
 }
 
@@ -133,7 +133,7 @@ static void set_tcp_options(int fd)
 static void established(struct ga_relay *r, struct net_conn *c)
 {
 	note(r, c, GA_USE_ALLOWED);
-	net_conn_deadline(r, c, 0);
+	set_deadline(r, c, 0);
 	set_tcp_options(c->client.fd);
 	set_tcp_options(c->target.fd);
 	c->state = NET_RELAYS;
@@ -190,7 +190,7 @@ static bool attempt(struct ga_relay *r, struct net_conn *c, const struct ga_net_
 	if (c->target.fd < 0)
 		return false;
 	c->state = NET_CONNECTS;
-	net_conn_deadline(r, c, last ? CONNECT_MS : ATTEMPT_MS);
+	set_deadline(r, c, last ? CONNECT_MS : ATTEMPT_MS);
 	return true;
 }
 
@@ -221,7 +221,7 @@ static void try_next(struct ga_relay *r, struct net_conn *c, enum ga_net_outcome
 		if (attempt(r, c, a, c->next == c->addrs.n))
 			return;
 		if (c->state == NET_NEEDS) {
-			net_conn_deadline(r, c, 0);
+			set_deadline(r, c, 0);
 			c->next--;
 			return;
 		}
@@ -245,11 +245,43 @@ void net_conns_inside(struct ga_relay *r, bool ip6, bool ok)
 	}
 }
 
-void net_conn_found(struct ga_relay *r, struct net_conn *c, const struct net_addrs *a)
+static void found(struct ga_relay *r, struct net_conn *c, const struct net_addrs *a)
 {
 	c->addrs = *a;
 	c->next = 0;
 	try_next(r, c, a->n ? GA_NET_UNREACHABLE : GA_NET_NO_NAME);
+}
+
+/* Have its name looked up, by one look-up for all that want the same name. */
+static void look_up(struct ga_relay *r, struct net_conn *c)
+{
+	const struct net_addrs none = { 0 };
+	bool full;
+
+	c->job = net_job_for(r, c->name, &full);
+	/* wait until another one ends, at most as long as a look-up takes */
+	if (!full)
+		set_deadline(r, c, 0);
+	else if (!c->deadline)
+		set_deadline(r, c, NET_LOOKUP_MS);
+	if (!full && !c->job)
+		found(r, c, &none);
+}
+
+void net_conns_found(struct ga_relay *r, struct net_job *j, const struct net_addrs *a)
+{
+	for (size_t i = 0; i < r->n_conns; i++) {
+		struct net_conn *c = r->conns[i];
+
+		if (c->state != NET_WAITS || c->job != j)
+			continue;
+		c->job = NULL;
+		found(r, c, a);
+	}
+	net_job_forget(r, j);
+	for (size_t i = 0; i < r->n_conns; i++)
+		if (r->conns[i]->state == NET_WAITS && !r->conns[i]->job)
+			look_up(r, r->conns[i]);
 }
 
 static void connect_to(struct ga_relay *r, struct net_conn *c, const struct ga_net_host *host,
@@ -266,7 +298,7 @@ static void connect_to(struct ga_relay *r, struct net_conn *c, const struct ga_n
 		host = &r->via.host;
 	if (c->via && !*host->name) {
 		a.v[0] = host->addr;
-		net_conn_found(r, c, &a);
+		found(r, c, &a);
 		return;
 	}
 	switch (c->via ? GA_NET_NAMED : r->plan->rules[c->rule].kind) {
@@ -274,7 +306,7 @@ static void connect_to(struct ga_relay *r, struct net_conn *c, const struct ga_n
 	case GA_NET_WILDCARD:
 		c->name = ga_strdup(host->name);
 		c->state = NET_WAITS;
-		net_job_want(r, c);
+		look_up(r, c);
 		return;
 	case GA_NET_LITERAL:
 		a.v[0] = host->addr;
@@ -286,7 +318,7 @@ static void connect_to(struct ga_relay *r, struct net_conn *c, const struct ga_n
 		a.n = 2;
 		break;
 	}
-	net_conn_found(r, c, &a);
+	found(r, c, &a);
 }
 
 /* ---- what it says first */
@@ -302,7 +334,7 @@ static void asked(struct ga_relay *r, struct net_conn *c)
 		return;
 	}
 	c->rule = (size_t)rule;
-	net_conn_deadline(r, c, 0);
+	set_deadline(r, c, 0);
 	connect_to(r, c, &c->ask.host, false);
 }
 
@@ -401,7 +433,7 @@ static void read_dns(struct ga_relay *r, struct net_conn *c)
 		if (n <= 0)
 			return;
 		ga_buf_add(&c->in, buf, (size_t)n);
-		net_conn_deadline(r, c, ASK_MS);
+		set_deadline(r, c, ASK_MS);
 		if (!answer_frames(r, c))
 			end(r, c, false);
 	}
@@ -471,7 +503,7 @@ static void connected(struct ga_relay *r, struct net_conn *c)
 		established(r, c);
 	else if (net_via_ask(&r->via, c->target.fd, c->to)) {
 		c->state = NET_TUNNELS;
-		net_conn_deadline(r, c, ASK_MS);
+		set_deadline(r, c, ASK_MS);
 	} else {
 		fail_tunnel(r, c, GA_NET_UNREACHABLE);
 	}
@@ -527,7 +559,7 @@ static void begin_published(struct ga_relay *r, struct net_conn *c)
 
 	c->port = r->publish[c->index].port;
 	c->to = ga_strf("published port %u", c->port);
-	net_conn_found(r, c, &a);
+	found(r, c, &a);
 }
 
 static void begin_rule(struct ga_relay *r, struct net_conn *c)
@@ -546,11 +578,11 @@ static void begin(struct ga_relay *r, struct net_conn *c)
 	switch (c->kind) {
 	case NET_L_PROXY:
 		c->state = NET_ASKS;
-		net_conn_deadline(r, c, ASK_MS);
+		set_deadline(r, c, ASK_MS);
 		break;
 	case NET_L_DNS_TCP:
 		c->state = NET_DNS;
-		net_conn_deadline(r, c, ASK_MS);
+		set_deadline(r, c, ASK_MS);
 		break;
 	case NET_L_UNIX:
 		begin_unix(r, c);

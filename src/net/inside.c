@@ -61,7 +61,7 @@ int net_inside(struct ga_relay *r, bool ip6)
 	return p->child.fd >= 0 || !refill(r, ip6) ? NET_LATER : -1;
 }
 
-void net_inside_event(struct ga_relay *r, struct net_pool *p)
+bool net_inside_event(struct ga_relay *r, struct net_pool *p)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	bool ok;
@@ -69,17 +69,17 @@ void net_inside_event(struct ga_relay *r, struct net_pool *p)
 	net_unwatch(r, p->child.fd);
 	ok = !net_space_end(&p->child, p->v, NET_POOL, &ignored);
 	p->n = ok ? NET_POOL : 0;
-	net_conns_inside(r, p == &r->pool[1], ok);
+	return ok;
 }
 
-void net_inside_time(struct ga_relay *r, int64_t now)
+bool net_inside_late(struct ga_relay *r, bool ip6, int64_t now)
 {
-	for (size_t k = 0; k < 2; k++) {
-		if (r->pool[k].child.fd < 0 || r->pool[k].deadline > now)
-			continue;
-		end(r, &r->pool[k]);
-		net_conns_inside(r, k, false);
-	}
+	struct net_pool *p = &r->pool[ip6];
+
+	if (p->child.fd < 0 || p->deadline > now)
+		return false;
+	end(r, p);
+	return true;
 }
 
 int64_t net_inside_next(const struct ga_relay *r)

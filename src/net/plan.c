@@ -353,3 +353,19 @@ char *ga_net_nsswitch(const char *text)
 	ga_buf_adds(&b, "hosts: files dns\n");
 	return ga_buf_steal(&b);
 }
+
+/* Does a rule list this very address (or localhost, if it is that) and the port? */
+static bool is_listed(const struct ga_net_plan *p, const struct ga_net_addr *a, uint16_t port)
+{
+	struct ga_net_host h = { .addr = *a };
+
+	return ga_net_plan_match(p, &h, port) >= 0;
+}
+
+bool ga_net_addr_allowed(const struct ga_net_plan *p, size_t rule, const struct ga_net_addr *a,
+			 uint16_t port)
+{
+	struct ga_net_addr plain = ga_net_addr_make(a->ip6, a->b);
+
+	return is_listed(p, &plain, port) || net_rule_leads_to(&p->rules[rule], &plain, port);
+}

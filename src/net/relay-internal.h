@@ -128,7 +128,7 @@ struct ga_relay {
 	struct net_ports host;
 };
 
-/* ---- relay.c */
+/* ---- watch.c: what all of them use */
 
 int net_watch(struct ga_relay *r, struct net_source *s, uint32_t events);
 /* Call this before closing `fd`. Closing alone does not end the watch while a child that was just
@@ -137,6 +137,8 @@ void net_unwatch(const struct ga_relay *r, int fd);
 /* A destination for people: with the name that the address stands for. */
 char *net_to_text(const struct ga_relay *r, const struct ga_net_addr *a, uint16_t port);
 
+/* Answer a query, and record a name that is refused. */
+void net_dns(struct ga_relay *r, const void *query, size_t n, struct ga_net_dns_reply *ret);
 /* Is it an address where a session has servers of its own: a loopback address that stands for no
  * name? */
 bool net_is_loopback(const struct ga_relay *r, const struct ga_net_addr *a);
@@ -149,16 +151,14 @@ bool net_is_refusal(struct ga_relay *r, const struct net_refusal *f);
 
 void net_inside_open(struct ga_relay *r);
 void net_inside_close(struct ga_relay *r);
-/* Get a socket inside for connecting. -1: none can be had; NET_LATER: net_conns_inside() will tell
- * when. */
+/* Get a socket inside for connecting. -1: none can be had; NET_LATER: they are being made. */
 #define NET_LATER (-2)
 int net_inside(struct ga_relay *r, bool ip6);
-void net_inside_event(struct ga_relay *r, struct net_pool *p);
-void net_inside_time(struct ga_relay *r, int64_t now);
-int64_t net_inside_next(const struct ga_relay *r); /* 0: never */
-
-/* Answer a query, and record a name that is refused. */
-void net_dns(struct ga_relay *r, const void *query, size_t n, struct ga_net_dns_reply *ret);
+/* The child that makes them has ended: are there some? */
+bool net_inside_event(struct ga_relay *r, struct net_pool *p);
+/* End it if it takes too long. */
+bool net_inside_late(struct ga_relay *r, bool ip6, int64_t now);
+int64_t net_inside_next(const struct ga_relay *r); /* when; 0: never */
 
 /* ---- conn.c */
 
@@ -167,21 +167,22 @@ void net_conn_begin(struct ga_relay *r, const struct net_listener *l, int fd);
 void net_conn_event(struct ga_relay *r, struct net_conn *c, bool of_client, uint32_t events);
 void net_conn_run(struct ga_relay *r, struct net_conn *c);
 void net_conn_timeout(struct ga_relay *r, struct net_conn *c);
-/* Set the deadline, `ms` from now; 0: none. */
-void net_conn_deadline(struct ga_relay *r, struct net_conn *c, int ms);
-/* The look-up that it waited for is done. */
-void net_conn_found(struct ga_relay *r, struct net_conn *c, const struct net_addrs *a);
+/* Tell all that wait for a look-up, which is forgotten. */
+void net_conns_found(struct ga_relay *r, struct net_job *j, const struct net_addrs *a);
 /* Tell all that wait for a socket inside: there are some or, if not `ok`, none can be had. */
 void net_conns_inside(struct ga_relay *r, bool ip6, bool ok);
 void net_conn_free(struct ga_relay *r, struct net_conn *c);
 
 /* ---- jobs.c */
 
-/* Have the name of `c` looked up, by one look-up for all that want the same name. */
-void net_job_want(struct ga_relay *r, struct net_conn *c);
-void net_job_done(struct ga_relay *r, struct net_job *j);
-/* End look-ups that take too long. */
-void net_jobs_time(struct ga_relay *r, int64_t now);
+#define NET_LOOKUP_MS 30000
+/* The look-up of this name, begun if there is none. NULL: there are too many, or it failed. */
+struct net_job *net_job_for(struct ga_relay *r, const char *name, bool *ret_full);
+/* It has ended, and is to be forgotten once it was told. */
+void net_job_end(struct ga_relay *r, struct net_job *j, struct net_addrs *ret);
+/* End it if it takes too long. */
+bool net_job_late(struct ga_relay *r, struct net_job *j, int64_t now);
+void net_job_forget(struct ga_relay *r, struct net_job *j);
 void net_jobs_abandon(struct ga_relay *r);
 
 /* ---- via.c: the host's proxy */

@@ -22,18 +22,6 @@
 #define OURS 256       /* for everything else */
 #define PER_CONNECTION 6
 
-int net_watch(struct ga_relay *r, struct net_source *s, uint32_t events)
-{
-	struct epoll_event e = { .events = events, .data.ptr = s };
-
-	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, s->fd, &e);
-}
-
-void net_unwatch(const struct ga_relay *r, int fd)
-{
-	(void)epoll_ctl(r->epoll, EPOLL_CTL_DEL, fd, NULL);
-}
-
 /* ---- opening */
 
 /* The array of listeners must not move once they are watched. */
@@ -303,45 +291,6 @@ static void answer_some(struct ga_relay *r, const struct net_listener *l)
 	}
 }
 
-void net_dns(struct ga_relay *r, const void *query, size_t n, struct ga_net_dns_reply *ret)
-{
-	bool added;
-
-	ga_net_dns_answer(r->plan, query, n, ret);
-	if (ret->verdict != GA_NET_DNS_REFUSED)
-		return;
-	added = ga_net_plan_add_name(r->plan, ret->name);
-	if (added)
-		ga_net_dns_answer(r->plan, query, n, ret);
-	if (ret->verdict == GA_NET_DNS_REFUSED)
-		net_use_name(&r->uses, added ? GA_USE_LOOKED_UP : GA_USE_REFUSED, ret->name,
-			     ret->type != 1);
-}
-
-char *net_to_text(const struct ga_relay *r, const struct ga_net_addr *a, uint16_t port)
-{
-	struct ga_net_host host;
-
-	ga_net_plan_host(r->plan, a, &host);
-	return ga_net_host_text(&host, port);
-}
-
-bool net_is_published(const struct ga_relay *r, uint16_t port)
-{
-	for (size_t i = 0; i < r->n_publish; i++)
-		if (r->publish[i].port == port)
-			return true;
-	return false;
-}
-
-bool net_is_loopback(const struct ga_relay *r, const struct ga_net_addr *a)
-{
-	struct ga_net_host h;
-
-	ga_net_plan_host(r->plan, a, &h);
-	return net_addr_is_localhost(a) || (!*h.name && net_addr_class(a) == NET_MACHINE);
-}
-
 /* Was anybody refused something that exists? On a loopback address a published port may have no
  * listener yet, or somebody looks for a free port of the session's own: those are no refusals. */
 bool net_is_refusal(struct ga_relay *r, const struct net_refusal *f)
@@ -383,12 +332,16 @@ static void serve_listener(struct ga_relay *r, const struct net_listener *l)
 
 static void serve_one(struct ga_relay *r, const struct net_source *s, uint32_t events)
 {
+	struct net_addrs found;
+	bool ok;
+
 	switch (s->kind) {
 	case NET_LISTENER:
 		serve_listener(r, s->owner);
 		break;
 	case NET_LOOKUP:
-		net_job_done(r, s->owner);
+		net_job_end(r, s->owner, &found);
+		net_conns_found(r, s->owner, &found);
 		break;
 	case NET_CLIENT:
 		net_conn_event(r, s->owner, true, events);
@@ -397,7 +350,8 @@ static void serve_one(struct ga_relay *r, const struct net_source *s, uint32_t e
 		net_conn_event(r, s->owner, false, events);
 		break;
 	case NET_POOLED:
-		net_inside_event(r, s->owner);
+		ok = net_inside_event(r, s->owner);
+		net_conns_inside(r, s->owner == &r->pool[1], ok);
 		break;
 	}
 }
@@ -419,10 +373,15 @@ static void serve_queue(struct ga_relay *r)
 
 static void serve_times(struct ga_relay *r)
 {
+	const struct net_addrs none = { 0 };
 	int64_t now = ga_now_ms();
 
-	net_jobs_time(r, now);
-	net_inside_time(r, now);
+	for (size_t i = 0; i < NET_JOBS; i++)
+		if (r->jobs[i] && net_job_late(r, r->jobs[i], now))
+			net_conns_found(r, r->jobs[i], &none);
+	for (size_t k = 0; k < 2; k++)
+		if (net_inside_late(r, k, now))
+			net_conns_inside(r, k, false);
 	for (size_t i = 0; r->timed && i < r->n_conns; i++)
 		if (r->conns[i]->deadline && r->conns[i]->deadline <= now)
 			net_conn_timeout(r, r->conns[i]);

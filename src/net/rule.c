@@ -137,3 +137,17 @@ bool ga_net_rule_match(const struct ga_net_rule *r, const struct ga_net_host *h,
 		return net_addr_is_localhost(&h->addr);
 	return !strcmp(r->host.name, h->name);
 }
+
+bool net_rule_leads_to(const struct ga_net_rule *r, const struct ga_net_addr *a, uint16_t port)
+{
+	struct ga_net_host h = { .addr = *a };
+	enum net_class class = net_addr_class(a);
+
+	if (port < r->first || port > r->last)
+		return false;
+	if (r->kind == GA_NET_NAMED)
+		return class == NET_ORDINARY || class == NET_PRIVATE;
+	if (r->kind == GA_NET_WILDCARD)
+		return class == NET_ORDINARY;
+	return ga_net_rule_match(r, &h, port);
+}

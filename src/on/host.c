@@ -383,8 +383,7 @@ void ga_on_ask(struct ga_ons *l, unsigned timeout_ms)
 			set_state(&l->v[i], "absent");
 		if (!l->v[i].submitted || is_asked(l, i))
 			continue;
-		on_words_for(&l->v[i], "list", json_pack("{s:b}", "quick", 1), ON_UNASKED,
-			     &q->words);
+		on_words_for(&l->v[i], "list", NULL, ON_UNASKED, &q->words);
 		q->p = (struct ga_process)GA_PROCESS_INIT;
 		q->p.argv = (const char *const *)q->words.v;
 		q->p.out = &q->out;

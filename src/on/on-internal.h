@@ -47,7 +47,7 @@ size_t on_end_strip(struct on_end *e, const char *in, size_t n, char *out);
 /* There: print it, if the request asks for one. */
 void on_end_print(const json_t *request, int status);
 
-/* ---- there (depot.c, slurm.c, slurm-job.c) --------------------------------------------------- */
+/* ---- there (serve.c, slurm-job.c, slurm.c, depot.c) ------------------------------------------- */
 
 struct depot {
 	json_t *request;   /* what is asked for, what came on standard input, what is answered */
@@ -100,6 +100,8 @@ int depot_git(const struct depot *d, const struct ga_strv *args, const struct ga
 #define GIT(d, err, ...) GIT_OUT(d, NULL, NULL, err, __VA_ARGS__)
 /* The words `git agent` of the depot's sessions. */
 void depot_agent(const struct depot *d, struct ga_strv *ret);
+/* Say once that what follows is what was asked for, where nobody reads it on a terminal. */
+void depot_ready(struct depot *d);
 /* Run it with our input and output; its exit status is that of `d`. */
 int depot_connect(struct depot *d, const struct ga_strv *words, const char *cwd,
 		  struct ga_error *err);
@@ -107,6 +109,8 @@ int depot_connect(struct depot *d, const struct ga_strv *words, const char *cwd,
 int depot_make(struct depot *d, struct ga_error *err);
 /* Make the working tree of the session and start it as `input` says, with `held` open, if not 0. */
 int depot_start(struct depot *d, int held, struct ga_error *err);
+/* Remove the working tree and git's entry for it, or what there is of either. */
+void depot_remove_tree(const struct depot *d);
 /* What the sessions are, by their names: an object, or NULL. New reference. */
 json_t *depot_sessions(const struct depot *d, struct ga_error *err);
 

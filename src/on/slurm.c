@@ -18,7 +18,6 @@
 #include "on-internal.h"
 
 #define SQUEUE_MAX ((size_t)4 << 20)
-#define QUICK_MS 3000
 #define SQUEUE_MS 20000
 #define LOG_TAIL 400
 #define POLL_US 500000
@@ -130,7 +129,7 @@ static void add_row(json_t *rows, char *line)
 }
 
 /* The jobs of the user that have not ended, as states by their names. */
-static json_t *ask(unsigned timeout_ms, struct ga_error *err)
+static json_t *ask(struct ga_error *err)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -139,8 +138,7 @@ static json_t *ask(unsigned timeout_ms, struct ga_error *err)
 
 	ga_strv_push_many(&words, "squeue", "--noheader", "--format=%j|%T|%r", NULL);
 	ga_strv_pushf(&words, "--user=%u", (unsigned)geteuid());
-	if (depot_run(&words, DEPOT_RUN(.out_max = SQUEUE_MAX, .timeout_ms = timeout_ms), &out,
-		      err)) {
+	if (depot_run(&words, DEPOT_RUN(.out_max = SQUEUE_MAX, .timeout_ms = SQUEUE_MS), &out, err)) {
 		json_decref(ret);
 		return NULL;
 	}
@@ -197,8 +195,7 @@ static json_t *judge(const struct depot *d, const char *name, const json_t *befo
 }
 
 /* What they are, by their names; as in left_by(). */
-static json_t *look(const struct depot *d, const char *name, unsigned timeout_ms,
-		    struct ga_error *err)
+static json_t *look(const struct depot *d, const char *name, struct ga_error *err)
 {
 	json_t *before = left_by(d, name, err), *rows = NULL, *ret = NULL, *one;
 	cleanup_error struct ga_error silent = GA_ERROR_INIT;
@@ -209,7 +206,7 @@ static json_t *look(const struct depot *d, const char *name, unsigned timeout_ms
 		open |= !slurm_is_over(one);
 	if (!open)
 		return before;
-	rows = ask(timeout_ms, &silent);
+	rows = ask(&silent);
 	ret = left_by(d, name, err);
 	json_object_foreach(ret, key, one)
 		if (!slurm_is_over(one))
@@ -224,7 +221,7 @@ static json_t *look(const struct depot *d, const char *name, unsigned timeout_ms
 /* The same of the session alone. */
 static json_t *look_at(const struct depot *d, struct ga_error *err)
 {
-	json_t *all = look(d, d->name, SQUEUE_MS, err);
+	json_t *all = look(d, d->name, err);
 	json_t *ret = json_incref(json_object_get(all, d->name));
 
 	if (all && !ret)
@@ -235,8 +232,7 @@ static json_t *look_at(const struct depot *d, struct ga_error *err)
 
 int slurm_list(struct depot *d, json_t *states, struct ga_error *err)
 {
-	bool quick = json_is_true(json_object_get(d->request, "quick"));
-	json_t *jobs = look(d, "*", quick ? QUICK_MS : SQUEUE_MS, err);
+	json_t *jobs = look(d, "*", err);
 	int rc = jobs ? json_object_update(states, jobs) : -1;
 
 	json_decref(jobs);

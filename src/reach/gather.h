@@ -61,6 +61,20 @@ int ga_gather_read(int fd, struct ga_buf *out);
 void ga_gather_path(struct ga_gather *g, const struct ga_source *s, const char *path, bool dir);
 /* Something is not followed to its end, as `why` (quoted) says: everything is reached. */
 void ga_gather_cut(struct ga_gather *g, const struct ga_source *s, const char *why);
+void ga_gather_reached(struct ga_gather *g, const struct ga_source *s, enum ga_reach_what what,
+		       const char *text);
+/* The part of an absolute path beneath the working tree, NULL if there is none or it is git's own.
+ */
+const char *ga_gather_below(const struct ga_gather *g, const char *path);
+/* Directories that a path may be relative to: the top, the script's, and those it changes to. */
+void ga_gather_places(const struct ga_source *s, struct ga_strv *ret);
+/* Queue a file to be read: `path` is relative to the top, or absolute and outside of the project. */
+void ga_gather_queue(struct ga_gather *g, const struct ga_source *s, const char *path);
+/* The tracked files that match, and those where it may be relative to. */
+int ga_gather_matching(struct ga_gather *g, const struct ga_source *s, const char *pattern,
+		       bool given);
+/* Files of the host outside the project: beside a hook, in the git directory, in the home. */
+void ga_gather_outside(struct ga_gather *g, const struct ga_source *s, const char *path);
 /* Add what words reach, and queue the files that match. */
 int ga_gather_words(struct ga_gather *g, const struct ga_source *s, const struct ga_words *w);
 /* The words of a text, by the name and content of the file that it is of. */

@@ -17,6 +17,8 @@
 void ga_cleanup_odb_objectp(git_odb_object **o);
 #define cleanup_odb_object __attribute__((cleanup(ga_cleanup_odb_objectp)))
 
+int ga_odb_read_header(const struct ga_repo *r, const git_oid *id, size_t *size,
+		       git_object_t *type);
 /* Read one object, which must be of `type`. It is libgit2's: cleanup_odb_object frees it. */
 int ga_odb_read(struct ga_repo *r, const struct ga_oid *oid, git_object_t type,
 		git_odb_object **ret, struct ga_error *err);

@@ -368,3 +368,13 @@ void ga_review_hunks_text(const struct ga_buf *hunks, const struct ga_palette *p
 	put_hunks(&d, hunks);
 	*out = to.text;
 }
+
+const char *review_status(const struct ga_change *c)
+{
+	if (c->old.mode == GA_MODE_NONE)
+		return "added";
+	if (c->new.mode == GA_MODE_NONE)
+		return "deleted";
+	/* a file, symlink or submodule became another of these; the executable bit is not a type */
+	return (c->old.mode & 0170000) != (c->new.mode & 0170000) ? "typechange" : "modified";
+}

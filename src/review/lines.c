@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * How flags are listed for people: so that many are read like few, and none is hidden among many.
+ * How flags are listed: for people so that many are read like few, and none is hidden among many.
  */
 #include <string.h>
 
+#include "ga/base/json.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/base/strmap.h"
@@ -115,4 +116,59 @@ void ga_flag_lines(const struct ga_report *r, struct ga_flag_lines *ret)
 	free(k.of);
 	ga_strv_release(&k.keys);
 	ga_strmap_release(&k.by_key);
+}
+
+/* ---- one flag -------------------------------------------------------------------------------- */
+
+static const char *const sgr[] = {
+    [RC_NONE] = "",          [RC_BOLD] = "\033[1m",    [RC_RED] = "\033[1;31m",
+    [RC_GREEN] = "\033[32m", [RC_YELLOW] = "\033[33m", [RC_CYAN] = "\033[36m",
+    [RC_DIM] = "\033[2m",
+};
+
+void review_paint(struct ga_buf *out, bool colour, enum review_colour c, const char *text)
+{
+	if (!colour || c == RC_NONE) {
+		ga_buf_adds(out, text);
+		return;
+	}
+	ga_buf_addf(out, "%s%s\033[m", sgr[c], text);
+}
+
+enum review_colour review_severity_colour(enum ga_severity s)
+{
+	switch (s) {
+	case GA_CRITICAL:
+		return RC_RED;
+	case GA_HIGH:
+		return RC_YELLOW;
+	case GA_MEDIUM:
+		return RC_CYAN;
+	case GA_LOW:
+		break;
+	}
+	return RC_NONE;
+}
+
+void review_put_reason(struct ga_buf *out, const char *reason, const char *rule)
+{
+	ga_quote_add_text(out, reason, strcspn(reason, "\n"));
+	ga_buf_adds(out, " [");
+	ga_quote_add(out, rule, strlen(rule));
+	ga_buf_adds(out, "]");
+}
+
+json_t *review_flag_json(const char *id, enum ga_severity s, const char *category,
+			 const struct ga_strv *also, const char *path_or_null, const char *reason)
+{
+	json_t *o = json_object();
+
+	ga_json_set_bytes(o, "id", id);
+	ga_json_set(o, "also", ga_json_strv(also));
+	ga_json_set(o, "severity", json_string(ga_severity_name(s)));
+	ga_json_set_bytes(o, "category", category);
+	if (path_or_null)
+		ga_json_set_bytes(o, "path", path_or_null);
+	ga_json_set_bytes(o, "reason", reason);
+	return o;
 }

@@ -6,16 +6,6 @@
 #include "ga/repo/diff.h"
 #include "review-internal.h"
 
-const char *review_status(const struct ga_change *c)
-{
-	if (c->old.mode == GA_MODE_NONE)
-		return "added";
-	if (c->new.mode == GA_MODE_NONE)
-		return "deleted";
-	/* a file, symlink or submodule became another of these; the executable bit is not a type */
-	return (c->old.mode & 0170000) != (c->new.mode & 0170000) ? "typechange" : "modified";
-}
-
 static json_t *lines_json(int64_t n)
 {
 	return n < 0 ? json_null() : json_integer((json_int_t)n);
@@ -53,21 +43,6 @@ static json_t *commits_json(const struct review_commits *list)
 		ga_json_add(a, o);
 	}
 	return a;
-}
-
-json_t *review_flag_json(const char *id, enum ga_severity s, const char *category,
-			 const struct ga_strv *also, const char *path_or_null, const char *reason)
-{
-	json_t *o = json_object();
-
-	ga_json_set_bytes(o, "id", id);
-	ga_json_set(o, "also", ga_json_strv(also));
-	ga_json_set(o, "severity", json_string(ga_severity_name(s)));
-	ga_json_set_bytes(o, "category", category);
-	if (path_or_null)
-		ga_json_set_bytes(o, "path", path_or_null);
-	ga_json_set_bytes(o, "reason", reason);
-	return o;
 }
 
 static json_t *past_json(const struct ga_past_flag *p)

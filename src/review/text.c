@@ -25,29 +25,6 @@ struct text {
 	bool colour;
 };
 
-static const char *const sgr[] = {
-    [RC_NONE] = "",          [RC_BOLD] = "\033[1m",    [RC_RED] = "\033[1;31m",
-    [RC_GREEN] = "\033[32m", [RC_YELLOW] = "\033[33m", [RC_CYAN] = "\033[36m",
-    [RC_DIM] = "\033[2m",
-};
-
-void review_paint(struct ga_buf *out, bool colour, enum review_colour c, const char *text)
-{
-	if (!colour || c == RC_NONE) {
-		ga_buf_adds(out, text);
-		return;
-	}
-	ga_buf_addf(out, "%s%s\033[m", sgr[c], text);
-}
-
-void review_put_reason(struct ga_buf *out, const char *reason, const char *rule)
-{
-	ga_quote_add_text(out, reason, strcspn(reason, "\n"));
-	ga_buf_adds(out, " [");
-	ga_quote_add(out, rule, strlen(rule));
-	ga_buf_adds(out, "]");
-}
-
 static void heading(const struct text *t, const char *text)
 {
 	ga_buf_addch(t->out, '\n');
@@ -141,21 +118,6 @@ static void put_commits(const struct text *t, const struct review_commits *c)
 }
 
 /* ---- flags -------------------------------------------------------------- */
-
-enum review_colour review_severity_colour(enum ga_severity s)
-{
-	switch (s) {
-	case GA_CRITICAL:
-		return RC_RED;
-	case GA_HIGH:
-		return RC_YELLOW;
-	case GA_MEDIUM:
-		return RC_CYAN;
-	case GA_LOW:
-		break;
-	}
-	return RC_NONE;
-}
 
 static const char *flag_mark(const struct ga_report_flag *f)
 {

@@ -170,3 +170,14 @@ bool ga_run_alive(pid_t pid, uint64_t pidns)
 		return errno == EACCES && is_ending(pid);
 	return st.st_ino == pidns;
 }
+
+bool ga_run_wait_told(struct ga_sandbox *sb)
+{
+	int st = 0;
+
+	if (sb->teller <= 0)
+		return true;
+	(void)TEMP_FAILURE_RETRY(waitpid(sb->teller, &st, 0));
+	sb->teller = 0;
+	return !st;
+}

@@ -513,17 +513,6 @@ int ga_run_begin_beside(const struct ga_spec *s, const struct ga_run_paths *p,
 	return 0;
 }
 
-bool ga_run_wait_told(struct ga_sandbox *sb)
-{
-	int st = 0;
-
-	if (sb->teller <= 0)
-		return true;
-	(void)TEMP_FAILURE_RETRY(waitpid(sb->teller, &st, 0));
-	sb->teller = 0;
-	return !st;
-}
-
 int ga_run_home(struct ga_sandbox *sb, const struct ga_spec *s, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf plan = GA_BUF_INIT;

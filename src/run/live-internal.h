@@ -138,12 +138,14 @@ struct ga_live {
 	int ptys[LIVE_CLIENTS];
 };
 
+/* In live-client.c: close it, and end its command. */
 void live_drop(struct ga_live *l, struct live_client *c);
+/* Continue the command, which was stopped from a terminal that is gone. */
+void live_go_on(struct ga_live *l);
 
 /* In live-shell.c. Returns 0, or -1: drop the client. */
 int live_shell_begin(struct ga_live *l, struct live_client *c);
 int live_shell_packet(struct ga_live *l, struct live_client *c, struct live_packet *p);
-void live_shell_gone(struct ga_live *l, struct live_client *c);
 /* A message of init's: true if it belongs to one of these clients. `*fd` may be taken. */
 bool live_shell_message(struct ga_live *l, const struct ga_ctl_msg *m, int *fd);
 int64_t live_shell_next(const struct ga_live *l);

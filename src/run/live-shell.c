@@ -12,8 +12,6 @@
 #include "ga/base/clock.h"
 #include "live-internal.h"
 
-/* For a command whose client is gone: from SIGHUP to SIGKILL. */
-#define GRACE_MS 10000
 #define ENV_MAX (8 * LIVE_BYTES)
 
 /* Send the environment; each message contains whole variables. */
@@ -123,19 +121,6 @@ int live_shell_packet(struct ga_live *l, struct live_client *c, struct live_pack
 	default:
 		return -1;
 	}
-}
-
-/* Its terminal, if it had one, is hung up already. */
-void live_shell_gone(struct ga_live *l, struct live_client *c)
-{
-	for (size_t i = 0; i < l->n_ptys; i++)
-		if (l->ptys[i] == (int)(c - l->clients))
-			l->ptys[i] = -1;
-	if (!c->id || !l->s)
-		return;
-	run_send(l->s->sb, GA_CTL_SIGNAL, c->id, SIGHUP);
-	run_send(l->s->sb, GA_CTL_SIGNAL, c->id, SIGCONT);
-	c->deadline = ga_now_ms() + GRACE_MS;
 }
 
 /* Answers come in the order of the requests. */

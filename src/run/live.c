@@ -68,27 +68,6 @@ static struct live_client *attached(struct ga_live *l)
 	return NULL;
 }
 
-/* Continue the command, which was stopped from a terminal that is gone. */
-static void go_on(struct ga_live *l)
-{
-	if (l->stopped && l->s)
-		l->s->go_on(l->s->payload);
-	l->stopped = false;
-}
-
-void live_drop(struct ga_live *l, struct live_client *c)
-{
-	bool typed = c->role == LIVE_TYPES;
-
-	if (c->fd < 0)
-		return;
-	(void)close(ga_steal_fd(&c->fd));
-	if (c->role == LIVE_COMMANDS)
-		live_shell_gone(l, c);
-	if (typed)
-		go_on(l);
-}
-
 static const struct live_client *gone(const struct ga_live *l)
 {
 	for (size_t i = 0; i < LIVE_CLIENTS; i++)
@@ -106,7 +85,7 @@ static void on_client_gone(struct ga_live *l, struct live_client *c)
 		return;
 	}
 	c->gone = true;
-	go_on(l);
+	live_go_on(l);
 }
 
 /* A free slot: no client is connected there, and no command of a former client is left. */
@@ -362,7 +341,7 @@ static int on_typing(struct ga_live *l, struct live_client *c, const struct live
 		resize(l, (unsigned)p->m.value, p->m.flags, p->m.id);
 		return 0;
 	case LIVE_GO_ON:
-		go_on(l);
+		live_go_on(l);
 		return 0;
 	default:
 		return -1;

@@ -115,6 +115,8 @@ int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_p
 /* The master of a new terminal of the sandbox, or -1. Messages to clients of `live` (NULL: there
  * are none) that come meanwhile are passed on. */
 int run_ask_pty(struct ga_sandbox *sb, struct ga_live *live, struct ga_error *err);
+/* Fail with what bwrap or init said last. */
+int run_ctl_ended(const struct ga_sandbox *sb, struct ga_error *err);
 /* Turn a FAILED message into an error. */
 int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *program,
 		     struct ga_error *err);
@@ -140,9 +142,6 @@ int run_open_again(int fd);
 void run_terminal_write(int fd, const char *p, size_t n);
 int run_terminal_raw(struct run_terminal *t);
 void run_terminal_restore(struct run_terminal *t);
-/* Open a pty of the sandbox with the settings and size of the caller's terminal. */
-int run_pty_open(struct ga_sandbox *sb, struct ga_live *live, const struct run_terminal *t,
-		 int *ret_master, int *ret_slave, struct ga_error *err);
 void run_pty_resize(const struct run_terminal *t, int master);
 
 /* ---- stream.c: bytes from one descriptor to another */
@@ -207,6 +206,8 @@ void run_services_move(const struct ga_sandbox *sb, const struct pollfd p[GA_RUN
 /* Process a message about one of the services. */
 void run_services_message(const struct ga_sandbox *sb, const struct ga_ctl_msg *m);
 void run_services_free(struct ga_sandbox *sb);
+bool run_services_over(const struct run_services *all);
+void run_services_signal(const struct ga_sandbox *sb, int n);
 
 /* ---- shares.c: shared directories that a program inside removes */
 

@@ -19,8 +19,6 @@
 #define CHUNK ((size_t)16 << 10)
 /* Bytes of one file; there are two, the current and the previous one. */
 #define LOG_MAX ((uint64_t)4 << 20)
-/* From SIGKILL until init reports the end. */
-#define KILL_MS 2000
 /* Bytes that are still read from a service that has ended. */
 #define LAST ((size_t)64 << 10)
 
@@ -185,80 +183,6 @@ void ga_run_service_state(const struct ga_sandbox *sb, size_t i, struct ga_run_s
 
 /* ---- ending */
 
-static bool all_over(const struct run_services *all)
-{
-	for (size_t i = 0; i < all->n; i++)
-		if (!all->v[i].over)
-			return false;
-	return true;
-}
-
-static void signal_all(const struct ga_sandbox *sb, int n)
-{
-	for (size_t i = 0; i < sb->services->n; i++)
-		if (!sb->services->v[i].over)
-			run_send(sb, GA_CTL_SIGNAL, sb->services->v[i].id, n);
-}
-
-/* Did a signal arrive that ends programs? The user does not want to wait. */
-static bool is_hurried(const struct ga_sandbox *sb)
-{
-	int n;
-
-	while ((n = run_signals_act(sb)))
-		if (n == SIGINT || n == SIGTERM || n == SIGHUP || n == SIGQUIT)
-			return true;
-	return false;
-}
-
-/* Returns false if the sandbox is gone. */
-static bool wait_over(struct ga_sandbox *sb, unsigned ms)
-{
-	int64_t deadline = ga_now_ms() + ms;
-
-	while (!all_over(sb->services) && ga_now_ms() < deadline) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-		enum { CTL = GA_RUN_SERVICES_MAX, SIGNALS, RELAY, N_POLLS };
-		int64_t next = run_relay_next(sb);
-		struct pollfd p[N_POLLS];
-		struct ga_ctl_msg m;
-		int r = 0;
-
-		run_services_poll(sb, p);
-		p[CTL] = (struct pollfd){ .fd = sb->ctl, .events = POLLIN };
-		p[SIGNALS] = (struct pollfd){ .fd = sb->sigfd, .events = POLLIN };
-		/* services that are ending may still send something */
-		p[RELAY] = run_relay_poll(sb);
-		next = next && next < deadline ? next : deadline;
-		if (poll(p, N_POLLS, ga_poll_timeout(next)) < 0) {
-			if (errno != EINTR)
-				return true;
-			continue;
-		}
-		run_relay_serve(sb, &p[RELAY]);
-		run_services_move(sb, p);
-		while (p[CTL].revents && (r = run_recv(sb, &m, &ignored)) > 0)
-			;
-		if (r < 0)
-			return false;
-		if (p[SIGNALS].revents && is_hurried(sb))
-			return true;
-	}
-	return true;
-}
-
-void ga_run_services_end(struct ga_sandbox *sb, unsigned ms)
-{
-	if (!sb->services || all_over(sb->services))
-		return;
-	signal_all(sb, SIGTERM);
-	signal_all(sb, SIGCONT);
-	if (!wait_over(sb, ms) || all_over(sb->services))
-		return;
-	signal_all(sb, SIGKILL);
-	(void)wait_over(sb, KILL_MS);
-}
-
 void run_services_free(struct ga_sandbox *sb)
 {
 	struct run_services *all = sb->services;
@@ -273,4 +197,19 @@ void run_services_free(struct ga_sandbox *sb)
 	ga_cleanup_closep(&all->dir);
 	free(all);
 	sb->services = NULL;
+}
+
+bool run_services_over(const struct run_services *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (!all->v[i].over)
+			return false;
+	return true;
+}
+
+void run_services_signal(const struct ga_sandbox *sb, int n)
+{
+	for (size_t i = 0; i < sb->services->n; i++)
+		if (!sb->services->v[i].over)
+			run_send(sb, GA_CTL_SIGNAL, sb->services->v[i].id, n);
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ga/sys/fd.h"
 #include "session-internal.h"
 
 /* Terminals and pipes are opened anew, so that writing to them does not wait. A regular file is not
@@ -89,9 +90,32 @@ static int open_nowhere(struct session *s, struct ga_error *err)
 	return out->to < 0 ? ga_fail_errno(err, GA_ESTART, errno, "cannot open '/dev/null'") : 0;
 }
 
+/* Open a pty of the sandbox with the settings and size of the caller's terminal. */
+static int open_pty(struct ga_sandbox *sb, struct ga_live *live, const struct run_terminal *t,
+		    int *ret_master, int *ret_slave, struct ga_error *err)
+{
+	cleanup_close int master = run_ask_pty(sb, live, err), slave = -1;
+	struct termios tio;
+	int unlock = 0;
+
+	if (master < 0)
+		return -1;
+	/* by descriptor, as its name is valid only in the sandbox */
+	if (fcntl(master, F_SETFL, O_RDWR | O_NONBLOCK) || ioctl(master, TIOCSPTLCK, &unlock) ||
+	    (slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC)) < 0)
+		return ga_fail_errno(err, GA_ESTART, errno,
+				     "cannot prepare a terminal of the sandbox");
+	if (!tcgetattr(t->fd, &tio))
+		(void)tcsetattr(slave, TCSANOW, &tio);
+	run_pty_resize(t, master);
+	*ret_master = ga_steal_fd(&master);
+	*ret_slave = ga_steal_fd(&slave);
+	return 0;
+}
+
 static int open_tty(struct session *s, int *ret_slave, struct ga_error *err)
 {
-	if (run_pty_open(s->sb, s->live, &s->term, &s->master, ret_slave, err))
+	if (open_pty(s->sb, s->live, &s->term, &s->master, ret_slave, err))
 		return -1;
 	s->streams[IN].to = s->master;
 	s->streams[IN].sink = &s->typed;

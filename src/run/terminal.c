@@ -151,28 +151,6 @@ void run_terminal_restore(struct run_terminal *t)
 	disarm();
 }
 
-int run_pty_open(struct ga_sandbox *sb, struct ga_live *live, const struct run_terminal *t,
-		 int *ret_master, int *ret_slave, struct ga_error *err)
-{
-	cleanup_close int master = run_ask_pty(sb, live, err), slave = -1;
-	struct termios tio;
-	int unlock = 0;
-
-	if (master < 0)
-		return -1;
-	/* by descriptor, as its name is valid only in the sandbox */
-	if (fcntl(master, F_SETFL, O_RDWR | O_NONBLOCK) || ioctl(master, TIOCSPTLCK, &unlock) ||
-	    (slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC)) < 0)
-		return ga_fail_errno(err, GA_ESTART, errno,
-				     "cannot prepare a terminal of the sandbox");
-	if (!tcgetattr(t->fd, &tio))
-		(void)tcsetattr(slave, TCSANOW, &tio);
-	run_pty_resize(t, master);
-	*ret_master = ga_steal_fd(&master);
-	*ret_slave = ga_steal_fd(&slave);
-	return 0;
-}
-
 void run_pty_resize(const struct run_terminal *t, int master)
 {
 	struct winsize ws;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -222,4 +223,15 @@ void sandbox_make_links(const struct ga_spec *s, bool home, struct ga_buf *b)
 		if (home == !!rel && !(rel && is_mounted(s, rel)))
 			sandbox_words(b, "symlink", s->links[i].target, dest, NULL);
 	}
+}
+
+void sandbox_words(struct ga_buf *b, ...)
+{
+	const char *word;
+	va_list ap;
+
+	va_start(ap, b);
+	while ((word = va_arg(ap, const char *)) != NULL)
+		ga_buf_add0(b, word);
+	va_end(ap);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,17 +9,6 @@
 #include "ga/sandbox/plan.h"
 #include "ga/sys/fd.h"
 #include "sandbox-internal.h"
-
-void sandbox_words(struct ga_buf *b, ...)
-{
-	const char *word;
-	va_list ap;
-
-	va_start(ap, b);
-	while ((word = va_arg(ap, const char *)) != NULL)
-		ga_buf_add0(b, word);
-	va_end(ap);
-}
 
 static void count(struct ga_buf *b, size_t n)
 {

@@ -243,12 +243,6 @@ static void add_run_dir(const char *init, struct ga_buf *b)
 		      "dir", "0755", "root" GA_ODB_INSIDE, "read-only", "root" RUN_DIR, NULL);
 }
 
-bool sandbox_starts_early(const struct ga_spec *s)
-{
-	return !sandbox_shown_by(s, s->home) &&
-	       (ga_path_inside(s->project, s->home) || !sandbox_shown_by(s, s->project));
-}
-
 int ga_spec_plan_system(const struct ga_spec *s, struct ga_buf *b, struct ga_error *err)
 {
 	if (ga_spec_check(s, err))

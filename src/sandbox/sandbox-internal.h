@@ -17,6 +17,7 @@ extern const char *const sandbox_brew_dirs[];
 /* Names in "/" that are symlinks into /usr on most systems and directories on others;
  * NULL-terminated, without the slash. */
 extern const char *const sandbox_root_names[];
+extern const char *const sandbox_fresh_dirs[];
 
 /* realpath(), or a copy of `path` where that fails. */
 char *sandbox_real(const char *path);

@@ -8,30 +8,6 @@
 #include "ga/base/sha.h"
 #include "sandbox-internal.h"
 
-/* Of /nix and /gnu only what programs run from: beside it are the daemons' sockets, and a read-only
- * mount does not prevent connecting to one. */
-const char *const sandbox_system_dirs[] = {
-	"/usr", "/etc", "/opt", "/nix/store", "/nix/var/nix/profiles", "/gnu/store", "/snap", NULL,
-};
-
-/* Only these, because beside them are databases and configuration, and /home/linuxbrew may be
- * somebody's home. */
-const char *const sandbox_brew_dirs[] = {
-	"/home/linuxbrew/.linuxbrew/bin", "/home/linuxbrew/.linuxbrew/sbin",
-	"/home/linuxbrew/.linuxbrew/lib", "/home/linuxbrew/.linuxbrew/libexec",
-	"/home/linuxbrew/.linuxbrew/opt", "/home/linuxbrew/.linuxbrew/Cellar",
-	"/home/linuxbrew/.linuxbrew/include", "/home/linuxbrew/.linuxbrew/share",
-	"/home/linuxbrew/.linuxbrew/etc/ca-certificates",
-	"/home/linuxbrew/.linuxbrew/etc/openssl@3", NULL,
-};
-
-const char *const sandbox_root_names[] = { "bin", "sbin", "lib", "lib32", "lib64", "libx32", NULL };
-
-/* Directories that get a fresh mount, so that nothing of the host's shows. */
-static const char *const fresh_dirs[] = {
-	"/proc", "/dev", "/tmp", "/var/tmp", "/run", "/sys", NULL
-};
-
 void ga_shared_release(struct ga_shared *sh)
 {
 	free(sh->rel);
@@ -94,44 +70,11 @@ char *ga_spec_object_path(const char *host_dir)
 	return ga_strf(GA_ODB_INSIDE "/%s/objects", hex);
 }
 
-char *sandbox_real(const char *path)
-{
-	/* from malloc(), like the memory of the ga_ wrappers */
-	char *real = realpath(path, NULL);
-
-	return real ? real : ga_strdup(path);
-}
-
-const char *sandbox_shown_by(const struct ga_spec *s, const char *path)
-{
-	const char *dir = ga_path_within(path, sandbox_system_dirs);
-
-	if (!dir)
-		dir = ga_path_within(path, sandbox_brew_dirs);
-	if (!dir)
-		dir = ga_strv_above(&s->ro, path);
-	return dir ? dir : ga_strv_above(&s->rw, path);
-}
-
 static int refuse(struct ga_error *err, const char *what, const char *path, const char *why)
 {
 	cleanup_free char *q = ga_escape(path);
 
 	return ga_fail(err, GA_ESTART, "%s '%s' %s", what, q, why);
-}
-
-bool sandbox_is_system(const char *path)
-{
-	static const char *const more[] = { "/bin",   "/sbin", "/lib", "/lib32",
-					    "/lib64", "/boot", "/var", NULL };
-	const char *const *const tables[] = { sandbox_system_dirs, fresh_dirs, more };
-
-	for (size_t t = 0; t < GA_NELEMS(tables); t++)
-		for (size_t i = 0; tables[t][i]; i++)
-			if (ga_path_inside(tables[t][i], path))
-				return true;
-	return ga_path_inside(path, "/proc") || ga_path_inside(path, "/dev") ||
-	       ga_path_inside(path, "/sys");
 }
 
 static bool normal(const char *path)
@@ -222,18 +165,6 @@ static bool exists(const char *path)
 	return !access(path, F_OK);
 }
 
-bool sandbox_in_system(const char *path)
-{
-	for (size_t i = 0; sandbox_root_names[i]; i++) {
-		cleanup_free char *dir = ga_path_join("/", sandbox_root_names[i]);
-
-		if (ga_path_inside(path, dir))
-			return true;
-	}
-	return ga_path_within(path, sandbox_system_dirs) ||
-	       ga_path_within(path, sandbox_brew_dirs);
-}
-
 /* Is a mount there that shows the host's? */
 static bool is_mounted(const struct ga_spec *s, const char *path)
 {
@@ -243,7 +174,7 @@ static bool is_mounted(const struct ga_spec *s, const char *path)
 	    ga_strv_above(&s->rw, path))
 		return true;
 	return rel ? ga_strv_above(&s->tools, rel) != NULL
-		   : !ga_path_within(path, fresh_dirs) && sandbox_in_system(path);
+		   : !ga_path_within(path, sandbox_fresh_dirs) && sandbox_in_system(path);
 }
 
 bool sandbox_shows(const struct ga_spec *s, const char *path)

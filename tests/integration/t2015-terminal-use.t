@@ -273,7 +273,7 @@ test_that 'Ctrl-\\ d leaves a session that was started on a terminal, which runs
 		"$GIT_AGENT" start -q --name left -- sh ./script >../out &&
 	every_mode_is_undone &&
 	git agent list | grep "^left *running .*detached" &&
-	$pty mode=raw send="\n" expect="\e[?1049l" mode=cooked -- "$GIT_AGENT" attach left &&
+	$pty mode=raw expect="\e[?1049h" send="\n" expect="\e[?1049l" mode=cooked -- "$GIT_AGENT" attach left &&
 	git agent list | grep "^left *captured"
 '
 
