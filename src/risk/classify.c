@@ -232,12 +232,12 @@ static void look_at_aliases(struct ga_look *k)
 {
 	const char *path = k->c->path;
 
-	for (size_t n = 1; k->n_aliases && n <= strlen(path); n++) {
+	for (size_t n = 1; k->aliases.n && n <= strlen(path); n++) {
 		if (path[n] && path[n] != '/')
 			continue;
-		for (int32_t i = ga_strmap_first(&k->alias_targets, path, n); i >= 0;
-		     i = k->alias_targets.nodes[i].next)
-			look_at_alias(k, &k->aliases[k->alias_targets.nodes[i].value],
+		for (int32_t i = ga_strmap_first(&k->aliases.targets, path, n); i >= 0;
+		     i = k->aliases.targets.nodes[i].next)
+			look_at_alias(k, &k->aliases.v[k->aliases.targets.nodes[i].value],
 				      path + n + (path[n] == '/'));
 	}
 }
@@ -314,26 +314,37 @@ static void look_at(struct ga_look *k, const struct ga_change *c, struct ga_flag
 	make_flags(k, ret);
 }
 
-/* Have `k` use these facts. Returns the index that had to be made for them, which the caller frees,
- * or NULL. */
-static struct ga_fact_index *know(struct ga_look *k, const struct ga_reach *h,
-				  const struct ga_fact_index *index)
+/* Have `k` use these facts. */
+static void know(struct ga_look *k, const struct ga_reach *h, const struct ga_fact_index *index)
 {
 	struct ga_fact_index *own = index ? NULL : ga_fact_index_new(h);
 
-	k->facts[k->n_facts++] = (struct ga_known_facts){ h, own ? own : index };
-	return own;
+	k->facts[k->n_facts++] = (struct ga_known_facts){ h, own ? own : index, own };
+}
+
+static void know_host(struct ga_look *k)
+{
+	const struct ga_host_facts *h = k->host;
+
+	if (!h || !h->matcher)
+		k->own = ga_rules_matcher();
+	k->matcher = k->own ? k->own : h->matcher;
+	if (h)
+		know(k, &h->reach, h->index);
 }
 
 static void look_release(struct ga_look *k)
 {
-	ga_strmap_release(&k->required);
-	ga_strv_release(&k->required_keys);
-	ga_look_aliases_release(k);
+	ga_strmap_release(&k->required.map);
+	ga_strv_release(&k->required.names);
+	ga_aliases_release(&k->aliases);
 	ga_look_filtered_release(k);
 	ga_sieve_free(k->sieve);
 	ga_deps_lock_free(k->lock);
 	ga_secret_names_free(k->secrets);
+	for (size_t i = 0; i < k->n_facts; i++)
+		ga_fact_index_free(k->facts[i].own);
+	ga_matcher_free(k->own);
 	free(k->v);
 }
 
@@ -346,26 +357,17 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 		.changes = changes,
 	};
 	cleanup_reach struct ga_reach nested = GA_REACH_INIT;
-	struct ga_matcher *own = h && h->matcher ? NULL : ga_rules_matcher();
-	struct ga_fact_index *index[2] = { NULL, NULL };
 
-	if (ga_reach_envrc(r, changes, &nested, err)) {
-		ga_matcher_free(own);
+	if (ga_reach_envrc(r, changes, &nested, err))
 		return -1;
-	}
-	k.matcher = h && h->matcher ? h->matcher : own;
-	if (h)
-		index[0] = know(&k, &h->reach, h->index);
-	index[1] = know(&k, &nested, NULL);
+	know_host(&k);
+	know(&k, &nested, NULL);
 	ga_look_aliases(&k);
 	for (size_t i = 0; i < changes->n; i++)
 		look_at(&k, &changes->v[i], ret);
 	ga_find_collisions(&k, ret);
 	ga_find_whole(&k, ret);
 	ga_flags_sort(ret);
-	ga_fact_index_free(index[0]);
-	ga_fact_index_free(index[1]);
-	ga_matcher_free(own);
 	return 0;
 }
 
@@ -375,10 +377,8 @@ void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 	const struct ga_change c = { .path = (char *)(uintptr_t)path };
 	cleanup_(look_release) struct ga_look k = { .host = h, .c = &c };
 	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
-	struct ga_matcher *own = h && h->matcher ? NULL : ga_rules_matcher();
-	struct ga_fact_index *index = h ? know(&k, &h->reach, h->index) : NULL;
 
-	k.matcher = h && h->matcher ? h->matcher : own;
+	know_host(&k);
 	ga_name_fold(&folded, path);
 	k.folded = folded.ptr;
 	k.base = ga_path_base(folded.ptr);
@@ -389,6 +389,4 @@ void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 	look_at_facts(&k);
 	ga_look_names(&k);
 	make_flags(&k, ret);
-	ga_fact_index_free(index);
-	ga_matcher_free(own);
 }

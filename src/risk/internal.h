@@ -22,34 +22,42 @@ struct ga_look {
 	struct ga_repo *repo;
 	const struct ga_host_facts *host; /* NULL: none */
 	const struct ga_matcher *matcher;
+	struct ga_matcher *own;          /* `matcher` if the host's facts have none, or NULL */
 	struct ga_secret_names *secrets; /* by ga_look_secrets() */
 	const struct ga_oid *old_tree, *new_tree;
 	const struct ga_changes *changes;
 	struct ga_known_facts {
 		const struct ga_reach *h; /* the host's, and that of nested .envrc files */
 		const struct ga_fact_index *index;
+		struct ga_fact_index *own; /* `index` if it was made for this, or NULL */
 	} facts[2];
 	size_t n_facts;
-	struct ga_alias {
-		char *link, *target; /* paths, owned */
-	} *aliases;                  /* links whose names rules cover (alias.c) */
-	size_t n_aliases, cap_aliases;
-	struct ga_strmap alias_targets; /* target -> index in `aliases` */
+	struct ga_aliases {
+		struct ga_alias {
+			char *link, *target;  /* paths, owned */
+		} *v;
+		size_t n, cap;
+		struct ga_strmap targets; /* target -> index in `v` */
+	} aliases;                        /* links whose names rules cover (alias.c) */
 
 	const struct ga_change *c;
 	const char *folded; /* of c->path */
 	const char *base;   /* last component of `folded` */
 	/* About all changes together: filled when first needed, or counted as changes are looked
 	 * at. */
-	struct ga_strmap required; /* Python packages that the new tree requires ... */
-	struct ga_strv required_keys; /* ... and their names, which its keys point into */
-	bool required_listed;
+	struct ga_required {
+		struct ga_strmap map;  /* Python packages that the new tree requires ... */
+		struct ga_strv names;  /* ... and their names, which its keys point into */
+		bool listed;
+	} required;
 	struct ga_filter_rules *filter_rules[3]; /* one for each tree's attributes (filtered.c) */
 	struct ga_deps_lock *lock; /* deps.c */
 	struct ga_sieve *sieve;    /* for the words that are searched for in added lines (text.c) */
 	size_t configs;            /* texts that git has parsed (known-git.c) */
-	uint64_t added_bytes;
-	size_t added_lines;
+	struct {
+		uint64_t bytes;
+		size_t lines;
+	} added;
 	/* About the current change again. */
 	bool has_nul;       /* a version has a NUL, where readers might stop: never lower a rule */
 	bool link_covered;  /* a high or critical path rule covers this very path */
@@ -101,7 +109,7 @@ void ga_look_forget(struct ga_look *k);
 
 /* alias.c: find links in the old tree, and changed ones, that give files other paths. */
 void ga_look_aliases(struct ga_look *k);
-void ga_look_aliases_release(struct ga_look *k);
+void ga_aliases_release(struct ga_aliases *a);
 
 void ga_look_names(struct ga_look *k);      /* names.c */
 void ga_look_link(struct ga_look *k);       /* links.c */

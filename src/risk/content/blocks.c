@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "risk/known.h"
+#include "risk/content.h"
 
 enum { DEPTH_MAX = 16 };
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "risk/text.h"
+#include "risk/content.h"
 
 enum { JOINED_LINES = 8, JOINED_MAX = 8192, GRAMS = 1 << 14, PATTERNS_MAX = 1024 };
 

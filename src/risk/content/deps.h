@@ -6,7 +6,7 @@
 #ifndef GA_RISK_DEPS_H
 #define GA_RISK_DEPS_H
 
-#include "risk/known.h"
+#include "risk/content.h"
 
 struct ga_dep {
 	char *name;

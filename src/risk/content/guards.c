@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "risk/text.h"
+#include "risk/content.h"
 
 enum { FOUND_MAX = 1000, COMMAND_MAX = 4096, LOOKED_MAX = 20000 };
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "risk/known.h"
+#include "risk/content.h"
 
 /* Say which of the words were added, in upper or lower case. */
 static void say_words(const struct ga_known *f, const char *rule, enum ga_severity s,

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "risk/known.h"
+#include "risk/content.h"
 
 /* ---- VS Code ------------------------------------------------------------------ */
 

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "risk/known.h"
+#include "risk/content.h"
 
 /* ---- environment files -------------------------------------------------------------- */
 

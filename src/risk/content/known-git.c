@@ -9,7 +9,7 @@
 #include "ga/base/quote.h"
 #include "ga/repo/configfile.h"
 #include "ga/secret/secret.h"
-#include "risk/known.h"
+#include "risk/content.h"
 
 enum { IGNORE_LINES = 512, CONFIGS_MAX = 200 };
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "risk/known.h"
+#include "risk/content.h"
 
 void ga_known_json_release(json_t **j)
 {

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "risk/known.h"
+#include "risk/content.h"
 
 enum { LIST_SHOWN = 5 };
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "risk/known.h"
+#include "risk/content.h"
 
 /* Are all outputs in forms that are shown as they are, not run or rendered by the page? */
 static bool is_plain_output(const json_t *outputs)

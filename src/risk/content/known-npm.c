@@ -4,7 +4,7 @@
  */
 
 #include "ga/base/quote.h"
-#include "risk/known.h"
+#include "risk/content.h"
 
 static void fire_value(struct ga_look *k, const char *where, const char *key, const json_t *value)
 {

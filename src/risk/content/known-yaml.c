@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "ga/config/yaml.h"
-#include "risk/known.h"
+#include "risk/content.h"
 
 /* ---- expressions ----------------------------------------------------------------- */
 

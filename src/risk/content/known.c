@@ -2,7 +2,7 @@
  *
  * Which files are of which known kind.
  */
-#include "risk/known.h"
+#include "risk/content.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "risk/text.h"
+#include "risk/content.h"
 
 /* Does it have words that ask for something to be done, concealed or overridden? */
 static bool is_directive(const char *text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "risk/text.h"
+#include "risk/content.h"
 
 #include <ctype.h>
 #include <string.h>

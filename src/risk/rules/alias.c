@@ -64,9 +64,9 @@ static void add_link(struct search *s, const char *path, const struct ga_entry *
 	target = end_of(s, path, link);
 	if (!target)
 		return;
-	GA_GROW(k->aliases, k->n_aliases, k->cap_aliases);
-	ga_strmap_add(&k->alias_targets, target, strlen(target), (uint32_t)k->n_aliases);
-	k->aliases[k->n_aliases++] = (struct ga_alias){ga_strdup(path), target};
+	GA_GROW(k->aliases.v, k->aliases.n, k->aliases.cap);
+	ga_strmap_add(&k->aliases.targets, target, strlen(target), (uint32_t)k->aliases.n);
+	k->aliases.v[k->aliases.n++] = (struct ga_alias){ ga_strdup(path), target };
 }
 
 static void look_through(struct search *s, const struct ga_oid *tree, int depth)
@@ -110,12 +110,12 @@ void ga_look_aliases(struct ga_look *k)
 	ga_look_forget(k);
 }
 
-void ga_look_aliases_release(struct ga_look *k)
+void ga_aliases_release(struct ga_aliases *a)
 {
-	for (size_t i = 0; i < k->n_aliases; i++) {
-		free(k->aliases[i].link);
-		free(k->aliases[i].target);
+	for (size_t i = 0; i < a->n; i++) {
+		free(a->v[i].link);
+		free(a->v[i].target);
 	}
-	free(k->aliases);
-	ga_strmap_release(&k->alias_targets);
+	free(a->v);
+	ga_strmap_release(&a->targets);
 }
