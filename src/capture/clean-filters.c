@@ -215,8 +215,8 @@ const char *const *clean_command(struct clean *cl, const char *const *args)
 int clean_git(struct clean *cl, const char *const *args, const struct ga_buf *in,
 	      struct ga_buf *out, int out_fd, struct ga_error *err)
 {
-	struct inside x = INSIDE(.args = clean_command(cl, args), .env = (const char *const *)cl->env.v,
-				 .in = in, .out = out);
+	struct inside x = INSIDE(.args = clean_command(cl, args), .in = in, .out = out,
+				 .env = (const char *const *)cl->env.v);
 
 	x.out_fd = out_fd;
 	return run_inside_ok(cl->c, &x, err);

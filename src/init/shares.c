@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Announced calls that meet a mount. Which mounts are shared directories is for the supervisor to
- * say, and only it can remove one (src/run/shares.c): a question and an order over the control
- * socket. A mount is named by its device number, never by a path, and nothing else goes out.
+ * say, and only it can remove one (src/run/control/shares.c): a question and an order over the
+ * control socket. A mount is named by its device number, never by a path, and nothing else goes
+ * out.
  *
  * What a program writes into the directory while it is being removed would be lost. So write
  * permission is taken from it first, and then nothing may be in it.

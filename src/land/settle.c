@@ -84,7 +84,8 @@ static int settle_landing(const struct landing *l, struct record *rec, enum land
 	struct ga_oid made;
 	int rc, before;
 
-	if (rec->phase == RECORD_MOVING ? land_is_merging(gitdir, rec) : land_is_left(gitdir, rec)) {
+	if (rec->phase == RECORD_MOVING ? land_is_merging(gitdir, rec)
+					: land_is_left(gitdir, rec)) {
 		rec->phase = RECORD_HANDED_OVER;
 		return record_save(l->repo, rec, err);
 	}

@@ -47,7 +47,7 @@ size_t on_end_strip(struct on_end *e, const char *in, size_t n, char *out);
 /* There: print it, if the request asks for one. */
 void on_end_print(const json_t *request, int status);
 
-/* ---- there (serve.c, slurm-job.c, slurm.c, depot.c) ------------------------------------------- */
+/* ---- there (serve.c, slurm-job.c, slurm.c, depot.c) ------------------------------------------ */
 
 struct depot {
 	json_t *request;   /* what is asked for, what came on standard input, what is answered */

@@ -138,7 +138,8 @@ static json_t *ask(struct ga_error *err)
 
 	ga_strv_push_many(&words, "squeue", "--noheader", "--format=%j|%T|%r", NULL);
 	ga_strv_pushf(&words, "--user=%u", (unsigned)geteuid());
-	if (depot_run(&words, DEPOT_RUN(.out_max = SQUEUE_MAX, .timeout_ms = SQUEUE_MS), &out, err)) {
+	if (depot_run(&words, DEPOT_RUN(.out_max = SQUEUE_MAX, .timeout_ms = SQUEUE_MS), &out,
+		      err)) {
 		json_decref(ret);
 		return NULL;
 	}

@@ -68,7 +68,7 @@ void ga_gather_reached(struct ga_gather *g, const struct ga_source *s, enum ga_r
 const char *ga_gather_below(const struct ga_gather *g, const char *path);
 /* Directories that a path may be relative to: the top, the script's, and those it changes to. */
 void ga_gather_places(const struct ga_source *s, struct ga_strv *ret);
-/* Queue a file to be read: `path` is relative to the top, or absolute and outside of the project. */
+/* Queue a file to be read: `path` is relative to the top, or absolute and outside the project. */
 void ga_gather_queue(struct ga_gather *g, const struct ga_source *s, const char *path);
 /* The tracked files that match, and those where it may be relative to. */
 int ga_gather_matching(struct ga_gather *g, const struct ga_source *s, const char *pattern,

@@ -151,7 +151,8 @@ void ga_gather_path(struct ga_gather *g, const struct ga_source *s, const char *
 		rest = more;
 	}
 	if (ga_gather_below(g, at.ptr))
-		ga_gather_reached(g, s, dir ? GA_REACH_BELOW : GA_REACH_FILE, ga_gather_below(g, at.ptr));
+		ga_gather_reached(g, s, dir ? GA_REACH_BELOW : GA_REACH_FILE,
+				  ga_gather_below(g, at.ptr));
 }
 
 void ga_gather_queue(struct ga_gather *g, const struct ga_source *s, const char *path)

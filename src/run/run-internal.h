@@ -126,6 +126,13 @@ bool run_log_line(const struct ga_sandbox *sb, struct ga_buf *ret);
 /* run_recv() with a descriptor, the master of a pty, which becomes the caller's; -1: none came. */
 int run_recv_fd(struct ga_sandbox *sb, struct ga_ctl_msg *m, int *ret_fd, struct ga_error *err);
 
+/* ---- session-open.c */
+
+struct run_terminal;
+/* Open a pty of the sandbox with the settings and size of the caller's terminal. */
+int run_pty_open(struct ga_sandbox *sb, struct ga_live *live, const struct run_terminal *t,
+		 int *ret_master, int *ret_slave, struct ga_error *err);
+
 /* ---- terminal.c: the caller's terminal */
 
 struct run_terminal {

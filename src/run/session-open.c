@@ -90,9 +90,8 @@ static int open_nowhere(struct session *s, struct ga_error *err)
 	return out->to < 0 ? ga_fail_errno(err, GA_ESTART, errno, "cannot open '/dev/null'") : 0;
 }
 
-/* Open a pty of the sandbox with the settings and size of the caller's terminal. */
-static int open_pty(struct ga_sandbox *sb, struct ga_live *live, const struct run_terminal *t,
-		    int *ret_master, int *ret_slave, struct ga_error *err)
+int run_pty_open(struct ga_sandbox *sb, struct ga_live *live, const struct run_terminal *t,
+		 int *ret_master, int *ret_slave, struct ga_error *err)
 {
 	cleanup_close int master = run_ask_pty(sb, live, err), slave = -1;
 	struct termios tio;
@@ -115,7 +114,7 @@ static int open_pty(struct ga_sandbox *sb, struct ga_live *live, const struct ru
 
 static int open_tty(struct session *s, int *ret_slave, struct ga_error *err)
 {
-	if (open_pty(s->sb, s->live, &s->term, &s->master, ret_slave, err))
+	if (run_pty_open(s->sb, s->live, &s->term, &s->master, ret_slave, err))
 		return -1;
 	s->streams[IN].to = s->master;
 	s->streams[IN].sink = &s->typed;

@@ -14,7 +14,7 @@ table=$(awk -F' *[|] *' '
 	$2 ~ /^UP-[A-Z]+$/ { for (i = 3; i < NF; i++) print $2 "/" base[i] "|" $i }' docs/capture.md)
 in_real=$(sed -n 's,^\(UP-[A-Z]*/BASE-[A-Z]*|[^|]*\)|.*,\1,p' $real)
 in_hand=$(sed -n 's,^.*{ "\(UP-[A-Z]*/BASE-[A-Z]*\)"\, "\([^"]*\)" }.*,\1|\2,p' $hand)
-tags=$(grep -ohE '\[UP-[A-Z]+/BASE-[A-Z]+\]' src/capture/upper*.c | tr -d '[]' | sed 's/-ANY/-*/g' | sort -u)
+tags=$(grep -ohE '\[UP-[A-Z]+/BASE-[A-Z]+\]' src/capture/upper/upper*.c | tr -d '[]' | sed 's/-ANY/-*/g' | sort -u)
 
 result 'there is a table, with 15 kinds over 7' "$(
 	[ "$(echo "$table" | grep -c .)" = 105 ] || echo "$table" | grep -c .
@@ -83,7 +83,7 @@ result 'a tag in the code is of a cell' "$(
 
 result 'what does not depend on the base is tagged where it is decided, too' "$(
 	listed=$(sed -n '/^| tag |/,/^$/s/^| \([a-z]*\) | .*/\1/p' docs/capture.md | grep -vx tag | sort)
-	tagged=$(grep -hE '/[*]|^[[:space:]]*[*] ' src/capture/upper*.c | grep -oE ' \[[a-z]+\]' | tr -d ' []' |
+	tagged=$(grep -hE '/[*]|^[[:space:]]*[*] ' src/capture/upper/upper*.c | grep -oE ' \[[a-z]+\]' | tr -d ' []' |
 		sort -u)
 	[ -n "$listed" ] && [ "$listed" = "$tagged" ] || printf '%s\n' "$listed" against "$tagged"
 )"

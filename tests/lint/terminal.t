@@ -9,7 +9,7 @@ cd "${TEST_SRCDIR:?}" || exit 1
 
 # kind, name and verdict of each row; rows with the same three count once
 coded=$(sed -n 's/^	{ GA_TERM_\([A-Z0-9]*\), "\([^"]*\)", GA_TERM_\([A-Z]*\),.*/\1 \2 \3/p' \
-	src/run/termfilter-rules.c | awk '!seen[$0]++')
+	src/run/terminal/termfilter-rules.c | awk '!seen[$0]++')
 documented=$(sed 's/\\|//g' docs/terminal.md | awk -F' *[|] *' '
 	$3 != "" && ($5 == "passes" || $5 == "dropped" || $5 == "replaced" || $5 == "asks") {
 	sub(/^control$/, "CONTROL", $2); sub(/^ESC k$/, "TITLE", $2)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "repo-support.h"
 
-#include "../../src/repo/gitdir-internal.h"
+#include "../../src/repo/gitdir/gitdir-internal.h"
 #include "ga/base/path.h"
 #include "ga/repo/gitdir.h"
 #include "ga/repo/pool.h"

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the agent committed, as a list of heads, and notes on what of it cannot be kept.
+ */
+#include <string.h>
+
+#include "capture/capture-internal.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+
+#define MAX_NAMED 10    /* branches in notes that cannot be kept */
+
+bool clashes_with_head(const struct capture *c, const char *name)
+{
+	for (size_t i = 0; i < c->git.heads.n; i++)
+		if (ga_path_inside(name, c->git.heads.v[i].name) ||
+		    ga_path_inside(c->git.heads.v[i].name, name))
+			return true;
+	return false;
+}
+
+size_t agent_tips(struct capture *c, struct ga_oid **ret)
+{
+	size_t n = 0;
+
+	if (!ga_oid_is_zero(&c->git.head) && !ga_oid_equal(&c->git.head, &c->base.agent))
+		ret[n++] = &c->git.head;
+	if (!ga_oid_is_zero(&c->git.stash))
+		ret[n++] = &c->git.stash;
+	for (size_t i = 0; i < c->git.heads.n; i++)
+		ret[n++] = &c->git.heads.v[i].oid;
+	return n;
+}
+
+void note_unkept(struct capture *c, const char *note)
+{
+	ga_strv_push(&c->notes, note);
+	ga_strv_push(&c->unkept, note);
+}
+
+/* Go on without the agent's history: only that is lost by a refusal. */
+void refuse_history(struct capture *c, const char *reason)
+{
+	cleanup_buf struct ga_buf q = GA_BUF_INIT;
+	cleanup_free char *note = NULL;
+
+	ga_quote_add(&q, reason, strlen(reason));
+	note = ga_strf("the agent's commits were not taken (%s): " ONE_COMMIT, q.ptr);
+	note_unkept(c, note);
+	c->git.unread = true;
+	c->git.head = (struct ga_oid){ { 0 } };
+}
+
+char *id_and_name(const char *line, size_t n, struct ga_oid *ret)
+{
+	return n > GA_OID_HEXSZ + 1 && ga_oid_parse(line, GA_OID_HEXSZ, ret) &&
+	       line[GA_OID_HEXSZ] == ' ' ?
+	       ga_strndup(line + GA_OID_HEXSZ + 1, n - GA_OID_HEXSZ - 1) : NULL;
+}
+
+/* Can this branch be kept as a ref of the session, beside those kept so far? A packed-refs file
+ * written by hand can have a name twice, or one that is a directory of another, which no ref
+ * transaction accepts. */
+static bool can_keep(const struct capture *c, const char *name)
+{
+	cleanup_free char *ref = ga_session_ref(c->s, name);
+
+	return ga_ref_name_ok(ref) && !clashes_with_head(c, name);
+}
+
+void keep_head(struct capture *c, const char *name, const struct ga_oid *oid, size_t *odd)
+{
+	const char *branch = ga_path_below(name, "heads");
+	const char *other = ga_path_below(name, "others");
+	cleanup_free char *q = NULL, *note = NULL;
+
+	if (can_keep(c, name)) {
+		ga_refs_add(&c->git.heads, name, oid);
+		return;
+	}
+	/* so what an earlier capture kept of it is not removed */
+	c->git.unread = true;
+	if ((*odd)++ >= MAX_NAMED)
+		return;
+	q = ga_quote(branch ? branch : other);
+	note = ga_strf("the agent's %s %s has a name that cannot be kept",
+		       branch ? "branch" : "ref", q);
+	note_unkept(c, note);
+}
+
+void note_rest(struct capture *c, const char *odd_what, size_t odd, const char *what, size_t more)
+{
+	if (odd > MAX_NAMED) {
+		cleanup_free char *note = ga_strf("%zu more of the agent's %s have names that "
+						  "cannot be kept", odd - MAX_NAMED, odd_what);
+
+		note_unkept(c, note);
+		/* the note itself counts for one */
+		c->unkept_more += odd - MAX_NAMED - 1;
+	}
+	if (more) {
+		cleanup_free char *note = ga_strf("%zu more %s stay in the session", more, what);
+
+		ga_strv_take(&c->notes, limit_met(c, GA_LIMIT_BRANCHES, note));
+	}
+}
+
+char *what_is(const struct capture *c, const struct ga_oid *tip)
+{
+	for (size_t i = 0; i < c->git.heads.n; i++) {
+		const char *branch = ga_path_below(c->git.heads.v[i].name, "heads");
+		const char *other = ga_path_below(c->git.heads.v[i].name, "others");
+		cleanup_free char *q = NULL;
+
+		if (tip != &c->git.heads.v[i].oid)
+			continue;
+		q = ga_quote(branch ? branch : other);
+		return ga_strf(branch ? "the agent's branch %s"
+				      : "what the agent committed on no branch (%s)", q);
+	}
+	return ga_strdup(tip == &c->git.stash ? "the agent's stash"
+					  : "the history that the agent left");
+}
+
+void forget_zero_heads(struct capture *c)
+{
+	struct ga_refs *l = &c->git.heads;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (ga_oid_is_zero(&l->v[i].oid))
+			free(l->v[i].name);
+		else
+			l->v[kept++] = l->v[i];
+	l->n = kept;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What becomes a blob: regular files and symlinks of an upper layer.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include "ga/base/quote.h"
+#include "ga/repo/import.h"
+#include "ga/sys/fd.h"
+#include "capture/upper-internal.h"
+
+#define SMALL_FILE (1u << 20) /* up to this size, read into memory */
+/* For files that git itself reads from trees: the greatest size of one, and about how many git is
+ * asked. A genuine one has some kilobytes, and a vendored tree has some hundred of them. */
+#define GITS_FILE ((uint64_t)16 << 20)
+#define MAX_JUDGED 1000
+
+/* Does the path count as tracked? What the base has does, unless the agent's commits dropped it
+ * (`git rm --cached`): then it is untracked for `git add`, too. */
+static bool counts(const struct walk *w, const struct walk_item *it)
+{
+	const struct ga_entry *e = w->o->tracked ? &it->tracked : &it->base;
+
+	/* a submodule counts, too: a file in its place changes it */
+	return entry_is_content(e) || e->mode == GA_MODE_GITLINK;
+}
+
+static int read_small(int fd, size_t size, struct ga_buf *out)
+{
+	ga_buf_clear(out);
+	for (;;) {
+		char *at = ga_buf_reserve(out, size + 1 - out->len);
+		ssize_t n = read(fd, at, size + 1 - out->len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		out->len += (size_t)n;
+		out->ptr[out->len] = '\0';
+		if (!n || out->len > size)
+			return 0;
+	}
+}
+
+static const struct ga_entry *cleaned(const struct walk *w)
+{
+	ssize_t at = w->o->cleaned_paths ? ga_strv_find(w->o->cleaned_paths, w->path.ptr) : -1;
+
+	return at < 0 ? NULL : &w->o->cleaned_entries[at];
+}
+
+/* [limit]: decided by the size from stat, before a byte is read; for a sparse file that includes
+ * its holes ([UP-SPARSE/BASE-ANY]). */
+static bool over_limit(struct walk *w, const struct stat *st)
+{
+	uint64_t size = (uint64_t)st->st_size;
+
+	if (size <= w->limits->file_size && size <= w->limits->total_size - w->bytes) {
+		w->bytes += size;
+		return false;
+	}
+	if (size > w->limits->file_size)
+		walk_limit(w, GA_LIMIT_FILE_SIZE,
+			   "is larger than a file may be, and stays in the session", 1, size);
+	else
+		walk_limit(w, GA_LIMIT_TOTAL_SIZE,
+			   "would make more than may be captured in all, and stays in the session",
+			   1, size);
+	return true;
+}
+
+static int read_whole(struct walk *w, int fd, const struct stat *st)
+{
+	cleanup_free char *q = NULL;
+
+	if (!read_small(fd, (size_t)st->st_size, &w->data))
+		return 0;
+	q = ga_escape(w->path.ptr);
+	return ga_fail_errno(w->err, GA_EFATAL, errno, "cannot read '%s' of the upper layer", q);
+}
+
+/* [refused]: with this in a tree, `git fsck` would report it as broken, and many servers would
+ * reject a push of it. */
+static int refuse(struct walk *w, const struct walk_item *it, const char *why)
+{
+	cleanup_free char *q = ga_quote(w->path.ptr);
+
+	walk_left(w, GA_LEFT_REFUSED, 1, (uint64_t)it->st.st_size);
+	if (w->refused++ < LIMITS_NAMED)
+		ga_strv_pushf(&w->res->notes,
+			      "%s: git refuses it, and it stays in the session (%s)", q, why);
+	return 1;
+}
+
+/* [refused]: libgit2 says that this object was made to collide with another one, and git would not
+ * read it. Any other failure is an error. */
+static int refuse_collision(struct walk *w, const struct walk_item *it)
+{
+	if (!ga_saw_collision())
+		return -1;
+	ga_error_release(w->err);
+	return refuse(w, it, "it was made to have the id of another one");
+}
+
+/* Add the blob of an open regular file. Returns 1 if the file stays behind. */
+static int take_blob(struct walk *w, int fd, const struct walk_item *it, struct ga_oid *ret)
+{
+	const struct ga_entry *clean = cleaned(w);
+	int rc;
+
+	if (clean) {
+		*ret = clean->oid;
+		return 0;
+	}
+	if (it->st.st_size > SMALL_FILE) {
+		rc = ga_pack_add_blob_fd(w->pack, fd, (uint64_t)it->st.st_size, w->o->running,
+					 ret, w->err);
+		return rc ? refuse_collision(w, it) : 0;
+	}
+	if (read_whole(w, fd, &it->st))
+		return -1;
+	rc = ga_pack_add_blob(w->pack, w->data.ptr, w->data.len, ret, w->err);
+	return rc ? refuse_collision(w, it) : 0;
+}
+
+/* Ask git about the content in `w->data`, once for each content. */
+static int judge(struct walk *w, const struct walk_item *it, const struct ga_oid *oid)
+{
+	struct ga_oidmap *judged = &w->judged[ga_name_means_gitmodules(it->name)];
+	cleanup_free char *why = NULL;
+	size_t bad;
+	int rc;
+
+	if (ga_oidmap_get(judged, oid, &bad))
+		return bad ? refuse(w, it, "as another one with the same content") : 0;
+	if (judged->n >= MAX_JUDGED)
+		return refuse(w, it, "there are too many files of such a name");
+	rc = ga_import_judge_file(w->repo, it->name, w->data.ptr, w->data.len, &why, w->err);
+	if (rc < 0)
+		return -1;
+	(void)ga_oidmap_add(judged, oid, rc == 1);
+	return rc ? refuse(w, it, why) : 0;
+}
+
+/* Add the blob of a file that git itself reads from trees. Returns 1 if the file stays behind. */
+static int take_gits(struct walk *w, int fd, const struct walk_item *it, struct ga_oid *ret)
+{
+	const struct ga_entry *clean = cleaned(w);
+	struct ga_oid oid;
+	int rc;
+
+	ga_buf_clear(&w->data);
+	if ((uint64_t)it->st.st_size > GITS_FILE)
+		rc = 1;
+	else if (clean)
+		rc = ga_blob_read(w->repo, &clean->oid, GITS_FILE, &w->data, w->err);
+	else
+		rc = read_whole(w, fd, &it->st);
+	if (rc)
+		return rc < 0 ? -1 : refuse(w, it, "it is too long for one of its name");
+	if (ga_blob_id_of(w->data.ptr, w->data.len, &oid, w->err))
+		return refuse_collision(w, it);
+	/* content that is tracked already was the user's, or came with the agent's commits, which
+	 * were checked */
+	if (!ga_oid_equal(&oid, &it->base.oid) && !ga_oid_equal(&oid, &it->tracked.oid) &&
+	    ga_import_minds_file(it->name, w->data.ptr, w->data.len)) {
+		rc = judge(w, it, &oid);
+		if (rc)
+			return rc;
+	}
+	return ga_pack_add_blob(w->pack, w->data.ptr, w->data.len, ret, w->err);
+}
+
+/* [UP-MODE/BASE-REG] [UP-MODE/BASE-EXE]: of a file's mode only the owner's executable bit is kept.
+ * With core.fileMode off not even that is: the tracked mode stays. */
+static uint32_t file_mode(const struct walk *w, const struct walk_item *it)
+{
+	const struct ga_entry *known = entry_is_content(&it->tracked) ? &it->tracked : &it->base;
+
+	if (w->o->filemode)
+		return it->st.st_mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE;
+	return known->mode == GA_MODE_EXEC ? GA_MODE_EXEC : GA_MODE_FILE;
+}
+
+/* Add the blob of a symlink. Returns 1 if it is gone, or stays behind. */
+static int take_link(struct walk *w, const struct walk_dir *d, const struct walk_item *it,
+		     struct ga_oid *ret)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(d->fd, it->name, target, sizeof(target));
+
+	if (n < 0 && errno == ENOENT)
+		return 1; /* as in open_file() */
+	if (n < 0 && errno == EINVAL) { /* [unreadable]: something else since it was looked at */
+		walk_left(w, GA_LEFT_UNREADABLE, 1, 0);
+		return 1;
+	}
+	if (n < 0)
+		return ga_fail_path(w->err, errno, "read the link", w->path.ptr);
+	return ga_pack_add_blob(w->pack, target, (size_t)n, ret, w->err);
+}
+
+/* Record what a tree cannot express about a changed file. */
+static void note_inode(struct walk *w, const struct stat *st)
+{
+	if (S_ISREG(st->st_mode) && (st->st_mode & (S_ISUID | S_ISGID)))
+		ga_strv_push(&w->res->set_id, w->path.ptr);
+	if (S_ISREG(st->st_mode) && st->st_nlink > 1)
+		ga_strv_push(&w->res->linked, w->path.ptr);
+}
+
+static int add_content(struct walk *w, const struct walk_item *it, const struct ga_entry *new)
+{
+	/* [UP-REG/BASE-DIR] [UP-LNK/BASE-DIR], and the same for the other kinds that are no
+	 * directory */
+	if (it->base.mode == GA_MODE_TREE) {
+		static const struct ga_entry none = { 0 };
+
+		if (walk_removed(w, &it->base))
+			return -1;
+		(void)ga_changes_add(&w->res->changes, w->path.ptr, &none, new);
+		note_inode(w, &it->st);
+		return 0;
+	}
+	/* [UP-SAME/BASE-ANY]: copied up, touched, or written with the same content. Otherwise the
+	 * path has what it is now: [UP-REG/BASE-ANY] [UP-LNK/BASE-ANY] [UP-HARD/BASE-ANY]
+	 * [UP-CLOSED/BASE-ANY] [UP-OWNER/BASE-ANY] */
+	if (!ga_entry_equal(&it->base, new)) {
+		(void)ga_changes_add(&w->res->changes, w->path.ptr, &it->base, new);
+		note_inode(w, &it->st);
+	}
+	return 0;
+}
+
+/* git inside has no capabilities, so modes decide what it can open by name. */
+bool readable_inside(const struct walk_dir *d, const struct stat *st)
+{
+	return !d->closed && (st->st_mode & S_IRUSR);
+}
+
+static void list_file(struct walk *w, const struct walk_dir *d, const struct stat *st)
+{
+	struct ga_upper_files *l = w->list;
+
+	if (d->barred) {
+		ga_strv_push(&l->barred, w->path.ptr);
+		return;
+	}
+	if (d->unsure)
+		ga_strv_push(&l->unsure, w->path.ptr);
+	if (!readable_inside(d, st)) {
+		ga_strv_push(&l->closed, w->path.ptr);
+		return;
+	}
+	ga_strv_push(&l->open, w->path.ptr);
+	l->bytes += (uint64_t)st->st_size;
+}
+
+/* Open the regular file. Returns 1 if it stays behind or is a whiteout, either of which is dealt
+ * with here. */
+static int open_file(struct walk *w, const struct walk_dir *d, struct walk_item *it, int *ret)
+{
+	cleanup_close int fd = openat(d->fd, it->name, WALK_OPEN_FLAGS);
+	struct marks m;
+	bool odd, white;
+
+	if (fd < 0 && errno == ENOENT)
+		return 1; /* removed since it was listed, by an agent that is running */
+	if (fd < 0 || fstat(fd, &it->st) || !S_ISREG(it->st.st_mode)) {
+		walk_left(w, GA_LEFT_UNREADABLE, 1, (uint64_t)it->st.st_size); /* [unreadable] */
+		return 1;
+	}
+	read_marks(fd, &m);
+	white = m.whiteout && d->marks.xwhiteouts && !it->st.st_size;
+	odd = m.odd || m.opaque || m.xwhiteouts || (m.whiteout && !white);
+	marks_release(&m);
+	if (white) /* [UP-XWH/BASE-ANY] */
+		return walk_removed(w, &it->base) ? -1 : 1;
+	if (odd) { /* [planted] */
+		walk_note(w, "carries an overlay attribute that no session writes");
+		walk_left(w, GA_LEFT_UNREADABLE, 1, (uint64_t)it->st.st_size);
+		return 1;
+	}
+	*ret = ga_steal_fd(&fd);
+	return 0;
+}
+
+int walk_content(struct walk *w, const struct walk_dir *d, struct walk_item *it)
+{
+	cleanup_close int fd = -1;
+	bool is_file = S_ISREG(it->st.st_mode);
+	struct ga_entry new = { .mode = GA_MODE_LINK };
+	int rc;
+
+	if (!counts(w, it) &&
+	    (d->ignored || ga_ignore_check(&w->final, w->path.ptr, false) == GA_IGNORE_YES)) {
+		/* [ignored], [UP-ANY/BASE-IGN] */
+		walk_ignored(w, d->ignored, 1, is_file ? (uint64_t)it->st.st_size : 0, false);
+		return walk_removed(w, &it->base);
+	}
+	if (is_file) {
+		rc = open_file(w, d, it, &fd);
+		if (rc)
+			return rc < 0 ? -1 : 0;
+		if (over_limit(w, &it->st))
+			return 0;
+		new.mode = file_mode(w, it);
+	}
+	if (!w->pack) {
+		if (is_file)
+			list_file(w, d, &it->st);
+		return 0;
+	}
+	if (!is_file)
+		rc = take_link(w, d, it, &new.oid);
+	else if (ga_name_means_gitmodules(it->name) ||
+		 ga_name_means_gitattributes(it->name))
+		rc = take_gits(w, fd, it, &new.oid);
+	else
+		rc = take_blob(w, fd, it, &new.oid);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	return add_content(w, it, &new);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Paths that the walk over the upper does not meet, since the agent changed only its index there.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/base/path.h"
+#include "ga/sys/fd.h"
+#include "capture/upper-internal.h"
+
+/* Is what lies beneath the upper visible at `path`? A whiteout, a file or a symlink on the way
+ * hides it, and so does an opaque directory. */
+static bool shows_through(int upper, const char *path)
+{
+	cleanup_close int at = fcntl(upper, F_DUPFD_CLOEXEC, 3);
+	const char *p = path, *slash;
+	struct stat st;
+
+	for (; at >= 0 && (slash = strchr(p, '/')); p = slash + 1) {
+		cleanup_free char *name = ga_strndup(p, (size_t)(slash - p));
+		int next = openat(at, name, WALK_OPEN_FLAGS | O_DIRECTORY);
+		struct marks m;
+
+		if (next < 0)
+			return errno == ENOENT;
+		(void)close(at);
+		at = next;
+		read_marks(at, &m);
+		marks_release(&m);
+		if (m.opaque)
+			return false;
+	}
+	/* if the upper itself has an entry, the walk has met it */
+	return at >= 0 && fstatat(at, p, &st, AT_SYMLINK_NOFOLLOW) && errno == ENOENT;
+}
+
+/* Is there something at `path` that is neither the base's nor the upper's? */
+static bool lies_between(int extras, int upper, const struct ga_strv *shared, const char *path)
+{
+	cleanup_close int fd = -1;
+	struct stat st;
+
+	for (size_t i = 0; shared && i < shared->n; i++)
+		if (ga_path_inside(path, shared->v[i]))
+			return true;
+	if (extras < 0)
+		return false;
+	/* if `extras` is a live tree it has the base's directories, too */
+	fd = ga_openat_beneath(extras, path, O_PATH | O_NOFOLLOW, 0);
+	return fd >= 0 && !fstat(fd, &st) && !S_ISDIR(st.st_mode) && shows_through(upper, path);
+}
+
+/* Does something that stays behind leave what was there before at `path`? */
+static bool stood_at(const struct walk *w, const char *path)
+{
+	cleanup_buf struct ga_buf at = GA_BUF_INIT;
+
+	if (!w->stood.n)
+		return false;
+	for (ga_buf_adds(&at, path);;) {
+		const char *slash;
+
+		if (ga_strv_find(&w->stood, at.ptr) >= 0)
+			return true;
+		if (!at.len)
+			return false;
+		slash = strrchr(at.ptr, '/');
+		ga_buf_truncate(&at, slash ? (size_t)(slash - at.ptr) : 0);
+	}
+}
+
+/* Does the walk reach `path` at or after the directory `at`? */
+static bool is_behind(const char *path, const char *at)
+{
+	while (*path && *path == *at) {
+		path++;
+		at++;
+	}
+	/* in it, or else compared by the names in the first directory where the two differ; one
+	 * name may be the other's beginning */
+	return !*at || (*at != '/' && *path != '/' && (unsigned char)*path > (unsigned char)*at) ||
+	       (*at == '/' && *path && *path != '/');
+}
+
+/* Decide about one path that the commits of the agent changed and the walk did not meet. */
+static int unmet(struct walk *w, const struct ga_change *c, int upper, bool *ret_take,
+		 struct ga_entry *ret_new)
+{
+	bool ignored = false;
+
+	*ret_take = false;
+	*ret_new = c->new;
+	/* its present content could not be taken, but what was committed last can */
+	if (stood_at(w, c->path) || (w->stopped_at && is_behind(c->path, w->stopped_at))) {
+		*ret_take = true;
+		return 0;
+	}
+	/* a submodule moved to another commit, or dropped: nothing else of it can be seen */
+	if (c->old.mode == GA_MODE_GITLINK) {
+		*ret_take = !entry_is_content(&c->new);
+		return 0;
+	}
+	/* dropped from the index but still in the working tree: untracked, so that it is kept
+	 * unless it is ignored */
+	if (c->new.mode == GA_MODE_NONE) {
+		if (rules_ignored(&w->overrides, c->path, &ignored, w->err))
+			return -1;
+		*ret_take = ignored;
+		return 0;
+	}
+	/* an ignored file of the user's that the sandbox showed, added by force */
+	if (c->old.mode == GA_MODE_NONE && entry_is_content(&c->new))
+		*ret_take = lies_between(w->extras_fd, upper, w->o->shared, c->path);
+	return 0;
+}
+
+/* Note a .gitignore that was too long, unless the walk has done so. */
+static void note_rules(struct walk *w)
+{
+	const uint64_t bit = (uint64_t)1 << GA_LIMIT_RULES_SIZE;
+	cleanup_free char *value = ga_limit_text(w->limits, GA_LIMIT_RULES_SIZE);
+
+	if (!w->overrides.too_long || (w->res->met & bit))
+		return;
+	w->res->met |= bit;
+	ga_strv_pushf(&w->res->notes, "a .gitignore of the base, or of yours that is in no "
+		      "commit, is too long to be read (%s: %s)",
+		      ga_limit_key(GA_LIMIT_RULES_SIZE), value);
+}
+
+int add_unmet(struct walk *w)
+{
+	cleanup_changes struct ga_changes diff = GA_CHANGES_INIT;
+	cleanup_close int upper = -1;
+	struct ga_changes *all = &w->res->changes;
+	size_t met;
+
+	ga_changes_sort(all);
+	if (!w->o->tracked || ga_oid_equal(w->o->tracked, w->o->base_tree))
+		return 0;
+	if (ga_tree_diff(w->repo, w->o->base_tree, w->o->tracked, &diff, w->err))
+		return -1;
+	upper = open(w->o->upper, WALK_OPEN_FLAGS | O_DIRECTORY);
+	rules_sort(&w->overrides);
+	ga_strv_sort_unique(&w->stood);
+	met = all->n;
+	for (size_t i = 0; i < diff.n; i++) {
+		const struct ga_change *c = &diff.v[i];
+		/* only the sorted part is searched: each path added here comes up just once */
+		struct ga_changes before = { all->v, met, met };
+		struct ga_entry new;
+		bool take;
+
+		if (ga_changes_find(&before, c->path))
+			continue;
+		if (unmet(w, c, upper, &take, &new))
+			return -1;
+		if (take)
+			(void)ga_changes_add(all, c->path, &c->old, &new);
+	}
+	ga_changes_sort(all);
+	note_rules(w);
+	return 0;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of the pool of base trees share.
+ */
+#ifndef GA_POOL_INTERNAL_H
+#define GA_POOL_INTERNAL_H
+
+#include <time.h>
+
+#include "ga/repo/pool.h"
+#include "repo/repo-internal.h"
+
+/* What decides the bytes of a checkout besides the commit: `place` (working tree and trust),
+ * followed by the rules (configuration, attribute files, sparse patterns). NUL-separated
+ * records. */
+struct ga_base_key {
+	struct ga_buf text;
+	size_t place_len; /* length of the place at the beginning */
+};
+void ga_base_key_release(struct ga_base_key *k);
+int ga_base_key_make(const struct ga_repo *r, const struct ga_gitconfig *c, bool trusted,
+		     struct ga_base_key *ret, struct ga_error *err);
+
+enum ga_base_way {
+	GA_WAY_MOVE,   /* from the commit that it has; costs what differs, if that can be told */
+	GA_WAY_REPAIR, /* the same, but git checks every file */
+	GA_WAY_WHOLE,  /* from nothing */
+};
+
+/* How the index of a base tree becomes that of another commit. */
+struct ga_base_plan {
+	struct ga_buf gone;  /* offsets (size_t) in the old index of the entries to be removed */
+	struct ga_buf come;  /* an index of the entries to be added, without its end */
+	uint32_t n_come;
+	struct ga_buf trees; /* the extension "TREE" of the new index */
+	bool attributes;     /* a .gitattributes comes or goes: then the plan is not used */
+	bool below_top;      /* the old index has a .gitattributes below the top */
+};
+#define GA_BASE_PLAN_INIT                                                                          \
+	{                                                                                          \
+		.gone = GA_BUF_INIT, .come = GA_BUF_INIT, .trees = GA_BUF_INIT                     \
+	}
+void ga_base_plan_release(struct ga_base_plan *p);
+/* Find what differs between `dir`/tree and `commit`, and remove files that changed or are gone from
+ * the tree; what comes in their place has yet to be checked out. Returns false if the difference
+ * cannot be told, and git has to check every file. `partial`: in a partial clone that includes
+ * objects that are missing, because git fetches them all at once only if it does the whole
+ * checkout. */
+bool ga_base_plan_move(struct ga_repo *r, const char *dir, const struct ga_oid *commit,
+		       bool partial, struct ga_base_plan *ret);
+
+/* Check `commit` out into `dir`/tree with `dir`/index, then settle times. Sets n_attributed and
+ * attributed of `ret`. git inherits `lock`: if
+ * we are killed git continues to write, and nobody else may write until it has ended. */
+int ga_base_checkout(struct ga_repo *r, const char *dir, int lock, const struct ga_oid *commit,
+		     enum ga_base_way way, const struct ga_base_opts *o, struct ga_base *ret,
+		     struct ga_error *err);
+
+/* The index of what comes: git checks its files out and adds their stat data. */
+#define GA_BASE_COME "index.come"
+#define GA_BASE_COME_LOCK "index.come.lock" /* git's, while it writes that */
+/* After a checkout that began at `since`: give files and directories the user's mtimes where the
+ * content is the same, write these into `dir`/index and link that into `dir`/git. With a plan,
+ * `dir`/index is still that of the previous commit, and ga_base_settle_begin() is called while git
+ * checks out GA_BASE_COME, ga_base_settle_end() once git has ended. The latter frees nothing. */
+struct ga_base_settle;
+int ga_base_settle_begin(const struct ga_repo *r, const char *dir, time_t since,
+			 const struct ga_base_plan *plan_or_null, struct ga_base_settle **ret,
+			 struct ga_error *err);
+int ga_base_settle_end(struct ga_base_settle *s, struct ga_base *ret, struct ga_error *err);
+void ga_base_settle_free(struct ga_base_settle *s); /* NULL is fine */
+
+#endif

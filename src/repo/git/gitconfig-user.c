@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The user's files that git's configuration names, and the user's identity.
+ */
+#include "repo/repo-internal.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/sys/fd.h"
+
+/* The place where git looks if nothing is configured. */
+static char *default_user_file(const char *name)
+{
+	const char *home = ga_env_get("HOME"), *xdg = ga_env_get("XDG_CONFIG_HOME");
+
+	if (xdg && *xdg)
+		return ga_strf("%s/git/%s", xdg, name);
+	return home ? ga_strf("%s/.config/git/%s", home, name) : NULL;
+}
+
+/* Let git expand the value. Fails where git would refuse to do anything at all, for example because
+ * of a user who does not exist. */
+static int ask_for_path(const struct ga_repo *r, const char *key, char **ret, struct ga_error *err)
+{
+	const char *const args[] = { "config", "-z", "--type=path", "--get", key, NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT(.args = args, .out = &out);
+
+	if (ga_git_ok(r, &g, err))
+		return ga_error_wrap(err, "cannot tell what '%s' names", key);
+	*ret = ga_buf_steal(&out); /* the string ends at the NUL that git printed */
+	return 0;
+}
+
+static int expand(const struct ga_repo *r, const char *key, const char *value, char **ret,
+		  struct ga_error *err)
+{
+	const char *home = ga_env_get("HOME");
+
+	if (!strncmp(value, "~/", 2) && home)
+		*ret = ga_path_join(home, value + 2);
+	else if (*value != '~' && *value != '%' && *value != ':')
+		*ret = ga_strdup(value);
+	else
+		return ask_for_path(r, key, ret, err);
+	return 0;
+}
+
+int ga_user_file(const struct ga_repo *r, const struct ga_gitconfig *c, const char *key,
+		 const char *name, char **ret, struct ga_error *err)
+{
+	const char *set = ga_gitconfig_get(c, key);
+	cleanup_free char *path = NULL;
+
+	*ret = NULL;
+	if (!set) {
+		*ret = default_user_file(name);
+		return 0;
+	}
+	if (expand(r, key, set, &path, err))
+		return -1;
+	if (*path)
+		*ret = *path == '/' ? ga_steal(&path) : ga_path_join(r->info.workdir, path);
+	return 0;
+}
+
+int ga_user_file_read(const char *path, size_t max, struct ga_buf *out, struct ga_error *err)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	if (ga_read_fd(fd, max, out, err)) {
+		cleanup_free char *q = ga_escape(path);
+
+		return ga_error_wrap(err, "cannot read '%s'", q);
+	}
+	if (out->len && out->ptr[out->len - 1] != '\n')
+		ga_buf_addch(out, '\n');
+	return 0;
+}
+
+const char *ga_system_attributes(void)
+{
+	const char *set = ga_env_get("GIT_ATTR_NOSYSTEM");
+	bool off = false;
+
+	return set && ga_parse_bool(set, &off) && off ? NULL : "/etc/gitattributes";
+}
+
+/* ---- identity ---------------------------------------------------------------- */
+
+/* Would git use this name or address unchanged? It strips punctuation from both ends and drops
+ * angle brackets and newlines. */
+static bool is_plain(const char *s)
+{
+	static const char crud[] = " \t.,:;<>\"\\'";
+	size_t n = s ? strlen(s) : 0;
+
+	if (!n || strchr(crud, s[0]) || strchr(crud, s[n - 1]))
+		return false;
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == '<' || *s == '>' || *s == 0x7f)
+			return false;
+	return true;
+}
+
+/* Asks git, unless name and address are plain and in the configuration, as they usually are. */
+int ga_repo_identity(const struct ga_repo *r, const struct ga_gitconfig *c, char **ret,
+		     struct ga_error *err)
+{
+	static const char *const args[] = { "var", "GIT_COMMITTER_IDENT", NULL };
+	const char *name = ga_gitconfig_get(c, "user.name");
+	const char *mail = ga_gitconfig_get(c, "user.email");
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	char *end;
+	int status;
+	struct ga_git g = GA_GIT(.args = args, .out = &out);
+
+	if (is_plain(name) && is_plain(mail) && !ga_env_get("GIT_COMMITTER_NAME") &&
+	    !ga_env_get("GIT_COMMITTER_EMAIL") && !ga_gitconfig_get(c, "committer.name") &&
+	    !ga_gitconfig_get(c, "committer.email")) {
+		*ret = ga_strf("%s <%s>", name, mail);
+		return 0;
+	}
+	if (ga_git_run(r, &g, &status, err))
+		return -1;
+	end = strrchr(out.ptr, '>');
+	if (status || !end) {
+		(void)ga_fail(err, GA_EFATAL, "git does not know who you are");
+		return ga_hint(err, "git config --global user.name 'Your Name' and "
+				    "git config --global user.email you@example.com");
+	}
+	*ret = ga_strndup(out.ptr, (size_t)(end + 1 - out.ptr));
+	return 0;
+}
+
+int ga_repo_signature(const struct ga_repo *r, const struct ga_gitconfig *c, time_t at, char **ret,
+		      struct ga_error *err)
+{
+	cleanup_(ga_gitconfig_release) struct ga_gitconfig own = GA_GITCONFIG_INIT;
+	cleanup_free char *who = NULL;
+	struct tm tm;
+	long minutes;
+
+	if (!c && ga_gitconfig_load(r, &own, err))
+		return -1;
+	if (ga_repo_identity(r, c ? c : &own, &who, err))
+		return -1;
+	if (!localtime_r(&at, &tm))
+		return ga_fail(err, GA_EFATAL, "cannot tell the local time");
+	minutes = tm.tm_gmtoff / 60;
+	*ret = ga_strf("%s %lld %c%02ld%02ld", who, (long long)at, minutes < 0 ? '-' : '+',
+		       labs(minutes) / 60, labs(minutes) % 60);
+	return 0;
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+#include "repo/repo-internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/snapshot.h"
+#include "ga/sys/fd.h"
+
+#define CACHE_MAGIC "git-agent scan 2"
+#define CACHE_MAX ((size_t)256 << 20)
+#define OUTPUT_MAX ((size_t)4 << 30)
+
+void ga_scan_release(struct ga_scan *s)
+{
+	ga_strv_release(&s->changed);
+	ga_strv_release(&s->unindexed);
+	ga_strv_release(&s->untracked);
+	ga_strv_release(&s->ignored_dirs);
+	ga_strv_release(&s->ignored_files);
+	ga_strv_release(&s->submodules);
+	ga_strv_release(&s->skipped);
+	ga_strv_release(&s->apart);
+}
+
+struct scan {
+	struct ga_scan *ret;
+	const char *gitdir; /* ga_repo_gitdir_inside() */
+	uint64_t max_untracked;
+	bool ignored_only;
+	bool look;         /* for display only: unmerged paths are fine */
+	int workdir;
+};
+
+static void skip(struct ga_scan *s, const char *path, const char *why)
+{
+	cleanup_free char *q = ga_quote(path);
+
+	ga_strv_push(&s->apart, path);
+	ga_strv_pushf(&s->skipped, "%s: %s", q, why);
+}
+
+/* The path after `n` space-separated fields, which may have any bytes; NULL if there is none. */
+static const char *after_fields(const char *rec, unsigned n)
+{
+	while (n--) {
+		rec = strchr(rec, ' ');
+		if (!rec)
+			return NULL;
+		rec++;
+	}
+	return *rec ? rec : NULL;
+}
+
+/* Can git read it as content, or is it gone? If not, `*ret_why` says why. If it is gone or cannot
+ * be examined, `*ret_why` is NULL and `*st` not filled. */
+static bool can_carry(const struct scan *sc, const char *path, struct stat *st,
+		      const char **ret_why)
+{
+	if (fstatat(sc->workdir, path, st, AT_SYMLINK_NOFOLLOW)) {
+		*ret_why = NULL;
+		return errno == ENOENT || errno == ENOTDIR;
+	}
+	if (S_ISLNK(st->st_mode) || S_ISDIR(st->st_mode))
+		return true;
+	*ret_why = "neither a file nor a symbolic link";
+	if (!S_ISREG(st->st_mode))
+		return false;
+	*ret_why = "cannot be read";
+	return !faccessat(sc->workdir, path, R_OK, AT_EACCESS);
+}
+
+static void add_changed(struct scan *sc, const char *xy, const char *path)
+{
+	const char *why = "cannot be examined";
+	struct stat st;
+
+	if (!can_carry(sc, path, &st, &why)) {
+		skip(sc->ret, path, why ? why : "cannot be examined");
+		return;
+	}
+	ga_strv_push(&sc->ret->changed, path);
+	if (xy[0] == 'D' && xy[1] == '.')
+		ga_strv_push(&sc->ret->unindexed, path);
+}
+
+static void add_untracked(struct scan *sc, const char *path)
+{
+	size_t n = strlen(path);
+	const char *why = NULL;
+	struct stat st;
+
+	if (path[n - 1] == '/') {
+		cleanup_free char *dir = ga_strndup(path, n - 1);
+
+		skip(sc->ret, dir, "a repository of its own");
+		return;
+	}
+	if (!can_carry(sc, path, &st, &why)) {
+		skip(sc->ret, path, why ? why : "cannot be examined");
+	} else if (why && S_ISREG(st.st_mode) && (uint64_t)st.st_size > sc->max_untracked) {
+		cleanup_free char *q = ga_quote(path);
+
+		ga_strv_push(&sc->ret->apart, path);
+		ga_strv_pushf(&sc->ret->skipped, "%s: untracked and larger than %llu bytes", q,
+			      (unsigned long long)sc->max_untracked);
+	} else {
+		ga_strv_push(&sc->ret->untracked, path);
+	}
+}
+
+static void add_ignored(struct ga_scan *s, const char *path)
+{
+	size_t n = strlen(path);
+
+	if (path[n - 1] == '/')
+		ga_strv_push_n(&s->ignored_dirs, path, n - 1);
+	else
+		ga_strv_push(&s->ignored_files, path);
+}
+
+static int unmerged(const char *path, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(path);
+
+	(void)ga_fail(err, GA_EFATAL, "'%s' has a conflict that is not resolved", q);
+	return ga_hint(err, "resolve it, or start with --dirty ignore");
+}
+
+/* Add one record of porcelain v2. Headers ("# ...") are not asked for. */
+static int add_record(struct scan *sc, const char *rec, struct ga_error *err)
+{
+	const char *path = *rec == '?' || *rec == '!' ? after_fields(rec, 1) : NULL;
+
+	if (path && sc->gitdir && ga_path_inside(path, sc->gitdir))
+		return 0;
+
+	if (sc->ignored_only && *rec != '!')
+		return 0;
+	switch (*rec) {
+	case '1':
+		path = after_fields(rec, 8);
+		if (path)
+			add_changed(sc, rec + 2, path);
+		break;
+	case 'u':
+		path = after_fields(rec, 10);
+		if (path && !sc->look)
+			return unmerged(path, err);
+		if (path)
+			ga_strv_push(&sc->ret->changed, path);
+		break;
+	case '?':
+		if (path)
+			add_untracked(sc, path);
+		break;
+	case '!':
+		if (path)
+			add_ignored(sc->ret, path);
+		break;
+	default:
+		break;
+	}
+	if (!path)
+		return ga_fail(err, GA_EFATAL, "git status printed something unknown");
+	return 0;
+}
+
+/* ---- submodules ----------------------------------------------------------- */
+
+static void add_if_populated(struct scan *sc, const char *path)
+{
+	cleanup_free char *git = ga_path_join(path, ".git");
+
+	if (!faccessat(sc->workdir, git, F_OK, AT_SYMLINK_NOFOLLOW))
+		ga_strv_push(&sc->ret->submodules, path);
+}
+
+static int find_submodules(struct ga_repo *r, struct scan *sc, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+
+	if (ga_repo_gitlinks(r, &paths, err))
+		return -1;
+	for (size_t i = 0; i < paths.n; i++)
+		add_if_populated(sc, paths.v[i]);
+	return 0;
+}
+
+/* ---- scanning ------------------------------------------------------------- */
+
+static int run_status(struct ga_repo *r, struct ga_buf *out, struct ga_error *err)
+{
+	static const char *const args[] = { "status", "-z", "--porcelain=v2",
+					    "--untracked-files=all", "--ignored=matching",
+					    "--no-renames",
+					    "--ignore-submodules=dirty", NULL };
+	/* the user's untracked cache saves reading directories; it is not written */
+	static const char *const config[] = { "core.untrackedCache=keep", NULL };
+	struct ga_git g = GA_GIT(.args = args, .config = config, .work_tree = r->info.workdir,
+				 .out = out, .out_max = OUTPUT_MAX);
+
+	if (ga_git_ok(r, &g, err))
+		return ga_error_wrap(err, "cannot look for uncommitted work");
+	return 0;
+}
+
+/* Fill sc->ret, which stays empty after a failure. */
+static int scan(struct ga_repo *r, struct scan *sc, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	cleanup_close int workdir = open(r->info.workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_free char *gitdir = ga_repo_gitdir_inside(r);
+	const char *rec;
+	size_t pos = 0;
+	int rc;
+
+	if (workdir < 0)
+		return ga_fail_path(err, errno, "open", r->info.workdir);
+	sc->workdir = workdir;
+	sc->gitdir = gitdir;
+	rc = run_status(r, &out, err);
+	while (!rc && (rec = ga_buf_next0(&out, &pos)))
+		rc = add_record(sc, rec, err);
+	if (rc || find_submodules(r, sc, err)) {
+		ga_scan_release(sc->ret);
+		return -1;
+	}
+	return 0;
+}
+
+int ga_scan_worktree(struct ga_repo *r, uint64_t max_untracked, struct ga_scan *ret,
+		     struct ga_error *err)
+{
+	struct scan sc = { .ret = ret, .max_untracked = max_untracked };
+	const char *op = ga_repo_operation(r);
+
+	if (op && strcmp(op, "bisect")) {
+		(void)ga_fail(err, GA_EFATAL, "%s %s is in progress",
+			      ga_repo_operation_article(op), op);
+		return ga_hint(err, "finish or abort it, or start with --dirty ignore");
+	}
+	return scan(r, &sc, err);
+}
+
+int ga_scan_look(struct ga_repo *r, struct ga_scan *ret, struct ga_error *err)
+{
+	struct scan sc = { .ret = ret, .max_untracked = UINT64_MAX, .look = true };
+
+	return scan(r, &sc, err);
+}
+
+/* ---- the cache ------------------------------------------------------------- */
+
+/* A repository has one state directory for all its working trees, so the file is named after a hash
+ * of the path of the working tree, and contains that path. */
+static char *cache_path(const struct ga_repo *r, const char *state_dir)
+{
+	uint64_t h = 14695981039346656037u; /* FNV-1a */
+
+	for (const char *p = r->info.workdir; *p; p++)
+		h = (h ^ (unsigned char)*p) * 1099511628211u;
+	return ga_strf("%s/scan-%016llx", state_dir, (unsigned long long)h);
+}
+
+static void add_list(struct ga_buf *b, char tag, const struct ga_strv *sv)
+{
+	for (size_t i = 0; i < sv->n; i++) {
+		ga_buf_addch(b, tag);
+		ga_buf_add0(b, sv->v[i]);
+	}
+}
+
+int ga_scan_cache_store(struct ga_repo *r, const char *state_dir, const struct ga_scan *s,
+			struct ga_error *err)
+{
+	cleanup_free char *path = cache_path(r, state_dir);
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT, old = GA_BUF_INIT;
+
+	ga_buf_add0(&b, CACHE_MAGIC);
+	ga_buf_add0(&b, r->info.workdir);
+	add_list(&b, 'd', &s->ignored_dirs);
+	add_list(&b, 'f', &s->ignored_files);
+	add_list(&b, 's', &s->submodules);
+	ga_buf_add0(&b, "end");
+	/* writing costs two syncs, so not if nothing changed */
+	if (!ga_read_file_at(AT_FDCWD, path, CACHE_MAX, &old, &ignored) && ga_buf_equal(&old, &b))
+		return 0;
+	return ga_write_atomic(AT_FDCWD, path, b.ptr, b.len, 0600, err);
+}
+
+static void add_if_there(int workdir, struct ga_strv *to, const char *path, mode_t type)
+{
+	struct stat st;
+
+	if (fstatat(workdir, path, &st, AT_SYMLINK_NOFOLLOW))
+		return;
+	if ((type == S_IFDIR) == (S_ISDIR(st.st_mode) != 0))
+		ga_strv_push(to, path);
+}
+
+static bool load_cache(const struct ga_repo *r, const char *state_dir, struct ga_scan *ret)
+{
+	cleanup_free char *path = cache_path(r, state_dir);
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_close int workdir = -1;
+	const char *magic, *dir, *rec;
+	size_t pos = 0;
+
+	if (ga_read_file_at(AT_FDCWD, path, CACHE_MAX, &b, &ignored))
+		return false;
+	magic = ga_buf_next0(&b, &pos);
+	dir = ga_buf_next0(&b, &pos);
+	workdir = open(r->info.workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (!magic || strcmp(magic, CACHE_MAGIC) || !dir || strcmp(dir, r->info.workdir) ||
+	    workdir < 0)
+		return false;
+	while ((rec = ga_buf_next0(&b, &pos))) {
+		if (!strcmp(rec, "end"))
+			return true;
+		if (*rec == 'd')
+			add_if_there(workdir, &ret->ignored_dirs, rec + 1, S_IFDIR);
+		else if (*rec == 'f')
+			add_if_there(workdir, &ret->ignored_files, rec + 1, S_IFREG);
+		else if (*rec == 's')
+			add_if_there(workdir, &ret->submodules, rec + 1, S_IFDIR);
+	}
+	return false; /* no "end": it was cut short */
+}
+
+/* A submodule that is missing from the list would be an empty directory for the agent, without
+ * anybody being told. The index is only read if there may be submodules. */
+static int refresh_submodules(struct ga_repo *r, struct scan *sc, struct ga_error *err)
+{
+	cleanup_close int workdir = open(r->info.workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	sc->workdir = workdir;
+	if (!sc->ret->submodules.n && faccessat(workdir, ".gitmodules", F_OK, AT_SYMLINK_NOFOLLOW))
+		return 0;
+	ga_strv_release(&sc->ret->submodules);
+	return find_submodules(r, sc, err);
+}
+
+int ga_scan_ignored(struct ga_repo *r, const char *state_dir, struct ga_scan *ret,
+		    struct ga_error *err)
+{
+	struct scan sc = { .ret = ret, .ignored_only = true };
+	struct stat st;
+
+	if (load_cache(r, state_dir, ret))
+		return refresh_submodules(r, &sc, err);
+	ga_scan_release(ret);
+	if (scan(r, &sc, err))
+		return -1;
+	/* a dry run has no state directory to keep it in */
+	return !stat(state_dir, &st) && ga_scan_cache_store(r, state_dir, ret, err) ? -1 : 0;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Messages of process 1, of which some are for services, shared directories or clients, whoever
+ * receives them.
+ */
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "ga/base/clock.h"
+#include "ga/sys/fd.h"
+#include "run/live-internal.h"
+
+#define PTY_MS 20000
+
+/* Record what a message says about no particular command, whoever receives it. */
+static void take_note(struct ga_sandbox *sb, const struct ga_ctl_msg *m)
+{
+	if (m->type == GA_CTL_LOST)
+		sb->lost = true;
+	run_services_message(sb, m);
+	run_shares_message(sb, m);
+}
+
+int run_recv(struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err)
+{
+	pid_t pid;
+	int r = run_recv_raw(sb, m, &pid, NULL);
+
+	if (r > 0)
+		take_note(sb, m);
+	return r < 0 ? run_ctl_ended(sb, err) : r;
+}
+
+/* Is it the master of a pty? Anything else would be used as if it were ours. */
+static bool is_pty_master(int fd)
+{
+	struct stat st;
+	int n;
+
+	return !fstat(fd, &st) && S_ISCHR(st.st_mode) && st.st_rdev == makedev(5, 2) &&
+	       !ioctl(fd, TIOCGPTN, &n);
+}
+
+int run_recv_fd(struct ga_sandbox *sb, struct ga_ctl_msg *m, int *ret_fd, struct ga_error *err)
+{
+	pid_t pid;
+	int r;
+
+	*ret_fd = -1;
+	r = run_recv_raw(sb, m, &pid, ret_fd);
+	if (r > 0)
+		take_note(sb, m);
+	if (r < 0 && *ret_fd >= 0)
+		(void)close(ga_steal_fd(ret_fd));
+	if (r > 0 && *ret_fd >= 0 && !is_pty_master(*ret_fd)) {
+		(void)close(ga_steal_fd(ret_fd));
+		return ga_fail(err, GA_EFATAL, "the sandbox gave something that is no terminal");
+	}
+	return r < 0 ? run_ctl_ended(sb, err) : r;
+}
+
+/* Returns 1 with the answer, in `*ret_fd` or m.value; 0 if there is none yet; -1 with an error. All
+ * terminals are alike: this may be one that a client asked for, who then gets the next. */
+static int take_pty(struct ga_sandbox *sb, struct ga_live *live, struct ga_ctl_msg *m, int *ret_fd,
+		    struct ga_error *err)
+{
+	int r;
+
+	while ((r = run_recv_fd(sb, m, ret_fd, err)) > 0 && m->type != GA_CTL_PTY_OPEN) {
+		if (live)
+			(void)run_live_message(live, m, ret_fd);
+		ga_cleanup_closep(ret_fd);
+	}
+	return r;
+}
+
+int run_ask_pty(struct ga_sandbox *sb, struct ga_live *live, struct ga_error *err)
+{
+	int64_t deadline = ga_now_ms() + PTY_MS;
+	struct pollfd p = { .fd = sb->ctl, .events = POLLIN };
+	struct ga_ctl_msg m;
+	int fd = -1, r;
+
+	run_send(sb, GA_CTL_PTY, 0, 0);
+	while (!(r = take_pty(sb, live, &m, &fd, err))) {
+		if (ga_now_ms() >= deadline)
+			return ga_fail(err, GA_ESTART, "the sandbox opens no terminal");
+		(void)poll(&p, 1, ga_poll_timeout(deadline));
+	}
+	if (r > 0 && fd < 0)
+		return ga_fail_errno(err, GA_ESTART, m.value,
+				     "cannot open a terminal in the sandbox");
+	return r > 0 ? fd : -1;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "ga/sys/fd.h"
+#include "run/run-internal.h"
+
+/* The one piece of state that a signal handler can reach: a program that dies of a signal must not
+ * leave the user's terminal raw. Signals that it causes itself (SIGSEGV, SIGABRT) do not come
+ * through a descriptor. And another process that watched for our death would change the terminal
+ * after the shell, which waits for us, has taken it back. */
+static struct {
+	volatile sig_atomic_t armed;
+	int fd;
+	struct ga_termfilter *filter;
+	struct termios saved;
+	struct sigaction old[NSIG];
+} rescue;
+
+/* Signals that end a program and are not taken over by signals.c. */
+static const int deadly[] = { SIGSEGV, SIGBUS,	SIGILL,	 SIGFPE,    SIGABRT, SIGSYS,  SIGTRAP,
+			      SIGXCPU, SIGXFSZ, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2 };
+
+static void rescue_modes(void)
+{
+	struct pollfd p = { .fd = rescue.fd, .events = POLLOUT };
+	char end[GA_TERMFILTER_END];
+	size_t n = rescue.filter ? ga_termfilter_end(rescue.filter, true, end) : 0;
+	ssize_t done = 0;
+
+	/* a terminal that takes nothing must not block us here */
+	if (n && poll(&p, 1, 0) == 1)
+		done = write(rescue.fd, end, n);
+	(void)done;
+}
+
+static void rescue_terminal(int n)
+{
+	if (rescue.armed) {
+		rescue.armed = 0;
+		rescue_modes();
+		(void)tcsetattr(rescue.fd, TCSANOW, &rescue.saved);
+	}
+	/* with SA_RESETHAND the default action follows */
+	(void)raise(n);
+}
+
+static void arm(const struct run_terminal *t)
+{
+	struct sigaction sa = { .sa_handler = rescue_terminal, .sa_flags = (int)SA_RESETHAND };
+
+	if (rescue.armed)
+		return;
+	rescue.fd = t->fd;
+	rescue.saved = t->saved;
+	rescue.filter = t->filter;
+	for (size_t i = 0; i < GA_NELEMS(deadly); i++) {
+		int n = deadly[i];
+
+		/* a handler that exists already (a sanitizer's, say) stays */
+		if (!sigaction(n, NULL, &rescue.old[n]) && rescue.old[n].sa_handler == SIG_DFL)
+			(void)sigaction(n, &sa, NULL);
+	}
+	rescue.armed = 1;
+}
+
+static void disarm(void)
+{
+	if (!rescue.armed)
+		return;
+	rescue.armed = 0;
+	for (size_t i = 0; i < GA_NELEMS(deadly); i++)
+		(void)sigaction(deadly[i], &rescue.old[deadly[i]], NULL);
+}
+
+/* In the background the kernel stops us here until we are brought to the foreground, like any
+ * program that sets the terminal. */
+static int set(int fd, const struct termios *t)
+{
+	return (int)TEMP_FAILURE_RETRY(tcsetattr(fd, TCSADRAIN, t));
+}
+
+/* Block SIGTTOU, so that writing works in the background, too, whatever the terminal's settings. */
+static void block_ttou(sigset_t *ret_old)
+{
+	sigset_t s;
+
+	(void)sigemptyset(&s);
+	(void)sigaddset(&s, SIGTTOU);
+	(void)sigprocmask(SIG_BLOCK, &s, ret_old);
+}
+
+int run_open_again(int fd)
+{
+	char path[32];
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+void run_terminal_write(int fd, const char *p, size_t n)
+{
+	cleanup_close int own = run_open_again(fd);
+	sigset_t old;
+
+	block_ttou(&old);
+	while (n) {
+		struct pollfd pfd = { .fd = own < 0 ? fd : own, .events = POLLOUT };
+		ssize_t k;
+
+		if (poll(&pfd, 1, 1000) <= 0 || (pfd.revents & (POLLERR | POLLHUP | POLLNVAL)))
+			break;
+		k = write(pfd.fd, p, n);
+		if (k < 0 && errno != EINTR && errno != EAGAIN)
+			break;
+		p += k > 0 ? k : 0;
+		n -= k > 0 ? (size_t)k : 0;
+	}
+	(void)sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
+int run_terminal_raw(struct run_terminal *t)
+{
+	struct termios raw;
+
+	if (!t->raw && tcgetattr(t->fd, &t->saved))
+		return -1;
+	raw = t->saved;
+	cfmakeraw(&raw);
+	arm(t);
+	t->raw = true;
+	return set(t->fd, &raw);
+}
+
+/* With SIGTTOU blocked this works in the background, too, and cannot stop us. */
+void run_terminal_restore(struct run_terminal *t)
+{
+	sigset_t old;
+
+	if (!t->raw)
+		return;
+	block_ttou(&old);
+	/* not TCSADRAIN: a terminal that takes nothing must not block us here */
+	(void)TEMP_FAILURE_RETRY(tcsetattr(t->fd, TCSANOW, &t->saved));
+	(void)sigprocmask(SIG_SETMASK, &old, NULL);
+	t->raw = false;
+	disarm();
+}
+
+void run_pty_resize(const struct run_terminal *t, int master)
+{
+	struct winsize ws;
+
+	if (!ioctl(t->fd, TIOCGWINSZ, &ws))
+		(void)ioctl(master, TIOCSWINSZ, &ws);
+}
