@@ -2,7 +2,6 @@
 #include "ga/base/strv.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "ga/base/path.h"

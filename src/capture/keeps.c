@@ -9,7 +9,6 @@
 
 #include "capture-internal.h"
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/repo/import.h"
 #include "ga/sys/fd.h"
 

@@ -3,7 +3,6 @@
  * What a capture does to refs: the branch, the session's other refs, and those that an earlier
  * capture made for what the agent no longer has.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "ga/base/quote.h"

@@ -3,7 +3,6 @@
  * The process that the shell waits for while a session is on its terminal. It does nothing but end
  * as the session's process does, or, once that has left the terminal, at once.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>

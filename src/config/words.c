@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "ga/base/strv.h"
 #include "schema.h"
 
 static size_t name_length(const char *text)

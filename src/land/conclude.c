@@ -2,7 +2,6 @@
  *
  * A landing that git left to the user: finish it or give it up, as git does.
  */
-#include <string.h>
 
 #include "ga/session/worktree.h"
 #include "ga/sys/signals.h"

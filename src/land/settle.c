@@ -3,15 +3,10 @@
  * The only recovery: a landing or an undoing that ended in the middle, because git failed or
  * it was killed, is completed if HEAD says that it happened, and else rolled back.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
-#include "ga/sys/fd.h"
 #include "landing.h"
 
 int land_is_at(struct ga_repo *r, const struct record *rec, const struct ga_oid *at,

@@ -2,7 +2,6 @@
  *
  * Names as file systems compare them: without case, and however characters are spelt.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
 

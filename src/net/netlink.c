@@ -14,7 +14,6 @@
 #include <net/if.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "ga/sys/fd.h"
 #include "net-internal.h"

@@ -13,11 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ga/base/clock.h"
 #include "ga/base/json.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
-#include "ga/run/termfilter.h"
 #include "ga/session/session.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"

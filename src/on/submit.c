@@ -2,7 +2,6 @@
  *
  * Starting a session on another machine: depot, base, start. Each step may be repeated.
  */
-#include <string.h>
 
 #include "ga/base/json.h"
 #include "ga/base/quote.h"

@@ -4,10 +4,7 @@
 #include <string.h>
 
 #include "ga/base/strmap.h"
-#include "ga/repo/objects.h"
-#include "ga/repo/refs.h"
 #include "review-internal.h"
-
 
 static const char *const verdict_names[] = {
     [GA_VERDICT_OPEN] = "open",

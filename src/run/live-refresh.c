@@ -13,7 +13,6 @@
 
 #include "ga/base/clock.h"
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/mount.h"
 #include "ga/sys/ns.h"

@@ -3,7 +3,6 @@
  * Which places of the host a sandbox shows, and which are its own.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "ga/base/path.h"
 #include "sandbox-internal.h"

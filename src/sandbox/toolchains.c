@@ -3,11 +3,9 @@
  * The toolchain table: which directories of the user's home sandboxes show, and which files in
  * them may hold credentials.
  */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "ga/base/path.h"
 #include "ga/sys/fd.h"

@@ -2,7 +2,6 @@
  *
  * Judging whether a file is a secret, by its name and its content together.
  */
-#include <string.h>
 
 #include "internal.h"
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/sys/fd.h"
 
 static json_t *now(void)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ga/base/path.h"
 #include "ga/session/session.h"

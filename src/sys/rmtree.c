@@ -2,11 +2,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/base/quote.h"
 #include "ga/sys/fd.h"
 
 /* A tree that an agent made may be deeper than any stack or descriptor table, so the walk holds

@@ -6,9 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
-#include "ga/base/quote.h"
 #include "ga/base/trace.h"
 #include "ga/sys/fd.h"
 

@@ -4,7 +4,6 @@
  * not. What one ref leads to must not cost the others.
  */
 #include <string.h>
-#include <unistd.h>
 
 #include "capture/capture-internal.h"
 #include "ga/base/path.h"

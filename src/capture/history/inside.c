@@ -3,7 +3,6 @@
  * Git inside the sandbox, over files and configuration that the agent wrote.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

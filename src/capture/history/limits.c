@@ -2,7 +2,6 @@
  *
  * What a limit of the user's kept out, and how to get it.
  */
-#include <string.h>
 
 #include "capture/capture-internal.h"
 #include "ga/base/quote.h"

@@ -9,7 +9,6 @@
 #include <strings.h>
 
 #include "ga/base/quote.h"
-#include "ga/review/report.h"
 
 enum { CLAIMED_LEN = 40, CLAIMED_MAX = 20 };
 

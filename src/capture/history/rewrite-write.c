@@ -4,8 +4,6 @@
  */
 #include "rewrite-internal.h"
 
-#include <string.h>
-
 #include "ga/repo/objects.h"
 
 struct node *range_find(const struct range *g, const struct ga_oid *id)

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rewrite-internal.h"
 
-#include <string.h>
-
-#include "ga/base/path.h"
 #include "ga/repo/refs.h"
 #include "ga/review/report.h"
 #include "ga/session/session.h"

@@ -3,7 +3,6 @@
  * What a walk of the upper layer notes of a path: left out, ignored, removed.
  */
 #include <fcntl.h>
-#include <string.h>
 
 #include "ga/base/path.h"
 #include "ga/base/quote.h"

@@ -9,8 +9,6 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/run/control.h"
 #include "ga/sys/fd.h"
 #include "capture/upper-internal.h"

@@ -12,8 +12,6 @@
 #include <unistd.h>
 
 #include "ga/base/clock.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/base/trace.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/ns.h"

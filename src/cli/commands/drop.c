@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"

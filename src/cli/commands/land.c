@@ -2,12 +2,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
 #include "ga/base/json.h"
 #include "ga/base/parse.h"
-#include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/land/land.h"
 #include "ga/repo/objects.h"

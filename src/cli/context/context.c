@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/context.h"
 
-#include <limits.h>
 #include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>

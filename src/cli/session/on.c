@@ -6,13 +6,10 @@
 
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "ga/base/clock.h"
 #include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/base/trace.h"
 #include "ga/start/fetch.h"
 #include "ga/sys/fd.h"

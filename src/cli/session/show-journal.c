@@ -2,7 +2,6 @@
  *
  * What happened in a session: its journal, and what was recorded of its terminal.
  */
-#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

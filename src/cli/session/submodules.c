@@ -2,7 +2,6 @@
  *
  * What commands have to say and to ask of a session's submodules.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"

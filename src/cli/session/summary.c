@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ga/base/json.h"
 #include "ga/base/parse.h"
 #include "ga/base/quote.h"
-#include "ga/config/config.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
 #include "cli/sessions.h"

@@ -20,7 +20,6 @@
 #include "doctor.h"
 #include "ga/base/json.h"
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
 #include "cli/host.h"

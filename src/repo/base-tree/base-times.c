@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/sys/fd.h"
 #include "repo/index-file.h"
 

@@ -10,7 +10,6 @@
 
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/sys/fd.h"
 #include "pool-internal.h"
 

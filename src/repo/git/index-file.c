@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/base/sha.h"
 #include "ga/repo/repo.h"
 #include "ga/sys/fd.h"

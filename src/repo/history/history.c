@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "ga/base/path.h"
-#include "ga/repo/refs.h"
 
 /* Whether a session's branch stands on a commit is mostly decided by its own few commits. */
 #define NEAR_COMMITS 64

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "ga/repo/diff.h"
 #include "repo/objects-internal.h"
 
 void ga_hunks_release(struct ga_hunks *h)

@@ -5,7 +5,6 @@
 #include "repo/objects-internal.h"
 
 #include <git2/sys/odb_backend.h>
-#include <string.h>
 
 void ga_cleanup_odb_objectp(git_odb_object **o)
 {

@@ -8,10 +8,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "ga/base/clock.h"
 #include "ga/base/quote.h"
 #include "ga/sys/fd.h"
 #include "run/run-internal.h"
