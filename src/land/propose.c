@@ -11,7 +11,6 @@
 #include "ga/repo/refs.h"
 #include "landing.h"
 
-
 void proposal_release(struct proposal *p)
 {
 	free(p->branch);

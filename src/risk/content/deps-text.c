@@ -162,7 +162,6 @@ static void requirement(struct ga_deps_text *t, char *line)
 
 void ga_deps_requirements(struct ga_deps_text *t, char *line)
 {
-
 	chomp(line);
 	ga_buf_adds(&t->block, line);
 	/* what is commented out is not continued, whoever reads it */
@@ -296,4 +295,3 @@ void ga_deps_code(struct ga_deps_text *t, char *line)
 	}
 	ga_strv_push(&t->ret->rest, rest.ptr);
 }
-
