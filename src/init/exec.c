@@ -3,7 +3,6 @@
  * A command that was requested becomes a program, or says at which step it failed.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,6 @@
  * Messages and their descriptors.
  */
 #include <errno.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -7,7 +7,6 @@
 #include <linux/magic.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>

@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "ga/base/path.h"
 #include "words.h"
 
 enum { STRING_MAX = 4096, IDENT_MAX = 32 };

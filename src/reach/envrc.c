@@ -3,9 +3,7 @@
  * What direnv loads without asking, because the user has allowed an .envrc, and what that runs:
  * whenever the directory is entered, like a hook.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "gather.h"
 

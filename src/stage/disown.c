@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ga/base/buf.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/mount.h"
 #include "stage.h"

@@ -46,7 +46,7 @@ struct ga_oid range_mapped(const struct range *g, const struct ga_oid *id);
 /* Write the commit that `n` becomes, with `over` applied to `c.tree` and its parents mapped. */
 int write_node(struct range *g, struct node *n, struct ga_error *err);
 
-/* ---- rewrite-over.c ------------------------------------------------------------------ */
+/* ---- rewrite-write.c ----------------------------------------------------------------- */
 
 /* Close sorted values of one tree over collisions with another: a file that keeps its place
  * although `tree` has a directory there displaces all that is in it, and the reverse. What is
