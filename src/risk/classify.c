@@ -176,10 +176,8 @@ static bool excepted(struct ga_look *k, const struct ga_rule *rule, const struct
 static void apply_hit(struct ga_look *k, const struct ga_hit *hit, char *detail)
 {
 	const struct ga_rule *rule = hit->of;
-	struct ga_pending *p;
+	struct ga_pending *p = ga_look_fire(k, rule->id, detail);
 
-	ga_look_fire(k, rule->id, detail);
-	p = ga_look_pending(k, rule);
 	if (hit->rank > p->rank)
 		p->rank = hit->rank;
 }

@@ -71,14 +71,13 @@ struct ga_look {
 	size_t n, cap;
 };
 
-/* What fired on the current change of this rule; a new one of low severity if it did not. */
-struct ga_pending *ga_look_pending(struct ga_look *k, const struct ga_rule *rule);
 /* Is the path removed? One with neither version is only a name (ga_classify_path()), and not. */
 bool ga_look_removes(const struct ga_look *k);
 /* Fire a rule on the current change. `detail` (quoted, taken over; may be NULL) is put after the
  * rule's reason. A rule fires once for a change, with the highest severity. */
-void ga_look_fire(struct ga_look *k, const char *rule, char *detail);
-void ga_look_fire_as(struct ga_look *k, const char *rule, enum ga_severity s, char *detail);
+struct ga_pending *ga_look_fire(struct ga_look *k, const char *rule, char *detail);
+struct ga_pending *ga_look_fire_as(struct ga_look *k, const char *rule, enum ga_severity s,
+				   char *detail);
 /* Add a detail about the content to a rule that fired, and make it as severe as `s` at least. Does
  * nothing if the rule did not fire. `detail` is as above. */
 void ga_look_say(struct ga_look *k, const char *rule, enum ga_severity s, char *detail);
@@ -155,7 +154,5 @@ void ga_facts_on(const struct ga_reach *h, const struct ga_fact_index *x, const 
 /* What reads the files of this rule at the worst moment; NULL: nothing does. */
 const struct ga_reached *ga_fact_on_rule(const struct ga_reach *h, const struct ga_fact_index *x,
 					 const char *rule);
-/* The severity of what takes effect at this moment. */
-enum ga_severity ga_severity_at(enum ga_reach_when when);
 
 #endif

@@ -65,7 +65,7 @@ static size_t room(void)
 	return ws.ws_row - 10U;
 }
 
-void walk_print_top(const char *text)
+static void print_top(const char *text)
 {
 	size_t max = room(), rest = 0;
 	const char *p = text;
@@ -93,14 +93,14 @@ void walk_print_diff(struct cli_walk *w, const struct ga_buf *head,
 	ga_buf_add(&in, diff->ptr, diff->len);
 	/* as in git, it is used only with colours */
 	if (!w->filter || !w->palette || !in.len) {
-		walk_print_top(diff->ptr);
+		print_top(diff->ptr);
 	} else if (!run(w->filter, &in, &out, &err)) {
-		walk_print_top(skip_lines(out.ptr, count_lines(head)));
+		print_top(skip_lines(out.ptr, count_lines(head)));
 	} else {
 		/* go on without the filter: the answers given so far must not be lost over it */
 		(void)fflush(stdout);
 		cli_print_error(&err);
 		w->filter = NULL;
-		walk_print_top(diff->ptr);
+		print_top(diff->ptr);
 	}
 }

@@ -41,10 +41,9 @@ struct cli_walk {
 	bool abandoned; /* the terminal is gone: do nothing */
 };
 
-/* Print as many lines as leave room on the screen for what stands around them. */
-void walk_print_top(const char *text);
-/* The same for a diff, or a part of one, that the user's interactive.diffFilter goes over first
- * (difffilter.c). The filter also gets `head`, what comes before it, which is not printed. */
+/* Print as many lines of a diff, or a part of one, as leave room on the screen for what stands
+ * around them; the user's interactive.diffFilter goes over it first (difffilter.c). The filter also
+ * gets `head`, what comes before it, which is not printed. */
 void walk_print_diff(struct cli_walk *w, const struct ga_buf *head, const struct ga_buf *diff);
 /* Write all of the diff of `s`. */
 int walk_diff(struct cli_walk *w, const struct step *s, struct ga_out *out, struct ga_error *err);

@@ -59,7 +59,8 @@ static void put_key(struct ga_buf *b, const char *key)
 	ga_buf_addf(b, "%s%s", b->len ? "." : "", text ? text : key);
 }
 
-void ga_deps_flatten(const json_t *j, const char *prefix, struct ga_strv *ret)
+/* Append "KEY = VALUE" for each value of a tree, in order, below `prefix`. */
+static void flatten(const json_t *j, const char *prefix, struct ga_strv *ret)
 {
 	bool whole = strlen(prefix) > PATH_BYTES_MAX;
 	bool tables = !whole && json_is_object(json_array_get(j, 0));
@@ -78,13 +79,13 @@ void ga_deps_flatten(const json_t *j, const char *prefix, struct ga_strv *ret)
 
 		ga_buf_adds(&b, prefix);
 		put_key(&b, key);
-		ga_deps_flatten(v, b.ptr, ret);
+		flatten(v, b.ptr, ret);
 	}
 	json_array_foreach(j, i, v) {
 		cleanup_free char *name = tables ? ga_strf("%s#%zu", prefix, i) : NULL;
 
 		if (tables)
-			ga_deps_flatten(v, name, ret);
+			flatten(v, name, ret);
 	}
 	if (tables || (!whole && json_object_size(j)) || !*prefix)
 		return;
@@ -331,7 +332,7 @@ static void put_rest(struct reader *r, const char *path, const char *name, const
 {
 	cleanup_free char *at = ga_strf("%s.%s.%s", path, name, member);
 
-	ga_deps_flatten(v, at, &r->ret->rest);
+	flatten(v, at, &r->ret->rest);
 }
 
 static void read_object(struct reader *r, const char *path, const char *key, json_t *entry)
@@ -464,6 +465,6 @@ bool ga_deps_read_tree(const struct ga_deps_format *x, const struct ga_buf *text
 		each_place(root, r.x->empty, drop_empty, NULL);
 		each_place(root, r.x->skipped, drop, NULL);
 	}
-	ga_deps_flatten(root, "", &ret->rest);
+	flatten(root, "", &ret->rest);
 	return !r.bad;
 }

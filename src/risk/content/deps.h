@@ -82,7 +82,4 @@ struct ga_deps_lock {
 	struct ga_deps deps;
 };
 
-/* Append "KEY = VALUE" for each value of a tree, in order, below `prefix`. */
-void ga_deps_flatten(const json_t *j, const char *prefix, struct ga_strv *ret);
-
 #endif

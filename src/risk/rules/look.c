@@ -16,8 +16,13 @@ bool ga_look_removes(const struct ga_look *k)
 	return k->c->new.mode == GA_MODE_NONE && k->c->old.mode != GA_MODE_NONE;
 }
 
-struct ga_pending *ga_look_pending(struct ga_look *k, const struct ga_rule *rule)
+/* What fired on the current change of this rule; a new one of low severity if it did not. */
+static struct ga_pending *pending_of(struct ga_look *k, const char *id)
 {
+	const struct ga_rule *rule = ga_rule_find(id);
+
+	if (!rule)
+		GA_BUG("a rule that is not in the table");
 	for (size_t i = 0; i < k->n; i++)
 		if (k->v[i].rule == rule)
 			return &k->v[i];
@@ -26,14 +31,11 @@ struct ga_pending *ga_look_pending(struct ga_look *k, const struct ga_rule *rule
 	return &k->v[k->n++];
 }
 
-void ga_look_fire_as(struct ga_look *k, const char *id, enum ga_severity s, char *detail)
+struct ga_pending *ga_look_fire_as(struct ga_look *k, const char *id, enum ga_severity s,
+				   char *detail)
 {
-	const struct ga_rule *rule = ga_rule_find(id);
-	struct ga_pending *p;
+	struct ga_pending *p = pending_of(k, id);
 
-	if (!rule)
-		GA_BUG("a rule that is not in the table");
-	p = ga_look_pending(k, rule);
 	/* what makes it worst is what is said */
 	if (detail && (!p->detail || s > p->severity)) {
 		free(p->detail);
@@ -43,6 +45,7 @@ void ga_look_fire_as(struct ga_look *k, const char *id, enum ga_severity s, char
 	}
 	if (s > p->severity)
 		p->severity = s;
+	return p;
 }
 
 static void add_detail(struct ga_pending *p, char *detail)
@@ -59,41 +62,37 @@ static void add_detail(struct ga_pending *p, char *detail)
 	p->detail = both;
 }
 
-enum ga_severity ga_severity_at(enum ga_reach_when when)
+static enum ga_severity severity_at(enum ga_reach_when when)
 {
 	return when == GA_REACH_PUSH ? GA_HIGH : GA_CRITICAL;
 }
 
-void ga_look_fire(struct ga_look *k, const char *id, char *detail)
+struct ga_pending *ga_look_fire(struct ga_look *k, const char *id, char *detail)
 {
-	const struct ga_rule *rule = ga_rule_find(id);
+	struct ga_pending *p = pending_of(k, id);
 	const struct ga_reached *by = NULL, *f;
 	enum ga_severity s;
-	struct ga_pending *p;
 
-	if (!rule)
-		GA_BUG("a rule that is not in the table");
 	for (size_t i = 0; i < k->n_facts; i++)
 		if ((f = ga_fact_on_rule(k->facts[i].h, k->facts[i].index, id)) &&
 		    (!by || f->when > by->when))
 			by = f;
-	s = by ? ga_severity_at(by->when) : GA_LOW;
-	ga_look_fire_as(k, id, s > rule->severity ? s : rule->severity, detail);
-	p = ga_look_pending(k, rule);
-	if (!by || p->host)
-		return;
-	p->host = true;
-	add_detail(p, ga_strf("on this host read by %s", by->why));
+	s = by ? severity_at(by->when) : GA_LOW;
+	(void)ga_look_fire_as(k, id, s > p->rule->severity ? s : p->rule->severity, detail);
+	if (by && !p->host) {
+		p->host = true;
+		add_detail(p, ga_strf("on this host read by %s", by->why));
+	}
+	return p;
 }
 
 void ga_look_fire_reached(struct ga_look *k, const struct ga_reached *f, char *detail)
 {
-	struct ga_pending *p;
-
 	/* a removed file cannot run, but the host relied on it */
-	ga_look_fire_as(k, f->rule, ga_look_removes(k) ? GA_HIGH : ga_severity_at(f->when), detail);
+	enum ga_severity s = ga_look_removes(k) ? GA_HIGH : severity_at(f->when);
+	struct ga_pending *p = ga_look_fire_as(k, f->rule, s, detail);
+
 	/* it says more than any pattern of its category */
-	p = ga_look_pending(k, ga_rule_find(f->rule));
 	p->rank = FACT_RANK;
 	p->host = true;
 }
