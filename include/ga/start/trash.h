@@ -8,7 +8,6 @@
 
 #include "ga/base/error.h"
 #include "ga/base/strv.h"
-#include "ga/repo/repo.h"
 #include "ga/session/session.h"
 
 #define GA_TRASH_REFS "refs/agent-trash/"
