@@ -5,11 +5,11 @@
  */
 #include <string.h>
 
+#include "content.h"
 #include "ga/base/path.h"
 #include "ga/repo/diff.h"
 #include "ga/repo/lfs.h"
 #include "ga/secret/secret.h"
-#include "content.h"
 
 enum { HEAD = 8000 };
 

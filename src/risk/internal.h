@@ -52,7 +52,7 @@ struct ga_look {
 	} required;
 	struct ga_filter_rules *filter_rules[3]; /* one for each tree's attributes (filtered.c) */
 	struct ga_deps_lock *lock; /* deps.c */
-	struct ga_sieve *sieve;    /* for the words that are searched for in added lines (text.c) */
+	struct ga_sieve *sieve;    /* for words that are searched for in added lines (dangers.c) */
 	size_t configs;            /* texts that git has parsed (known-git.c) */
 	struct {
 		uint64_t bytes;

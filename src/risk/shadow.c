@@ -5,9 +5,9 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "content.h"
 #include "ga/base/path.h"
 #include "ga/base/toml.h"
-#include "content.h"
 
 /* Modules that come with Python, and that programs import. */
 static const char stdlib[] =

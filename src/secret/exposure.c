@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ga/base/path.h"
 #include "finder.h"
+#include "ga/base/path.h"
 
 void ga_exposure_release(struct ga_exposure *x)
 {

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "finder.h"
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"
-#include "finder.h"
 
 #define FIRST_BYTES 8000 /* as many as git looks at to tell text from what is not */
 #define LINES_MAX ((size_t)16 << 20) /* bytes of a file compared apart from its line ends */

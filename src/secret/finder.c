@@ -5,8 +5,8 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "ga/sys/fd.h"
 #include "finder.h"
+#include "ga/sys/fd.h"
 
 #define LINKS_MAX 100000
 

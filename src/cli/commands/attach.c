@@ -2,9 +2,9 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/sessions.h"
 #include "ga/review/report.h"
 #include "ga/sys/fd.h"
-#include "cli/sessions.h"
 
 struct options {
 	const char *filter;

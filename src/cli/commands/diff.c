@@ -2,11 +2,11 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/sessions.h"
 #include "ga/repo/diff.h"
 #include "ga/repo/objects.h"
 #include "ga/session/wip.h"
 #include "ga/sys/fd.h"
-#include "cli/sessions.h"
 
 struct options {
 	bool held, uncommitted;

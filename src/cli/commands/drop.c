@@ -2,10 +2,10 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/sessions.h"
 #include "ga/base/quote.h"
 #include "ga/start/trash.h"
 #include "ga/sys/fd.h"
-#include "cli/sessions.h"
 
 struct options {
 	bool force, dry_run, restore, list;

@@ -2,12 +2,12 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/host.h"
+#include "cli/sessions.h"
 #include "ga/base/json.h"
 #include "ga/base/quote.h"
 #include "ga/start/fetch.h"
 #include "ga/sys/fd.h"
-#include "cli/host.h"
-#include "cli/sessions.h"
 
 struct options {
 	bool dry_run, json;

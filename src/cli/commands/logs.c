@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
 #include "cli/cli.h"
+#include "cli/sessions.h"
 #include "ga/base/trace.h"
 #include "ga/run/record.h"
 #include "ga/sys/fd.h"
-#include "cli/sessions.h"
 
 struct options {
 	const char *service;

@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/sessions.h"
 #include "ga/base/quote.h"
 #include "ga/repo/refs.h"
 #include "ga/start/fetch.h"
 #include "ga/sys/fd.h"
-#include "cli/sessions.h"
 
 struct options {
 	bool held, force;

@@ -2,9 +2,9 @@
 #include <stdint.h>
 
 #include "cli/cli.h"
-#include "ga/config/config.h"
 #include "cli/host.h"
 #include "cli/sessions.h"
+#include "ga/config/config.h"
 
 struct options {
 	bool quiet;

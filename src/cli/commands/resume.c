@@ -2,10 +2,10 @@
 #include <stdint.h>
 
 #include "cli/cli.h"
+#include "cli/sessions.h"
 #include "ga/base/quote.h"
 #include "ga/config/config.h"
 #include "ga/sys/fd.h"
-#include "cli/sessions.h"
 
 struct options {
 	struct cli_run_options run;

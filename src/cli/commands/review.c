@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/sessions.h"
+#include "cli/verdict.h"
 #include "ga/base/parse.h"
 #include "ga/base/quote.h"
 #include "ga/capture/leftbehind.h"
 #include "ga/session/worktree.h"
 #include "ga/sys/fd.h"
-#include "cli/sessions.h"
-#include "cli/verdict.h"
 
 struct options {
 	const char *format, *hunk, *feedback, *remark;

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/sessions.h"
 #include "ga/base/quote.h"
 #include "ga/sys/fd.h"
-#include "cli/sessions.h"
 
 /* Programs take an Enter that comes together with a text for a part of it. */
 #define ENTER_MS 200

@@ -2,11 +2,11 @@
 #include <time.h>
 
 #include "cli/cli.h"
+#include "cli/sessions.h"
 #include "ga/base/parse.h"
 #include "ga/base/quote.h"
 #include "ga/repo/refs.h"
 #include "ga/sys/fd.h"
-#include "cli/sessions.h"
 
 struct options {
 	bool json, journal, text, replay;

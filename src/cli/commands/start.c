@@ -5,12 +5,12 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "cli/on.h"
+#include "cli/sessions.h"
 #include "ga/base/quote.h"
 #include "ga/config/config.h"
 #include "ga/config/preset.h"
 #include "ga/sys/fd.h"
-#include "cli/on.h"
-#include "cli/sessions.h"
 
 struct options {
 	struct cli_run_options run;

@@ -2,10 +2,10 @@
 #include <stdint.h>
 
 #include "cli/cli.h"
-#include "ga/base/clock.h"
-#include "ga/sys/fd.h"
 #include "cli/on.h"
 #include "cli/sessions.h"
+#include "ga/base/clock.h"
+#include "ga/sys/fd.h"
 
 struct options {
 	const char *timeout;

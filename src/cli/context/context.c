@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/host.h"
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
-#include "cli/host.h"
 
 void cli_scrub_environment(void)
 {

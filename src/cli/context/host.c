@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/host.h"
 #include "ga/base/path.h"
 #include "ga/sys/process.h"
-#include "cli/host.h"
 
 #ifndef GA_LIBEXECDIR
 #define GA_LIBEXECDIR "/usr/libexec/git-agent"

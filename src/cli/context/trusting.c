@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/base/parse.h"
 #include "cli/trusting.h"
+#include "ga/base/parse.h"
 
 #include <string.h>
 #include <time.h>

@@ -5,8 +5,8 @@
 #ifndef WALK_H
 #define WALK_H
 
-#include "ga/repo/hunk.h"
 #include "cli/verdict.h"
+#include "ga/repo/hunk.h"
 
 enum choice { LEAVE, ACCEPT, REJECT, PARTS };
 

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/host.h"
+#include "cli/sessions.h"
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/session/journal.h"
-#include "cli/host.h"
-#include "cli/sessions.h"
 
 int cli_parse_filter(const char *value, bool detach, struct cli_filter *ret, struct ga_error *err)
 {

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "ga/repo/objects.h"
 #include "cli/sessions.h"
+#include "ga/repo/objects.h"
 
 #define SESSIONS_MAX 50 /* that are compared with each other */
 

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/sessions.h"
 #include "ga/base/parse.h"
 #include "ga/sys/fd.h"
-#include "cli/sessions.h"
 
 #define COLUMNS 80
 #define ROWS 24

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/sessions.h"
 #include "ga/base/json.h"
 #include "ga/land/land.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
 #include "ga/session/journal.h"
-#include "cli/sessions.h"
 
 /* Is the commit on what the session is published as, or was before something was held? That
  * goes with the branch. */

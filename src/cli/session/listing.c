@@ -5,13 +5,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/on.h"
+#include "cli/sessions.h"
 #include "ga/base/json.h"
 #include "ga/base/parse.h"
 #include "ga/base/quote.h"
 #include "ga/land/land.h"
 #include "ga/sys/fd.h"
-#include "cli/on.h"
-#include "cli/sessions.h"
 
 #define COLUMNS 80
 #define COMMAND_MIN 9

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "cli/ask.h"
+#include "cli/host.h"
+#include "cli/sessions.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/base/trace.h"
@@ -17,8 +19,6 @@
 #include "ga/repo/snapshot.h"
 #include "ga/secret/exposure.h"
 #include "ga/sys/fd.h"
-#include "cli/host.h"
-#include "cli/sessions.h"
 
 #define FOUND_SHOWN 5
 #define NONCE_BYTES 4

@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/host.h"
+#include "cli/sessions.h"
 #include "ga/base/clock.h"
 #include "ga/base/json.h"
 #include "ga/base/trace.h"
 #include "ga/start/fetch.h"
 #include "ga/sys/fd.h"
-#include "cli/host.h"
-#include "cli/sessions.h"
 
 #define LOOK_MS 4000    /* for all hosts together */
 #define PAUSE_MIN_MS 200 /* between two looks at a session that is waited for */

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/sessions.h"
 #include "ga/base/clock.h"
 #include "ga/base/nearest.h"
 #include "ga/base/path.h"
@@ -14,7 +15,6 @@
 #include "ga/session/wip.h"
 #include "ga/start/trash.h"
 #include "ga/sys/fd.h"
-#include "cli/sessions.h"
 
 int cli_capture_interrupted(struct cli *c, struct ga_session *s, int lock, struct ga_error *err)
 {

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/sessions.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/config/service.h"
 #include "ga/run/record.h"
 #include "ga/sys/fd.h"
-#include "cli/sessions.h"
 
 #define SUFFIX ".log"
 

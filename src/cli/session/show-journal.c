@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/sessions.h"
 #include "ga/base/json.h"
 #include "ga/base/parse.h"
 #include "ga/base/quote.h"
 #include "ga/run/record.h"
 #include "ga/session/journal.h"
 #include "ga/sys/fd.h"
-#include "cli/sessions.h"
 
 #define VALUES_SHOWN 100
 #define VALUE_BYTES ((size_t)4 << 10)

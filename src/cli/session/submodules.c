@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/sessions.h"
 #include "ga/base/quote.h"
 #include "ga/land/land.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
-#include "cli/sessions.h"
 
 /* ---- work --------------------------------------------------------------------- */
 

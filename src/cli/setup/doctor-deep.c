@@ -17,12 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/host.h"
 #include "doctor.h"
 #include "ga/base/json.h"
 #include "ga/base/path.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
-#include "cli/host.h"
 
 #define OUT_MAX ((size_t)256 << 10)
 #define RUN_MS 120000

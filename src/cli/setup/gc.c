@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/sessions.h"
 #include "ga/base/json.h"
 #include "ga/base/quote.h"
 #include "ga/repo/import.h"
@@ -12,7 +13,6 @@
 #include "ga/session/worktree.h"
 #include "ga/start/trash.h"
 #include "ga/sys/fd.h"
-#include "cli/sessions.h"
 
 #define DAY 86400
 #define KEEP_DAYS 14 /* in the trash, and a base tree that nobody uses */

@@ -4,13 +4,13 @@
 
 #include "cli/ask.h"
 #include "cli/cli.h"
+#include "cli/host.h"
 #include "ga/base/json.h"
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/start/home.h"
 #include "ga/sys/fd.h"
-#include "cli/host.h"
 
 struct options {
 	bool json, dry_run, remove, yes;

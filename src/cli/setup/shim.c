@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/host.h"
 #include "ga/base/json.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/config/preset.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
-#include "cli/host.h"
 
 /* A shim is known by its second line, wherever it is and however PATH spells that. */
 #define MARK "# git-agent shim"

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/trusting.h"
 #include "ga/base/json.h"
 #include "ga/config/yaml.h"
 #include "ga/sys/fd.h"
-#include "cli/trusting.h"
 
 struct options {
 	bool show, list, revoke, yes, json;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/sessions.h"
 #include "ga/session/journal.h"
 #include "ga/sys/process.h"
-#include "cli/sessions.h"
 
 #define TIMEOUT_MS 30000
 

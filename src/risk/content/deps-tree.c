@@ -5,9 +5,9 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "deps.h"
 #include "ga/base/path.h"
 #include "ga/base/toml.h"
-#include "deps.h"
 
 /* Names and paths are repeated for what is beneath them. */
 enum { ENTRIES_MAX = 200000, NAME_BYTES_MAX = 4000, PATH_BYTES_MAX = 1000 };
