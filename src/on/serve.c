@@ -96,18 +96,18 @@ static int claim(struct depot *d, struct ga_error *err)
 						: ga_error_move(err, &lost);
 }
 
-static void give_back(struct depot *d)
+static int give_back(struct depot *d, struct ga_error *err)
 {
-	cleanup_free char *ref = depot_ref(d, "claim"), *above = ga_path_parent(d->tree);
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *above = ga_path_parent(d->tree);
 
 	depot_remove_tree(d);
 	(void)rmdir(above);
-	(void)GIT(d, &ignored, "update-ref", "-d", ref);
+	return depot_forget(d, err);
 }
 
 static int do_start(struct depot *d, struct ga_error *err)
 {
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_close int held = -1;
 	int rc = check_depot(d, err);
 
@@ -117,7 +117,8 @@ static int do_start(struct depot *d, struct ga_error *err)
 		rc = slurm_submit(d, err);
 	else if (!rc && !(rc = hold(d, &held, err)) && !(rc = claim(d, err)) &&
 		 depot_start(d, held, err)) {
-		give_back(d);
+		/* of a start that failed there is no record by which it could be dropped */
+		(void)give_back(d, &ignored);
 		rc = -1;
 	}
 	ga_json_set(d->answer, "claimed", json_boolean(rc > 0));
@@ -195,8 +196,7 @@ static int do_drop(struct depot *d, struct ga_error *err)
 	if (!access(d->tree, F_OK) && depot_has(d, GA_SESSION_REFS, "base") &&
 	    depot_run(&words, DEPOT_RUN(.cwd = d->tree), NULL, err))
 		return -1;
-	give_back(d);
-	return depot_forget(d, err);
+	return give_back(d, err);
 }
 
 static bool is_id(const char *s)

@@ -55,7 +55,7 @@ int start_check_project(const struct ga_start_env *e, struct ga_error *err)
 			      "the working tree '%s' and the state directory '%s' overlap", q,
 			      state);
 		return ga_hint(err, "set state_dir to a directory outside the repository, in %s",
-			       e->conf.user_file);
+			       e->conf.from.user_file);
 	}
 	return 0;
 }

@@ -22,7 +22,7 @@ int start_make_surroundings(struct ga_start_env *e, const char *project, struct 
 	ret->home = ga_strdup(e->home);
 	ret->home_source = ga_strdup(e->agent_home);
 	ret->network = e->net.mode == GA_NETWORK_HOST;
-	ret->nested = e->conf.nested;
+	ret->nested = e->conf.inside.nested;
 	return 0;
 }
 

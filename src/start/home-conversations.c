@@ -80,7 +80,7 @@ static void set_places(const struct ga_start_env *e, const struct ga_preset *p, 
 		name = ga_strndup(p->conversation_env[i],
 				  (size_t)(equals - p->conversation_env[i]));
 		path = ga_path_join(s->home, equals + 1);
-		if (!is_set(&e->conf.env_set, name))
+		if (!is_set(&e->conf.env.set, name))
 			start_set_variable(&s->env, name, path);
 	}
 }

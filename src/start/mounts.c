@@ -14,17 +14,17 @@
 /* What is not there is left out: one configuration may be used on several machines. */
 int start_add_tools(const struct ga_start_env *e, struct ga_spec *s, struct ga_error *err)
 {
-	for (size_t i = 0; i < e->conf.tools.n; i++) {
+	for (size_t i = 0; i < e->conf.inside.tools.n; i++) {
 		cleanup_free char *q = NULL;
 		struct stat st;
 
-		if (stat(e->conf.tools.v[i], &st))
+		if (stat(e->conf.inside.tools.v[i], &st))
 			continue;
 		if (S_ISDIR(st.st_mode)) {
-			ga_strv_push(&s->ro, e->conf.tools.v[i]);
+			ga_strv_push(&s->ro, e->conf.inside.tools.v[i]);
 			continue;
 		}
-		q = ga_escape(e->conf.tools.v[i]);
+		q = ga_escape(e->conf.inside.tools.v[i]);
 		(void)ga_fail(err, GA_ESTART, "'tools' takes directories, and '%s' is none", q);
 		return ga_hint(err, "name the directory it is in");
 	}
@@ -35,8 +35,8 @@ int start_add_tools(const struct ga_start_env *e, struct ga_spec *s, struct ga_e
  * place by the time the next session mounts it. */
 static int check_apart(const struct ga_start_env *e, const char *path, struct ga_error *err)
 {
-	for (size_t i = 0; i < e->conf.mounts_rw.n; i++) {
-		const char *rw = e->conf.mounts_rw.v[i];
+	for (size_t i = 0; i < e->conf.inside.rw.n; i++) {
+		const char *rw = e->conf.inside.rw.v[i];
 		cleanup_free char *q = NULL, *qrw = NULL;
 
 		if (!strcmp(rw, path) || !ga_path_inside(path, rw))
@@ -65,7 +65,7 @@ static int add_mounts(const struct ga_start_env *e, const char *project,
 		if (rc < 0)
 			return ga_error_wrap(err, "mounts.%s", writable ? "rw" : "ro");
 		/* what is listed in both is shown for writing */
-		if (!rc && (writable || !ga_strv_has(&e->conf.mounts_rw, paths->v[i])))
+		if (!rc && (writable || !ga_strv_has(&e->conf.inside.rw, paths->v[i])))
 			ga_strv_push(ret, paths->v[i]);
 	}
 	return 0;
@@ -75,14 +75,14 @@ int start_add_mounts(const struct ga_start_env *e, const char *project, struct g
 		     struct ga_error *err)
 {
 	const struct ga_mount_place place = { e->home, project, e->path, e->state_root,
-					      e->agent_home, &e->conf.mounts_rw };
+					      e->agent_home, &e->conf.inside.rw };
 
 	if (start_add_tools(e, ret, err) ||
-	    add_mounts(e, project, &e->conf.mounts_ro, false, &ret->ro, err) ||
-	    add_mounts(e, project, &e->conf.mounts_rw, true, &ret->rw, err))
+	    add_mounts(e, project, &e->conf.inside.ro, false, &ret->ro, err) ||
+	    add_mounts(e, project, &e->conf.inside.rw, true, &ret->rw, err))
 		return -1;
-	for (size_t i = 0; i < e->conf.devices.n; i++)
-		ga_devices_find(e->conf.devices.v[i], &ret->devices);
+	for (size_t i = 0; i < e->conf.inside.devices.n; i++)
+		ga_devices_find(e->conf.inside.devices.v[i], &ret->devices);
 	ga_path_show(&place, e->environ, &ret->ro, &ret->dropped);
 	return 0;
 }
@@ -130,11 +130,11 @@ static void describe_devices(const struct ga_start_env *e, struct ga_start *st)
 {
 	cleanup_free char *shown = ga_quote_list(&st->spec.devices, st->spec.devices.n);
 
-	for (size_t i = 0; i < e->conf.devices.n; i++) {
+	for (size_t i = 0; i < e->conf.inside.devices.n; i++) {
 		cleanup_strv struct ga_strv found = GA_STRV_INIT;
-		cleanup_free char *q = ga_quote(e->conf.devices.v[i]);
+		cleanup_free char *q = ga_quote(e->conf.inside.devices.v[i]);
 
-		ga_devices_find(e->conf.devices.v[i], &found);
+		ga_devices_find(e->conf.inside.devices.v[i], &found);
 		if (!found.n)
 			ga_strv_pushf(&st->banner, "left out: devices: %s: there is no character "
 						   "device", q);
@@ -165,8 +165,8 @@ static void describe_path(struct ga_start *st)
 
 void start_describe_mounts(const struct ga_start_env *e, struct ga_start *st)
 {
-	describe(&e->conf.mounts_ro, &st->spec.ro, "shown read-only", st);
-	describe(&e->conf.mounts_rw, &st->spec.rw,
+	describe(&e->conf.inside.ro, &st->spec.ro, "shown read-only", st);
+	describe(&e->conf.inside.rw, &st->spec.rw,
 		 "WRITABLE, and not a part of what you review", st);
 	describe_devices(e, st);
 	describe_path(st);

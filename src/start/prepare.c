@@ -92,9 +92,9 @@ int ga_start_taken_names(const struct ga_start_env *e, struct ga_strv *ret, stru
 void start_take_commands(const struct ga_start_env *e, const struct ga_start_opts *o,
 			 struct ga_start *st)
 {
-	const struct ga_strv *const from[] = { o->no_setup ? NULL : &e->conf.setup,
-					       o->no_services ? NULL : &e->conf.services,
-					       o->no_finish ? NULL : &e->conf.finish };
+	const struct ga_strv *const from[] = { o->no_setup ? NULL : &e->conf.beside.setup,
+					       o->no_services ? NULL : &e->conf.beside.services,
+					       o->no_finish ? NULL : &e->conf.beside.finish };
 	struct ga_strv *const to[] = { &st->setup, &st->services, &st->finish };
 
 	for (size_t i = 0; i < GA_NELEMS(from); i++)
@@ -115,8 +115,8 @@ void start_describe_paths(const char *what, const struct ga_strv *paths, struct 
 int start_plan_limits(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
 	/* in a dry run there is no sandbox, and nothing else has set it */
-	st->spec.nested = e->conf.nested;
-	if (e->conf.nested && geteuid() == 0) {
+	st->spec.nested = e->conf.inside.nested;
+	if (e->conf.inside.nested && geteuid() == 0) {
 		(void)ga_fail(err, GA_ESTART, "no sandbox can be made inside one of root's: the "
 			      "kernel maps uid 0 no further");
 		return ga_hint(err, "start the session as an ordinary user, or with "
@@ -362,7 +362,7 @@ int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st
 	if (other)
 		start_note_guess(e);
 	if (other || (st->sandbox && (!same || strcmp(st->spec.project, project) ||
-				      st->spec.nested != e->conf.nested ||
+				      st->spec.nested != e->conf.inside.nested ||
 				      !ga_run_wait_told(st->sandbox)))) {
 		ga_run_finish(st->sandbox);
 		st->sandbox = NULL;

@@ -326,7 +326,7 @@ static int answer(struct ga_start_env *e, const struct ga_agents_found *f, const
 		cleanup_free char *name = ga_strndup(q->set[i], n);
 
 		/* the user's settings come first */
-		if (!ga_environ_get((const char *const *)e->conf.env_set.v, name))
+		if (!ga_environ_get((const char *const *)e->conf.env.set.v, name))
 			start_set_variable(&st->spec.env, name, q->set[i] + n + 1);
 	}
 	if (q->first && st->spec.home_source && (f->login || f->key))

@@ -242,7 +242,28 @@ test_that SLURM 'what the node refuses is said with the reason' '
 	git agent start --on cluster -n a -- true &&
 	test_wait_for "job_is a gone" &&
 	test_fails 128 "never began on .cluster.*cannot make .*nowhere" git agent review a &&
-	git agent drop --force a
+	git agent drop --force a &&
+	settings_of_cluster --partition=nowhere &&
+	test_fails 125 "on .cluster.: sbatch: error" git agent start --on cluster -n p -- true &&
+	test -z "$(git -C "$(depot)" for-each-ref)"
+'
+
+test_that SLURM 'a result that cannot be given stays on the node, and that is said' '
+	make_repo full &&
+	agree cluster &&
+	settings_of_cluster &&
+	git agent start --on cluster -n f -- sh -c "echo 1 >n; until [ -e \$HOME/give ]; do sleep 0.1; done" &&
+	test_wait_for "git agent diff f | grep -q +1" &&
+	depot=$(depot) &&
+	mv "$depot/objects" ../objects &&
+	>"$far/aihome/give" &&
+	test_wait_for "job_is f gone" &&
+	mv ../objects "$depot/objects" &&
+	test_fails 128 "agent/f is lost on .cluster.: .*what it left stays in" git agent review f &&
+	own=$(sed -n "s/.* stays in .\(.*\). on its node.*/\1/p" ../err) &&
+	git -C "$own/depot" log -p --branches | grep "^+1" &&
+	rm -r "$own" &&
+	git agent drop --force f
 '
 
 test_lazy_prereq NETWORKDISK 'test_have_prereq SLURM && [ "$(id -u)" = 0 ] && cd "$HOME" &&
@@ -310,6 +331,7 @@ test_that SLURM 'a node that is lost loses the session, and that is said' '
 	git agent list | grep "^n  *lost" &&
 	test_fails 128 "agent/n is lost on .cluster.: its job is gone, and left no result" git agent review n &&
 	test_fails 128 "is lost" git agent wait n &&
+	test_fails 128 "session .n. is lost" git agent logs n &&
 	test_fails 128 "is lost" git agent drop n &&
 	rm -f "$cluster/slurmd.pid" &&
 	slurmd_start &&
