@@ -59,6 +59,7 @@ int land_lock(struct ga_repo *r, struct land_lock *ret, struct ga_error *err)
 		return ga_fail_path(err, errno, "write", file);
 	ret->repo = r;
 	ret->fd = ga_steal_fd(&fd);
+	ga_repo_hold(r, ret->fd);
 	return 0;
 }
 
@@ -76,6 +77,7 @@ void land_unlock(struct land_lock *l)
 	if (l->failed)
 		(void)land_remove_locks(l, &ignored);
 	(void)!ftruncate(l->fd, 0);
+	ga_repo_hold(l->repo, -1);
 	/* what a hook left running may still have it open */
 	ga_funlock(l->fd);
 	ga_cleanup_closep(&l->fd);

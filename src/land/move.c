@@ -44,7 +44,6 @@ int land_run(const struct landing *l, const char *const *args, enum land_io io, 
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
 	g.as_user = true;
-	g.keep_fd = l->lock->fd;
 	g.show_stderr = io != LAND_QUIET;
 	g.errout = io == LAND_QUIET ? &said : NULL;
 	if (io == LAND_TERMINAL) {

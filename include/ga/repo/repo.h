@@ -42,6 +42,10 @@ char *ga_repo_guess(void);
 void ga_repo_free(struct ga_repo *r);
 void ga_cleanup_repop(struct ga_repo **r);
 #define cleanup_repo cleanup_(ga_cleanup_repop)
+/* Have every git that is started for this repository hold the lock `lock` (flock(2)) as long as it
+ * runs, so that whoever gets it later meets no git of a command that was killed. -1: none. It stays
+ * the caller's. */
+void ga_repo_hold(struct ga_repo *r, int lock);
 /* What is known of it; lives as long as the handle. */
 const struct ga_repo_info *ga_repo_info(const struct ga_repo *r);
 

@@ -237,7 +237,7 @@ int ga_git_spawn(const struct ga_repo *r, const struct ga_git *g, bool with_conf
 	p.out = g->out;
 	p.out_fd = g->out_fd;
 	p.out_max = g->out_max;
-	p.keep_fd = g->keep_fd;
+	p.keep_fd = g->keep_fd < 0 && r ? r->lock : g->keep_fd;
 	p.timeout_ms = g->timeout_ms;
 	p.max_file = g->max_file;
 	p.max_memory = g->max_memory;

@@ -189,6 +189,7 @@ int ga_repo_open_as_is(const char *dir, struct ga_repo **ret, struct ga_error *e
 	if (ga_library_begin(err))
 		return -1;
 	r = ga_calloc(1, sizeof(*r));
+	r->lock = -1;
 	if (git_repository_open_ext(&r->repo, dir, 0, NULL))
 		return diagnose(dir, err);
 	if (fill_info(r, err) || open_refs(r, err))

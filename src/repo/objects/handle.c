@@ -77,6 +77,11 @@ int ga_library_begin(struct ga_error *err)
 	return 0;
 }
 
+void ga_repo_hold(struct ga_repo *r, int lock)
+{
+	r->lock = lock;
+}
+
 const struct ga_repo_info *ga_repo_info(const struct ga_repo *r)
 {
 	return &r->info;
