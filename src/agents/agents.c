@@ -291,7 +291,7 @@ static bool has_importable(const char *home, const struct ga_preset *p)
 
 static const char *find_key(const struct ga_env *e, const struct ga_preset *p)
 {
-	const char *const *const envs[] = { e->environ, (const char *const *)e->conf.env_set.v };
+	const char *const *const envs[] = { e->environ, (const char *const *)e->conf.env.set.v };
 
 	for (size_t i = 0; p->keys[i]; i++)
 		for (size_t k = 0; k < GA_NELEMS(envs); k++) {

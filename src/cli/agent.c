@@ -94,7 +94,7 @@ int cli_set_network(const struct cli_network *o, const struct ga_strv *former,
  * is wrong where the command line chose the mode: the list may be kept for other sessions. */
 static char *unused_list(const struct ga_config *conf)
 {
-	return conf->network_allow.n && conf->network != GA_NETWORK_ALLOW &&
+	return conf->net.allow.n && conf->net.mode != GA_NETWORK_ALLOW &&
 	       ga_config_set_by(conf, "network.mode") != GA_ORIGIN_COMMAND ?
 		       ga_config_place(conf, "network.allow") : NULL;
 }
@@ -104,13 +104,13 @@ void cli_apply_network(struct cli *c, const struct ga_config *conf, const struct
 	free(c->allow_at);
 	c->allow_at = unused_list(conf);
 	c->env.net = (struct ga_env_network){
-		.mode = (enum ga_network)conf->network,
-		.allow = &conf->network_allow,
-		.sockets = &conf->network_sockets,
-		.publish = &conf->network_publish,
+		.mode = (enum ga_network)conf->net.mode,
+		.allow = &conf->net.allow,
+		.sockets = &conf->net.sockets,
+		.publish = &conf->net.publish,
 		.allow_at = c->allow_at,
 		.options = options,
-		.by_repository = conf->network > c->settings.network,
+		.by_repository = conf->net.mode > c->settings.net.mode,
 	};
 }
 

@@ -20,7 +20,7 @@ static const struct cli_opt opts[] = {
 
 static json_t *key_json(const struct ga_config *conf, size_t i)
 {
-	const struct ga_config_set *set = &conf->set[i];
+	const struct ga_config_set *set = &conf->from.set[i];
 	cleanup_free char *text = ga_config_text(conf, i);
 	bool in_file = set->origin == GA_ORIGIN_USER || set->origin == GA_ORIGIN_REPOSITORY;
 	json_t *j = json_object();
@@ -31,7 +31,7 @@ static json_t *key_json(const struct ga_config *conf, size_t i)
 	ga_json_set(j, "number", ga_config_number(conf, i, &n) ? json_integer((json_int_t)n) :
 		    json_null());
 	ga_json_set(j, "origin", json_string(ga_origin_name(set->origin)));
-	ga_json_set_bytes(j, "file", set->origin == GA_ORIGIN_USER ? conf->user_file :
+	ga_json_set_bytes(j, "file", set->origin == GA_ORIGIN_USER ? conf->from.user_file :
 				     in_file ? GA_CONFIG_REPOSITORY_FILE : NULL);
 	ga_json_set(j, "line", in_file ? json_integer(set->line) : json_null());
 	ga_json_set(j, "column", in_file ? json_integer(set->column) : json_null());
@@ -71,7 +71,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	}
 	if (settings_here(c, &conf, err))
 		return -1;
-	if (conf.untrusted)
+	if (conf.from.untrusted)
 		cli_note("what needs trust in " GA_CONFIG_REPOSITORY_FILE
 			 " is left out: 'git agent trust' shows it");
 	if (o->json) {

@@ -138,15 +138,15 @@ static void check_path(struct cli *c, struct checks *k)
 {
 	const struct ga_env *e = &c->env;
 	const struct ga_mount_place place = { e->home, NULL, e->path, e->state_root,
-					      e->agent_home, &e->conf.mounts_rw };
+					      e->agent_home, &e->conf.inside.rw };
 	cleanup_strv struct ga_strv ro = GA_STRV_INIT, dropped = GA_STRV_INIT;
 
-	ga_strv_extend(&ro, &e->conf.tools);
+	ga_strv_extend(&ro, &e->conf.inside.tools);
 	ga_path_show(&place, e->environ, &ro, &dropped);
 	for (size_t i = 0; i + 2 < dropped.n; i += 3) {
 		cleanup_free char *q = ga_quote(dropped.v[i]);
 		cleanup_free char *hint = ga_strf("'tools: [%s]' in %s shows it", q,
-						  e->conf.user_file);
+						  e->conf.from.user_file);
 
 		doctor_add(k, "PATH", true, dropped.v[i + 1], *dropped.v[i + 2] ? hint : NULL);
 	}
@@ -253,10 +253,10 @@ static void check_sandbox(struct cli *c, struct checks *k)
 
 static void check_nested(const struct cli *c, struct checks *k)
 {
-	if (c->env.conf.nested && geteuid() != 0)
+	if (c->env.conf.inside.nested && geteuid() != 0)
 		doctor_add(k, "nested", true,
 			   "sandbox.nested: sandboxes can be made inside sessions", NULL);
-	else if (c->env.conf.nested)
+	else if (c->env.conf.inside.nested)
 		doctor_add(k, "nested", false, "sandbox.nested: the kernel maps uid 0 no further",
 			   "set it to false, or be an ordinary user");
 }

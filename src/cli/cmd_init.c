@@ -215,7 +215,7 @@ static void add_piece(const struct cli *c, const char *about, const char *yaml, 
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
 	ga_config_copy(&over, &c->settings);
-	over.trusted = true;
+	over.from.trusted = true;
 	if (ga_config_read(&over, GA_ORIGIN_REPOSITORY, FILE_NAME, yaml, strlen(yaml), &ignored))
 		return;
 	ga_buf_addf(out, "\n# %s\n", about);

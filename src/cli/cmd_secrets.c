@@ -31,7 +31,7 @@ static void judge_views(struct ga_exposure *x, const struct ga_config *conf)
 		    (as == GA_EXPOSED_MODIFIED || as == GA_EXPOSED_UNTRACKED))
 			x->v[i].view = GA_VIEW_ABSENT;
 	}
-	if (conf->secrets == GA_SECRETS_MASK)
+	if (conf->secret.mode == GA_SECRETS_MASK)
 		ga_exposure_mask(x, NULL);
 }
 
@@ -77,8 +77,8 @@ static int find(struct cli *c, const struct options *o, struct ga_exposure *ret,
 			return -1;
 		eo.tree = &tree;
 	}
-	eo.add = &conf.secrets_add;
-	eo.allow = &conf.secrets_allow;
+	eo.add = &conf.secret.add;
+	eo.allow = &conf.secret.allow;
 	if (ga_exposure_find(&eo, ret, err))
 		return -1;
 	judge_views(ret, &conf);

@@ -93,7 +93,7 @@ static void say_agents(struct cli *c, const char *before, bool known)
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	const struct ga_preset *p;
 
-	if (!c->settings.user_file)
+	if (!c->settings.from.user_file)
 		(void)cli_context_init(c, CLI_NEED_SETTINGS, &ignored);
 
 	for (size_t i = 0; (p = ga_preset_at(&c->env.agents, i)); i++)

@@ -72,12 +72,12 @@ static void replace(struct ga_strv *to, const struct ga_strv *from)
 
 void cli_risk_paths(const struct ga_config *conf, struct ga_risk_paths *ret)
 {
-	replace(&ret->add, &conf->risk_add);
-	replace(&ret->allow, &conf->risk_allow);
-	replace(&ret->hold, &conf->risk_hold);
-	replace(&ret->block, &conf->risk_block);
-	replace(&ret->filters, &conf->filters);
-	ret->strict = conf->strict;
+	replace(&ret->add, &conf->risk.add);
+	replace(&ret->allow, &conf->risk.allow);
+	replace(&ret->hold, &conf->risk.hold);
+	replace(&ret->block, &conf->risk.block);
+	replace(&ret->filters, &conf->inside.filters);
+	ret->strict = conf->risk.strict;
 }
 
 void cli_take_settings(struct ga_env *e, const struct ga_config *conf)
@@ -154,7 +154,7 @@ int cli_read_settings(struct ga_env *e, struct ga_config *ret, const struct ga_s
 		return -1;
 	cli_take_settings(e, &conf);
 	cli_risk_paths(&conf, &e->risk_own);
-	e->net = (struct ga_env_network){ .mode = (enum ga_network)conf.network };
+	e->net = (struct ga_env_network){ .mode = (enum ga_network)conf.net.mode };
 	e->agent_home = ga_strdup(conf.home);
 	if (!ga_presets_parse(&conf.agents, &e->agents))
 		return ga_fail(err, GA_EFATAL, "'agents' of the settings has more than %d names",

@@ -36,8 +36,8 @@ static int show_history(struct cli *c, const struct ga_oid *base, struct ga_erro
 
 	if (cli_settings(c, base, &conf, err))
 		return -1;
-	eo.add = &conf.secrets_add;
-	eo.allow = &conf.secrets_allow;
+	eo.add = &conf.secret.add;
+	eo.allow = &conf.secret.allow;
 	if (ga_exposure_history(&eo, &x, err))
 		return -1;
 	ga_exposure_sort(&x);

@@ -22,6 +22,7 @@
 #define LOOK_MS 4000    /* for all hosts together */
 #define PAUSE_MIN_MS 200 /* between two looks at a session that is waited for */
 #define PAUSE_MAX_MS 10000
+#define LOST_MS 15000    /* that a job was gone, before that is believed */
 
 /* ---- where it is ----------------------------------------------------------------------------- */
 
@@ -168,6 +169,16 @@ static int take_absent(struct cli *c, struct ga_on *o, struct ga_error *err)
 /* Have its result here; fails while it runs. Returns 1 if it changed nothing. */
 static int get_result(struct cli *c, struct ga_on *o, struct ga_error *err)
 {
+	cleanup_close int held = -1;
+	cleanup_on struct ga_on now = GA_ON_INIT;
+
+	if (!o->runs)
+		return 0;
+	/* one command fetches, and others find that it was fetched */
+	held = ga_on_lock_names(c->env.state_dir, err);
+	if (held < 0 || ga_on_read(c->env.state_dir, o->name, &now, err) < 0)
+		return -1;
+	o->runs = !now.name || now.runs;
 	if (!o->runs)
 		return 0;
 	if (look(c, o, err))
@@ -253,25 +264,35 @@ static int sum_up(struct cli *c, struct ga_on *o, struct ga_error *err)
 }
 
 /* Once the host has answered, the session is asked about until its end is known, whether or not the
- * host answers in between. */
+ * host answers in between. A job that is gone may be about to leave its result. */
 int cli_on_wait(struct cli *c, const char *name, int64_t deadline, int *ret_status,
 		struct ga_error *err)
 {
 	cleanup_on struct ga_on o = GA_ON_INIT;
-	struct ga_ons one = { .v = &o, .n = 1 };
-	int64_t began = ga_now_ms();
+	int64_t began = ga_now_ms(), now = began, lost = 0;
 	int rc = ga_on_read(c->env.state_dir, cli_plain_name(name), &o, err);
+	bool told = false;
 
 	if (rc || look(c, &o, err))
 		return rc > 0 ? 1 : -1;
-	while (!o.answers || ga_has_word("new running pending", o.state)) {
-		int64_t now = ga_now_ms(), pause = PAUSE_MIN_MS + (now - began) / 8;
+	for (;; now = ga_now_ms()) {
+		cleanup_error struct ga_error why = GA_ERROR_INIT;
+		int64_t pause = PAUSE_MIN_MS + (now - began) / 8;
 
+		lost = !is_state(&o, "lost") ? 0 : lost ? lost : now;
+		if (o.answers && !ga_has_word("new running pending", o.state) &&
+		    (!lost || now - lost >= LOST_MS))
+			break;
 		if (deadline && now >= deadline)
 			return 2;
 		(void)poll(NULL, 0, (int)(pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS));
-		ga_on_ask(&one, LOOK_MS);
+		if (ga_on_look(&o, &why) && !told) {
+			told = true;
+			cli_note("agent/%s: %s; it is asked again", o.name, why.msg);
+		}
 	}
+	if (is_state(&o, "absent"))
+		return take_absent(c, &o, err);
 	return ran(&o) ? take_exit(&o, ret_status, err) : fail_state(&o, err);
 }
 
@@ -376,7 +397,7 @@ static int resume(struct cli *c, struct ga_on *o, const struct ga_strv *words, s
 		(void)ga_fail(err, GA_EUSAGE, "agent/%s was a job on '%s', and its node has "
 			      "nothing of it", o->name, o->host);
 		return ga_hint(err, "start a session from its branch: 'git agent start --on %s "
-				    "--base agent/%s'", o->host, o->name);
+				    "--base agent/%s COMMAND'", o->host, o->name);
 	}
 	if (check_decided(c, o, err))
 		return -1;

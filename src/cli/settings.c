@@ -27,8 +27,8 @@ static int settle_trust(struct cli *c, enum how how, struct cli_grants *g, struc
 {
 	int rc;
 
-	conf->trusted = g->trusted;
-	conf->untrusted = !g->trusted;
+	conf->from.trusted = g->trusted;
+	conf->from.untrusted = !g->trusted;
 	if (g->trusted || how == LEAVE_OUT)
 		return 0;
 	if (c->untrusted) {
@@ -40,8 +40,8 @@ static int settle_trust(struct cli *c, enum how how, struct cli_grants *g, struc
 	rc = cli_ask_trust(c, conf, g, err);
 	if (rc)
 		return rc < 0 ? -1 : cli_fail_untrusted(c, g, err);
-	conf->trusted = true;
-	conf->untrusted = false;
+	conf->from.trusted = true;
+	conf->from.untrusted = false;
 	return 0;
 }
 

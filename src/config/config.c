@@ -37,8 +37,8 @@ void ga_config_release(struct ga_config *c)
 		else if (config_keys[i].type == KEY_PATH)
 			free(*(char **)at);
 	}
-	free(c->user_home);
-	free(c->user_file);
+	free(c->from.user_home);
+	free(c->from.user_file);
 	*c = (struct ga_config)GA_CONFIG_INIT;
 }
 
@@ -55,16 +55,16 @@ void ga_config_copy(struct ga_config *to, const struct ga_config *from)
 			*(char **)at = ga_strdup(*(char **)at);
 		}
 	}
-	to->user_home = ga_strdup(from->user_home);
-	to->user_file = ga_strdup(from->user_file);
+	to->from.user_home = ga_strdup(from->from.user_home);
+	to->from.user_file = ga_strdup(from->from.user_file);
 }
 
 void ga_config_defaults(struct ga_config *c, const char *home, const char *state_home,
 			const char *user_file)
 {
 	*c = (struct ga_config)GA_CONFIG_INIT;
-	c->user_home = ga_strdup(home);
-	c->user_file = ga_strdup(user_file);
+	c->from.user_home = ga_strdup(home);
+	c->from.user_file = ga_strdup(user_file);
 	c->state_dir = state_home ? ga_path_join(state_home, "git-agent")
 				  : ga_path_join(home, ".local/state/git-agent");
 	for (size_t i = 0; i < GA_CONFIG_KEYS; i++) {
@@ -122,7 +122,7 @@ static int fail_repository(const struct ga_config *c, const struct place *p,
 	       fail_at(p, err, "'%s' is yours alone: a repository cannot set it", k->name) :
 	       fail_at(p, err, "'%s': a repository can only make '%s' stricter", k->name, text));
 	return ga_hint(err, "put it in your own file, '%s', and out of the repository's",
-		       c->user_file);
+		       c->from.user_file);
 }
 
 enum verdict { TAKEN, LEFT_OUT, NEEDS_TRUST };
@@ -138,7 +138,7 @@ static enum verdict judge(const struct ga_config *c, const struct config_key *k,
 		return NEEDS_TRUST;
 	if (config_is_list(k) || !config_is_looser(k, n, config_number(c, k)))
 		return TAKEN;
-	ga_config_defaults(&built_in, c->user_home, NULL, c->user_file);
+	ga_config_defaults(&built_in, c->from.user_home, NULL, c->from.user_file);
 	return config_is_looser(k, n, config_number(&built_in, k)) ? NEEDS_TRUST : LEFT_OUT;
 }
 
@@ -165,10 +165,10 @@ static int check_repository(struct ga_config *c, const struct place *p, const st
 		return fail_repository(c, p, k, err);
 	if (p->grants)
 		add_grant(c, p, k, text);
-	if (p->grants || c->trusted)
+	if (p->grants || c->from.trusted)
 		return 0;
-	if (c->untrusted) {
-		c->set[k - config_keys].left_out = true;
+	if (c->from.untrusted) {
+		c->from.set[k - config_keys].left_out = true;
 		return 1;
 	}
 	(void)fail_at(p, err, "'%s' needs trust", k->name);
@@ -200,7 +200,7 @@ static int fail_full(const struct place *p, const struct config_key *k, struct g
 /* The position recorded for a list is that of its last word. */
 static void note_set(struct ga_config *c, const struct config_key *k, const struct place *p)
 {
-	struct ga_config_set *s = &c->set[k - config_keys];
+	struct ga_config_set *s = &c->from.set[k - config_keys];
 
 	*s = (struct ga_config_set){ p->origin, p->line, p->column, s->left_out };
 	if (k->limit >= 0) {
@@ -221,7 +221,7 @@ static int set(struct ga_config *c, const struct config_key *k, const char *text
 
 	if (repository && k->repository == KEY_NEVER)
 		return fail_repository(c, p, k, err);
-	if (!config_value_parse(k, c->user_home, text, &v, &takes))
+	if (!config_value_parse(k, c->from.user_home, text, &v, &takes))
 		return fail_value(p, k, text, takes.ptr, err);
 	rc = config_is_list(k) && is_full(c, k, text) ? fail_full(p, k, err)
 	     : repository ? check_repository(c, p, k, text, &v, err) : 0;
@@ -492,15 +492,15 @@ int ga_config_grants(const struct ga_config *c, const char *name, const void *te
 int ga_config_read_user(struct ga_config *c, struct ga_error *err)
 {
 	/* it may be a symlink, for people who keep it elsewhere */
-	cleanup_close int fd = open(c->user_file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	cleanup_close int fd = open(c->from.user_file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	cleanup_free char *q = NULL;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	struct stat st;
 
 	/* a link to what is not there must not make settings vanish */
-	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR) && lstat(c->user_file, &st))
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR) && lstat(c->from.user_file, &st))
 		return 0;
-	q = ga_escape(c->user_file);
+	q = ga_escape(c->from.user_file);
 	if (fd < 0 || fstat(fd, &st))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
 	if (!S_ISREG(st.st_mode))

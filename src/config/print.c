@@ -10,8 +10,8 @@
 
 char *ga_config_origin(const struct ga_config *c, size_t i)
 {
-	const struct ga_config_set *s = &c->set[i];
-	cleanup_free char *q = ga_escape(c->user_file);
+	const struct ga_config_set *s = &c->from.set[i];
+	cleanup_free char *q = ga_escape(c->from.user_file);
 
 	switch (s->origin) {
 	case GA_ORIGIN_DEFAULT:
@@ -28,7 +28,7 @@ char *ga_config_origin(const struct ga_config *c, size_t i)
 
 static const struct ga_config_set *set_of(const struct ga_config *c, const char *key)
 {
-	return &c->set[config_find(key) - config_keys];
+	return &c->from.set[config_find(key) - config_keys];
 }
 
 enum ga_origin ga_config_set_by(const struct ga_config *c, const char *key)
@@ -40,7 +40,7 @@ char *ga_config_place(const struct ga_config *c, const char *key)
 {
 	const struct ga_config_set *s = set_of(c, key);
 	bool user = s->origin == GA_ORIGIN_USER;
-	cleanup_free char *q = user ? ga_escape(c->user_file)
+	cleanup_free char *q = user ? ga_escape(c->from.user_file)
 				    : ga_strdup(GA_CONFIG_REPOSITORY_FILE);
 
 	return user || s->origin == GA_ORIGIN_REPOSITORY ?
@@ -140,7 +140,7 @@ void ga_config_print(const struct ga_config *c, bool origin, struct ga_buf *out)
 		else
 			print_value(text, out);
 		if (origin)
-			ga_buf_addf(out, " # %s%s", from, c->set[i].left_out ?
+			ga_buf_addf(out, " # %s%s", from, c->from.set[i].left_out ?
 				    "; " GA_CONFIG_REPOSITORY_FILE " needs trust" : "");
 		ga_buf_addch(out, '\n');
 	}

@@ -80,7 +80,7 @@ static void set_places(const struct ga_env *e, const struct ga_preset *p, struct
 		name = ga_strndup(p->conversation_env[i],
 				  (size_t)(equals - p->conversation_env[i]));
 		path = ga_path_join(s->home, equals + 1);
-		if (!is_set(&e->conf.env_set, name))
+		if (!is_set(&e->conf.env.set, name))
 			ga_environ_set(&s->env, name, path);
 	}
 }

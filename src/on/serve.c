@@ -88,37 +88,38 @@ static int hold(struct depot *d, int *ret_fd, struct ga_error *err)
 static int claim(struct depot *d, struct ga_error *err)
 {
 	cleanup_free char *ref = depot_ref(d, "claim"), *base = depot_ref(d, "base");
-	cleanup_error struct ga_error lost = GA_ERROR_INIT, ignored = GA_ERROR_INIT;
+	cleanup_error struct ga_error lost = GA_ERROR_INIT;
 
-	(void)GIT(d, &ignored, "update-ref", LAST_BASE, base);
 	if (!GIT(d, &lost, "update-ref", ref, base, ""))
 		return 0;
 	return depot_has(d, DEPOT_REFS, "claim") ? depot_has(d, GA_SESSION_REFS, "base")
 						: ga_error_move(err, &lost);
 }
 
-static void give_back(struct depot *d)
+static int give_back(struct depot *d, struct ga_error *err)
 {
-	cleanup_free char *ref = depot_ref(d, "claim"), *above = ga_path_parent(d->tree);
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *above = ga_path_parent(d->tree);
 
 	depot_remove_tree(d);
 	(void)rmdir(above);
-	(void)GIT(d, &ignored, "update-ref", "-d", ref);
+	return depot_forget(d, err);
 }
 
 static int do_start(struct depot *d, struct ga_error *err)
 {
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_close int held = -1;
+	cleanup_free char *base = depot_ref(d, "base");
 	int rc = check_depot(d, err);
 
-	if (!rc && !depot_has(d, DEPOT_REFS, "base"))
+	if (!rc && GIT(d, &ignored, "update-ref", LAST_BASE, base))
 		rc = ga_fail(err, GA_EFATAL, "the base of the session is not there");
 	if (!rc && json_is_true(json_object_get(d->input, "slurm")))
 		rc = slurm_submit(d, err);
 	else if (!rc && !(rc = hold(d, &held, err)) && !(rc = claim(d, err)) &&
 		 depot_start(d, held, err)) {
-		give_back(d);
+		/* of a start that failed there is no record by which it could be dropped */
+		(void)give_back(d, &ignored);
 		rc = -1;
 	}
 	ga_json_set(d->answer, "claimed", json_boolean(rc > 0));
@@ -196,13 +197,7 @@ static int do_drop(struct depot *d, struct ga_error *err)
 	if (!access(d->tree, F_OK) && depot_has(d, GA_SESSION_REFS, "base") &&
 	    depot_run(&words, DEPOT_RUN(.cwd = d->tree), NULL, err))
 		return -1;
-	give_back(d);
-	return depot_forget(d, err);
-}
-
-static bool is_id(const char *s)
-{
-	return strlen(s) == ID_DIGITS && strspn(s, "0123456789abcdef") == ID_DIGITS;
+	return give_back(d, err);
 }
 
 /* A directory's name that may be shown anywhere. */
@@ -223,7 +218,8 @@ static int open_depot(struct depot *d, const char *home, struct ga_error *err)
 	cleanup_free char *dir = ga_strf("%s%s/git-agent/on/%s", set ? data : home,
 					 set ? "" : "/.local/share", project);
 
-	if (!is_id(project) || !ga_session_name_ok(name) || !is_plain(directory))
+	if (strlen(project) != ID_DIGITS || project[strspn(project, "0123456789abcdef")] ||
+	    !ga_session_name_ok(name) || !is_plain(directory))
 		return ga_fail(err, GA_EUSAGE, "the request is not understood");
 	depot_at(d, dir, name, directory);
 	return 0;

@@ -29,6 +29,7 @@ struct job {
 	char id[32];
 	char *dir;
 	bool told;           /* to end */
+	bool kept;           /* what the node has of it is nowhere else */
 };
 
 /* ---- the depot ------------------------------------------------------------------------------- */
@@ -129,21 +130,23 @@ static void block(sigset_t *ret)
 	(void)sigprocmask(SIG_BLOCK, ret, NULL);
 }
 
-/* Until it has ended, for whatever reason, or was told to end and does not. Returns what it is
- * then, or NULL. New reference. */
-static json_t *wait_end(struct job *j, const sigset_t *signals)
+/* Until it has ended, for whatever reason, or was told to end and does not, or cannot be captured.
+ * Returns what it is then, or NULL. New reference. */
+static json_t *wait_end(struct job *j, const sigset_t *signals, struct ga_error *err)
 {
 	const struct timespec pause = { .tv_sec = PAUSE_S };
 
-	for (int left = TRIES; left; left -= j->told) {
+	for (int left = TRIES; left;) {
 		json_t *now = session(&j->own);
 
 		if (has_ended(now))
 			return now;
+		left -= j->told || !strcmp(depot_text(now, "state"), "interrupted");
 		json_decref(now);
 		if (sigtimedwait(signals, NULL, &pause) > 0)
 			stop(j);
 	}
+	(void)ga_fail(err, GA_EFATAL, "the session did not end");
 	return NULL;
 }
 
@@ -200,7 +203,7 @@ static const char *reason(const struct job *j)
 		return "";
 	ga_strv_push_many(&words, "squeue", "--noheader", "--format=%r", NULL);
 	ga_strv_pushf(&words, "--jobs=%s", j->id);
-	(void)depot_run(&words, DEPOT_RUN(.timeout_ms = 3000), &out, &ignored);
+	(void)depot_run(&words, DEPOT_RUN(.timeout_ms = 10000), &out, &ignored);
 	return out.len >= 9 && !strncmp(out.ptr, "TimeLimit", 9) ? "time limit" : "cancelled";
 }
 
@@ -248,9 +251,10 @@ static int work(struct job *j, const sigset_t *signals, struct ga_error *err)
 	json_t *end = NULL;
 	int rc = start(j, err);
 
-	if (!rc && !(end = wait_end(j, signals)))
-		rc = ga_fail(err, GA_EFATAL, "the session did not end");
-	rc = rc ? rc : give_result(j, end, err);
+	if (!rc && (!(end = wait_end(j, signals, err)) || give_result(j, end, err))) {
+		rc = ga_error_wrap(err, "what it left stays in '%s' on its node", j->dir);
+		j->kept = true;
+	}
 	/* the error stays for the job's output */
 	if (rc)
 		(void)put_state(j, slurm_state("lost", err->msg), false, &ignored);
@@ -274,7 +278,7 @@ int slurm_job(struct depot *d, struct ga_error *err)
 		ga_error_release(err);
 		rc = 0;
 	}
-	if (j.dir)
+	if (!j.kept && j.dir)
 		clean(&j);
 	free(j.dir);
 	depot_release(&j.own);

@@ -167,8 +167,8 @@ static char *log_of(const struct depot *d, const char *name)
 	return ga_strf("%s/jobs/%s", d->dir, name);
 }
 
-/* The job has ended and never began the session: what it said last. */
-static json_t *absent(const struct depot *d, const char *name)
+/* The job has ended, and its session has not, or never began: what it said last. */
+static json_t *gone(const struct depot *d, const char *name, const char *state)
 {
 	cleanup_free char *log = log_of(d, name), *line = NULL;
 	cleanup_error struct ga_error none = GA_ERROR_INIT;
@@ -178,7 +178,7 @@ static json_t *absent(const struct depot *d, const char *name)
 	line = ga_git_last_line(&said);
 	if (line)
 		line[strnlen(line, LOG_TAIL)] = '\0';
-	return slurm_state("absent", line ? line : "");
+	return slurm_state(state, line ? line : "its job is gone, and left no result");
 }
 
 /* What one is that has no end in the depot: by its state `before` Slurm was asked and `now`, both
@@ -188,11 +188,11 @@ static json_t *judge(const struct depot *d, const char *name, const json_t *befo
 {
 	if (!json_is_object(now))
 		return is(row, "pending") ? json_incref(row)
-		       : row ? slurm_state("pending", "starting") : absent(d, name);
+		       : row ? slurm_state("pending", "starting") : gone(d, name, "absent");
 	/* it has begun in between, or runs */
 	if (!json_is_object(before) || is(row, "running"))
 		return json_incref(now);
-	return slurm_state("lost", "its job is gone, and left no result");
+	return gone(d, name, "lost");
 }
 
 /* What they are, by their names; as in left_by(). */
@@ -302,7 +302,8 @@ int slurm_submit(struct depot *d, struct ga_error *err)
 	/* it may have been submitted all the same, and then must not run unseen */
 	if (forbid(d, &none) > 0)
 		return 0;
-	(void)cancel(d, &ignored);
+	if (!cancel(d, &ignored))
+		(void)depot_forget(d, &ignored);
 	return -1;
 }
 
@@ -368,8 +369,7 @@ int slurm_do(struct depot *d, const struct ga_strv *words, struct ga_error *err)
 
 	if (rc <= 0)
 		return rc ? -1 : cancel(d, err);
-	state = slurm_get(d, "state");
-	state = state ? state : look_at(d, err);
+	state = look_at(d, err);
 	rc = !state ? -1 : is(state, "running") ? do_inside(d, state, err)
 	     : do_ended(d, state, words, err);
 	json_decref(state);

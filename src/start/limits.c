@@ -15,8 +15,8 @@
 int ga_start_plan_limits(const struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	/* in a dry run there is no sandbox, and nothing else has set it */
-	st->spec.nested = e->conf.nested;
-	if (e->conf.nested && geteuid() == 0) {
+	st->spec.nested = e->conf.inside.nested;
+	if (e->conf.inside.nested && geteuid() == 0) {
 		(void)ga_fail(err, GA_ESTART, "no sandbox can be made inside one of root's: the "
 			      "kernel maps uid 0 no further");
 		return ga_hint(err, "start the session as an ordinary user, or with "

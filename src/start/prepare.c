@@ -35,9 +35,9 @@ int ga_start_taken_names(const struct ga_env *e, struct ga_strv *ret, struct ga_
 void ga_start_take_commands(const struct ga_env *e, const struct ga_start_opts *o,
 			    struct ga_start *st)
 {
-	const struct ga_strv *const from[] = { o->no_setup ? NULL : &e->conf.setup,
-					       o->no_services ? NULL : &e->conf.services,
-					       o->no_finish ? NULL : &e->conf.finish };
+	const struct ga_strv *const from[] = { o->no_setup ? NULL : &e->conf.beside.setup,
+					       o->no_services ? NULL : &e->conf.beside.services,
+					       o->no_finish ? NULL : &e->conf.beside.finish };
 	struct ga_start_commands *c = &st->commands;
 	struct ga_strv *const to[] = { &c->setup, &c->services, &c->finish };
 
@@ -97,7 +97,7 @@ int ga_start_begin_home(struct ga_env *e, struct ga_start *st, struct ga_error *
 	if (other)
 		start_note_guess(e);
 	if (other || (st->sandbox && (!same || strcmp(st->spec.project, project) ||
-				      st->spec.nested != e->conf.nested ||
+				      st->spec.nested != e->conf.inside.nested ||
 				      !ga_run_wait_told(st->sandbox)))) {
 		ga_run_finish(st->sandbox);
 		st->sandbox = NULL;

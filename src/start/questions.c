@@ -131,7 +131,7 @@ static int answer(struct ga_env *e, const struct ga_agents_found *f, const char 
 		cleanup_free char *name = ga_strndup(q->set[i], n);
 
 		/* the user's settings come first */
-		if (!ga_environ_get((const char *const *)e->conf.env_set.v, name))
+		if (!ga_environ_get((const char *const *)e->conf.env.set.v, name))
 			ga_environ_set(&st->spec.env, name, q->set[i] + n + 1);
 	}
 	if (q->first && st->spec.home_dir.source && (f->login || f->key))

@@ -71,7 +71,7 @@ int start_step(const struct start_step *s, struct start_stepped *ret, struct ga_
 		.argv = argv,
 		.envp = (const char *const *)st->spec.env.v,
 		.unfiltered = st->unfiltered,
-		.renames = s->watch->e->conf.rename,
+		.renames = s->watch->e->conf.inside.rename,
 		.tick_ms = s->give_up ? READY_TICK_MS : TICK_MS,
 		.tick = on_tick,
 		.payload = &r,

@@ -74,7 +74,7 @@ static int start_all(struct start_watch *w, struct ga_start *st, const struct ga
 		const char *const argv[] = { "/bin/sh", "-ec", list->v[i].command, NULL };
 		const struct ga_run_service v = {
 			.name = list->v[i].name, .cwd = st->session.id.project, .argv = argv,
-			.envp = (const char *const *)st->spec.env.v, .renames = w->e->conf.rename,
+			.envp = (const char *const *)st->spec.env.v, .renames = w->e->conf.inside.rename,
 			.log = dir,
 		};
 

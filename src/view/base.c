@@ -54,7 +54,7 @@ int ga_view_check_project(const struct ga_env *e, struct ga_error *err)
 			      "the working tree '%s' and the state directory '%s' overlap", q,
 			      state);
 		return ga_hint(err, "set state_dir to a directory outside the repository, in %s",
-			       e->conf.user_file);
+			       e->conf.from.user_file);
 	}
 	return 0;
 }

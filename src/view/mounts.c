@@ -21,24 +21,24 @@ int ga_view_make_surroundings(struct ga_env *e, const char *project, struct ga_s
 	ret->home = ga_strdup(e->home);
 	ret->home_dir.source = ga_strdup(e->agent_home);
 	ret->network = e->net.mode == GA_NETWORK_HOST;
-	ret->nested = e->conf.nested;
+	ret->nested = e->conf.inside.nested;
 	return 0;
 }
 
 /* What is not there is left out: one configuration may be used on several machines. */
 int ga_view_add_tools(const struct ga_env *e, struct ga_spec *s, struct ga_error *err)
 {
-	for (size_t i = 0; i < e->conf.tools.n; i++) {
+	for (size_t i = 0; i < e->conf.inside.tools.n; i++) {
 		cleanup_free char *q = NULL;
 		struct stat st;
 
-		if (stat(e->conf.tools.v[i], &st))
+		if (stat(e->conf.inside.tools.v[i], &st))
 			continue;
 		if (S_ISDIR(st.st_mode)) {
-			ga_strv_push(&s->host.ro, e->conf.tools.v[i]);
+			ga_strv_push(&s->host.ro, e->conf.inside.tools.v[i]);
 			continue;
 		}
-		q = ga_escape(e->conf.tools.v[i]);
+		q = ga_escape(e->conf.inside.tools.v[i]);
 		(void)ga_fail(err, GA_ESTART, "'tools' takes directories, and '%s' is none", q);
 		return ga_hint(err, "name the directory it is in");
 	}
@@ -49,8 +49,8 @@ int ga_view_add_tools(const struct ga_env *e, struct ga_spec *s, struct ga_error
  * place by the time the next session mounts it. */
 static int check_apart(const struct ga_env *e, const char *path, struct ga_error *err)
 {
-	for (size_t i = 0; i < e->conf.mounts_rw.n; i++) {
-		const char *rw = e->conf.mounts_rw.v[i];
+	for (size_t i = 0; i < e->conf.inside.rw.n; i++) {
+		const char *rw = e->conf.inside.rw.v[i];
 		cleanup_free char *q = NULL, *qrw = NULL;
 
 		if (!strcmp(rw, path) || !ga_path_inside(path, rw))
@@ -78,7 +78,7 @@ static int add_mounts(const struct ga_env *e, const char *project, const struct 
 		if (rc < 0)
 			return ga_error_wrap(err, "mounts.%s", writable ? "rw" : "ro");
 		/* what is listed in both is shown for writing */
-		if (!rc && (writable || !ga_strv_has(&e->conf.mounts_rw, paths->v[i])))
+		if (!rc && (writable || !ga_strv_has(&e->conf.inside.rw, paths->v[i])))
 			ga_strv_push(ret, paths->v[i]);
 	}
 	return 0;
@@ -88,14 +88,14 @@ int ga_view_add_mounts(const struct ga_env *e, const char *project, struct ga_sp
 		       struct ga_error *err)
 {
 	const struct ga_mount_place place = { e->home, project, e->path, e->state_root,
-					      e->agent_home, &e->conf.mounts_rw };
+					      e->agent_home, &e->conf.inside.rw };
 
 	if (ga_view_add_tools(e, ret, err) ||
-	    add_mounts(e, project, &e->conf.mounts_ro, false, &ret->host.ro, err) ||
-	    add_mounts(e, project, &e->conf.mounts_rw, true, &ret->host.rw, err))
+	    add_mounts(e, project, &e->conf.inside.ro, false, &ret->host.ro, err) ||
+	    add_mounts(e, project, &e->conf.inside.rw, true, &ret->host.rw, err))
 		return -1;
-	for (size_t i = 0; i < e->conf.devices.n; i++)
-		ga_devices_find(e->conf.devices.v[i], &ret->host.devices);
+	for (size_t i = 0; i < e->conf.inside.devices.n; i++)
+		ga_devices_find(e->conf.inside.devices.v[i], &ret->host.devices);
 	ga_path_show(&place, e->environ, &ret->host.ro, &ret->host.dropped);
 	return 0;
 }
@@ -152,11 +152,11 @@ static void describe_devices(const struct ga_env *e, const struct ga_spec *s,
 {
 	cleanup_free char *shown = ga_quote_list(&s->host.devices, s->host.devices.n);
 
-	for (size_t i = 0; i < e->conf.devices.n; i++) {
+	for (size_t i = 0; i < e->conf.inside.devices.n; i++) {
 		cleanup_strv struct ga_strv found = GA_STRV_INIT;
-		cleanup_free char *q = ga_quote(e->conf.devices.v[i]);
+		cleanup_free char *q = ga_quote(e->conf.inside.devices.v[i]);
 
-		ga_devices_find(e->conf.devices.v[i], &found);
+		ga_devices_find(e->conf.inside.devices.v[i], &found);
 		if (!found.n)
 			ga_strv_pushf(banner, "left out: devices: %s: there is no character "
 						   "device", q);
@@ -188,8 +188,8 @@ static void describe_path(const struct ga_spec *s, struct ga_strv *banner)
 void ga_view_describe_mounts(const struct ga_env *e, const struct ga_spec *s,
 			     struct ga_strv *banner)
 {
-	describe(&e->conf.mounts_ro, &s->host.ro, "shown read-only", s, banner);
-	describe(&e->conf.mounts_rw, &s->host.rw,
+	describe(&e->conf.inside.ro, &s->host.ro, "shown read-only", s, banner);
+	describe(&e->conf.inside.rw, &s->host.rw,
 		 "WRITABLE, and not a part of what you review", s, banner);
 	describe_devices(e, s, banner);
 	describe_path(s, banner);

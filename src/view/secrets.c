@@ -41,13 +41,13 @@ int ga_view_find_secrets(struct ga_env *e, const struct ga_view_opts *o, bool dr
 	struct ga_exposure_opts eo = { .repo = e->repo,
 				       .state_dir = e->state_dir,
 				       .dry = dry,
-				       .add = &e->conf.secrets_add,
-				       .allow = &e->conf.secrets_allow,
+				       .add = &e->conf.secret.add,
+				       .allow = &e->conf.secret.allow,
 				       .scan = &scan,
 				       .tree = &tree,
 				       .live = o->live && carried };
 
-	if (e->conf.secrets == GA_SECRETS_OFF) {
+	if (e->conf.secret.mode == GA_SECRETS_OFF) {
 		collect(e->repo, b);
 		return 0;
 	}
@@ -63,7 +63,7 @@ int ga_view_find_secrets(struct ga_env *e, const struct ga_view_opts *o, bool dr
 		if (rel)
 			ga_strv_push(&expose, rel);
 	}
-	if (e->conf.secrets == GA_SECRETS_MASK)
+	if (e->conf.secret.mode == GA_SECRETS_MASK)
 		ga_exposure_mask(&b->secrets, &expose);
 	ga_exposure_sort(&b->secrets);
 	collect(e->repo, b);

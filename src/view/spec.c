@@ -11,12 +11,12 @@ void ga_view_add_environment(struct ga_env *e, const struct ga_preset *preset,
 		ga_strv_push(&pass, preset->keys[i]);
 	for (size_t i = 0; preset && preset->pass[i]; i++)
 		ga_strv_push(&pass, preset->pass[i]);
-	ga_strv_extend(&pass, &e->conf.env_pass);
+	ga_strv_extend(&pass, &e->conf.env.pass);
 	ga_spec_environment(spec, e->path, e->environ, &pass);
 	for (size_t i = 0; preset && preset->set[i]; i++)
 		ga_environ_put(&spec->env, preset->set[i]);
-	for (size_t i = 0; i < e->conf.env_set.n; i++)
-		ga_environ_put(&spec->env, e->conf.env_set.v[i]);
+	for (size_t i = 0; i < e->conf.env.set.n; i++)
+		ga_environ_put(&spec->env, e->conf.env.set.v[i]);
 	ga_strv_push(&spec->env, "IS_SANDBOX=1");
 	ga_strv_pushf(&spec->env, "GIT_AGENT_NOTES=%s/" GA_VIEW_NOTES, spec->home);
 	ga_strv_pushf(&spec->env, "GIT_AGENT_SESSION=%s", s->name);

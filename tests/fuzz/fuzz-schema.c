@@ -41,7 +41,7 @@ static void check_tightened(const struct ga_config *before, const struct ga_conf
 {
 	CHECK(after->dirty >= before->dirty && after->dirty <= GA_DIRTY_REFUSE);
 	CHECK(after->home_mode >= before->home_mode && after->home_mode <= GA_HOME_OVERLAY);
-	CHECK(after->tools.n == before->tools.n);
+	CHECK(after->inside.tools.n == before->inside.tools.n);
 	CHECK(!strcmp(before->home, after->home) && !strcmp(before->state_dir, after->state_dir));
 	for (size_t i = 0; i < GA_CONFIG_KEYS; i++) {
 		const char *name = ga_config_key(i);
@@ -71,16 +71,16 @@ static void check_trust(const struct ga_config *c, const char *repo, size_t n)
 
 	ga_config_copy(&no, c);
 	ga_config_copy(&yes, c);
-	no.untrusted = yes.trusted = true;
+	no.from.untrusted = yes.from.trusted = true;
 	CHECK(rc == ga_config_read(&yes, GA_ORIGIN_REPOSITORY, "repo", repo, n, &e2));
 	CHECK(!rc || !strcmp(e1.msg, e2.msg));
 	/* a list that is full is full only of what was taken */
 	if (ga_config_read(&no, GA_ORIGIN_REPOSITORY, "repo", repo, n, &e3))
 		CHECK(rc);
 	check_tightened(c, &no);
-	CHECK(c->secrets_allow.n == no.secrets_allow.n && c->mounts_ro.n == no.mounts_ro.n &&
-	      c->mounts_rw.n == no.mounts_rw.n && c->env_pass.n == no.env_pass.n &&
-	      c->env_set.n == no.env_set.n);
+	CHECK(c->secret.allow.n == no.secret.allow.n && c->inside.ro.n == no.inside.ro.n &&
+	      c->inside.rw.n == no.inside.rw.n && c->env.pass.n == no.env.pass.n &&
+	      c->env.set.n == no.env.set.n);
 	for (size_t i = 0; i < g.n; i++)
 		CHECK(*g.v[i].words && !strchr(g.v[i].words, '\n') && !strchr(g.v[i].words, '\033'));
 }

@@ -285,8 +285,8 @@ new file mode 100644
 +++ b/../x
 @@ -0,0 +1 @@
 +x" "no patch"; do
-		echo "$patch" >"$HOME/patch" &&
-		liar "case \$request in *uncommitted*) ready; cat $HOME/patch ;; *) honest \"\$@\" ;; esac" &&
+		echo "{\"patch\": \"$(echo "$patch" | base64 -w 0)\"}" >"$HOME/said" &&
+		liar "case \$do in patch) ready; cat $HOME/said ;; *) honest \"\$@\" ;; esac" &&
 		test_fails 128 "" git agent review r || exit 1
 	done &&
 	far_restart build &&

@@ -252,7 +252,8 @@ test_that FARSERVER 'what a start there refuses is said here, with the host' '
 	! grep "r-[0-9a-f]\{8\}" ../err &&
 	git agent list >../out &&
 	test ! -s ../out &&
-	test -z "$(ls "$(depot)/trees")"
+	test -z "$(ls "$(depot)/trees")" &&
+	test_prints refs/agent-on/base git -C "$(depot)/depot/.git" for-each-ref --format="%(refname)"
 '
 
 test_that FARSERVER 'a depot that is gone leaves its sessions unknown' '

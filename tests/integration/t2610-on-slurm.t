@@ -30,7 +30,8 @@ test_that SLURM 'a session is a job, and its commits are reviewed and land here'
 	test_fails 129 "was a job on .cluster." git agent resume one &&
 	git agent drop one &&
 	test -z "$(ls "$HOME/scratch")" &&
-	test -z "$(git -C "$(echo "$far"/.local/share/git-agent/on/*/depot/.git)" for-each-ref)"
+	test_prints refs/agent-on/base git -C "$(echo "$far"/.local/share/git-agent/on/*/depot/.git)" for-each-ref \
+		--format="%(refname)"
 '
 
 depot() {
@@ -69,7 +70,7 @@ test_that SLURM 'a job that waits says so, and one that is cancelled then never 
 	test_must_fail scontrol release "$id" &&
 	test_fails 1 "was cancelled before it began" git agent review h &&
 	git agent drop h &&
-	test -z "$(git -C "$(depot)" for-each-ref)" &&
+	test_prints refs/agent-on/base git -C "$(depot)" for-each-ref --format="%(refname)" &&
 	ran 0
 '
 
@@ -242,7 +243,28 @@ test_that SLURM 'what the node refuses is said with the reason' '
 	git agent start --on cluster -n a -- true &&
 	test_wait_for "job_is a gone" &&
 	test_fails 128 "never began on .cluster.*cannot make .*nowhere" git agent review a &&
-	git agent drop --force a
+	git agent drop --force a &&
+	settings_of_cluster --partition=nowhere &&
+	test_fails 125 "on .cluster.: sbatch: error" git agent start --on cluster -n p -- true &&
+	test_prints refs/agent-on/base git -C "$(depot)" for-each-ref --format="%(refname)"
+'
+
+test_that SLURM 'a result that cannot be given stays on the node, and that is said' '
+	make_repo full &&
+	agree cluster &&
+	settings_of_cluster &&
+	git agent start --on cluster -n f -- sh -c "echo 1 >n; until [ -e \$HOME/give ]; do sleep 0.1; done" &&
+	test_wait_for "git agent diff f | grep -q +1" &&
+	depot=$(depot) &&
+	mv "$depot/objects" ../objects &&
+	>"$far/aihome/give" &&
+	test_wait_for "job_is f gone" &&
+	mv ../objects "$depot/objects" &&
+	test_fails 128 "agent/f is lost on .cluster.: .*what it left stays in" git agent review f &&
+	own=$(sed -n "s/.* stays in .\(.*\). on its node.*/\1/p" ../err) &&
+	git -C "$own/depot" log -p --branches | grep "^+1" &&
+	rm -r "$own" &&
+	git agent drop --force f
 '
 
 test_lazy_prereq NETWORKDISK 'test_have_prereq SLURM && [ "$(id -u)" = 0 ] && cd "$HOME" &&
@@ -310,6 +332,7 @@ test_that SLURM 'a node that is lost loses the session, and that is said' '
 	git agent list | grep "^n  *lost" &&
 	test_fails 128 "agent/n is lost on .cluster.: its job is gone, and left no result" git agent review n &&
 	test_fails 128 "is lost" git agent wait n &&
+	test_fails 128 "session .n. is lost" git agent logs n &&
 	test_fails 128 "is lost" git agent drop n &&
 	rm -f "$cluster/slurmd.pid" &&
 	slurmd_start &&

@@ -70,7 +70,7 @@ slurm_start() {
 	slurm_configure &&
 	controller_start &&
 	slurmd_start &&
-	far_env="SLURM_CONF=$SLURM_CONF" far_server cluster
+	far_env="SLURM_CONF=$SLURM_CONF SQUEUE_STATES=PENDING SQUEUE_PARTITION=none" far_server cluster
 }
 test_lazy_prereq SLURM 'test_have_prereq SSHD && cd "$HOME" && command -v munged sbatch slurmctld slurmd && slurm_start'
 

@@ -17,15 +17,15 @@ TEST(tools_are_absolute_directories_and_the_users_alone)
 	assert_is(&c, "tools", "/h/sdk/bin, /srv/tools", "/h/.config/git-agent/config.yaml:4");
 	ga_config_copy(&d, &c);
 	EQUAL(ga_config_set_key(&d, "tools", "/more", &err), 0);
-	EQUAL(d.tools.n, 3);
-	EQUAL(c.tools.n, 2);
+	EQUAL(d.inside.tools.n, 3);
+	EQUAL(c.inside.tools.n, 2);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		ERR(bad);
 
 		EQUAL(ga_config_set_key(&d, "tools", wrong[i], &bad), -1);
 		assert_has(bad.msg, "'tools' takes a path");
 	}
-	EQUAL(d.tools.n, 3);
+	EQUAL(d.inside.tools.n, 3);
 	EQUAL(ga_config_read(&c, GA_ORIGIN_REPOSITORY, "r", text, strlen(text), &repo), -1);
 	assert_has(repo.msg, "a repository cannot set it");
 }
@@ -144,7 +144,7 @@ TEST(a_grant_names_its_key_and_place)
 	assert_is(&c, "secrets.mode", "mask", "default");
 	ga_config_copy(&yes, &c);
 	ga_config_copy(&no, &c);
-	yes.trusted = no.untrusted = true;
+	yes.from.trusted = no.from.untrusted = true;
 	OK(ga_config_read(&yes, GA_ORIGIN_REPOSITORY, "r", FILE_OF_MANY, n, &err) ||
 	    ga_config_read(&no, GA_ORIGIN_REPOSITORY, "r", FILE_OF_MANY, n, &err));
 	assert_is(&yes, "secrets.mode", "warn", ".agentdev.yaml:2");
@@ -252,9 +252,9 @@ TEST(lists_of_patterns_grow_from_file_to_file)
 		EQUAL(ga_config_set_word(&copy, "secrets.mode=off", &err), 0);
 	}
 	assert_is(&copy, "secrets.add", "a, b/, d, e", "command line");
-	EQUAL(copy.secrets, GA_SECRETS_OFF);
-	EQUAL(c.secrets_add.n, 3);
-	EQUAL(c.secrets, GA_SECRETS_MASK);
+	EQUAL(copy.secret.mode, GA_SECRETS_OFF);
+	EQUAL(c.secret.add.n, 3);
+	EQUAL(c.secret.mode, GA_SECRETS_MASK);
 }
 
 TEST(a_map_of_agents_becomes_words)

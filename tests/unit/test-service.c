@@ -132,9 +132,9 @@ TEST(a_repository_needs_trust_for_commands)
 		const char *text = keys[i / 2];
 
 		ga_config_defaults(&c, "/h", NULL, "/h/c");
-		c.trusted = i % 2;
-		EQUAL(ga_config_read(&c, GA_ORIGIN_REPOSITORY, "f", text, strlen(text), &err), c.trusted ? 0 : -1);
-		EQUAL(c.setup.n + c.services.n + c.finish.n, c.trusted);
+		c.from.trusted = i % 2;
+		EQUAL(ga_config_read(&c, GA_ORIGIN_REPOSITORY, "f", text, strlen(text), &err), c.from.trusted ? 0 : -1);
+		EQUAL(c.beside.setup.n + c.beside.services.n + c.beside.finish.n, c.from.trusted);
 	}
 }
 

@@ -47,43 +47,8 @@ const char *ga_origin_name(enum ga_origin o); /* "default", "user", "repository"
 #define GA_CONFIG_KEYS 64
 #define GA_CONFIG_REPOSITORY_FILE ".agentdev.yaml"
 
-struct ga_config {
-	unsigned dirty;   /* enum ga_dirty */
-	unsigned ignored; /* enum ga_ignored */
-	unsigned tree;    /* enum ga_tree */
-	char *home;       /* the agents' home */
-	unsigned home_mode; /* enum ga_home_mode */
-	unsigned questions; /* enum ga_questioned */
-	struct ga_strv agents; /* in the form ga_presets_parse() takes */
-	struct ga_strv hosts; /* in the form ga_host_find() takes */
-	struct ga_strv tools; /* absolute paths; each layer appends */
-	struct ga_strv mounts_ro, mounts_rw; /* the same, of directories to show inside */
-	struct ga_strv devices; /* words as in ga/config/devices.h; each layer appends */
-	struct ga_strv env_pass; /* names of variables, perhaps ending in '*'; each layer appends */
-	struct ga_strv env_set; /* NAME=VALUE, each name once */
-	char *state_dir;  /* where the state of all repositories is kept */
-	uint64_t disk_free; /* bytes of disk space that a session leaves free */
-	unsigned terminal_filter; /* 0 or 1 */
-	unsigned record;  /* record sessions? 0 or 1 */
-	unsigned keep_unchanged; /* keep sessions that changed nothing? 0 or 1 */
-	uint64_t transcript; /* greatest size of a recording in bytes */
-	char *notify;     /* how to announce the end of a detached session: "none", "desktop", or a
-			   * program */
-	struct ga_strv setup, finish; /* shell commands; each layer appends */
-	struct ga_strv services; /* the same, in the form ga_services_parse() takes */
-	unsigned land;    /* enum ga_way */
-	unsigned rename;  /* serve renames of directories inside? 0 or 1 */
-	unsigned nested;  /* may programs inside create sandboxes of their own? 0 or 1 */
-	unsigned secrets; /* enum ga_secrets */
-	struct ga_strv secrets_add, secrets_allow; /* patterns; each layer appends */
-	struct ga_strv risk_add, risk_allow, risk_hold, risk_block; /* the same (ga/risk/risk.h) */
-	unsigned strict;  /* hold what builds and tests execute? 0 or 1 */
-	struct ga_strv filters; /* names of git's filters that run inside */
-	unsigned network; /* enum ga_network */
-	/* each layer appends to these: rules (ga/net/netplan.h), paths, ports (ga/net/net.h) */
-	struct ga_strv network_allow, network_sockets, network_publish;
-	struct ga_limits limits;
-	struct ga_use_limits use; /* tasks_default is not set here: use ga_config_use() */
+/* Which layer set what, and what files are read. */
+struct ga_config_from {
 	/* by key of the table: which layer set it, and where in the file */
 	struct ga_config_set {
 		enum ga_origin origin;
@@ -96,7 +61,63 @@ struct ga_config {
 	char *user_home;  /* what "~" is */
 	char *user_file;  /* for messages */
 };
-#define GA_CONFIG_INIT { .dirty = GA_DIRTY_CARRY, .secrets = GA_SECRETS_MASK }
+
+/* What is shown and allowed inside. Each layer appends to the lists. */
+struct ga_config_inside {
+	struct ga_strv tools;   /* absolute paths of directories with programs */
+	struct ga_strv ro, rw;  /* the same, of directories to show */
+	struct ga_strv devices; /* words as in ga/config/devices.h */
+	struct ga_strv filters; /* names of git's filters that run inside */
+	unsigned rename;        /* serve renames of directories? 0 or 1 */
+	unsigned nested;        /* may programs create sandboxes of their own? 0 or 1 */
+};
+
+struct ga_config {
+	unsigned dirty;   /* enum ga_dirty */
+	unsigned ignored; /* enum ga_ignored */
+	unsigned tree;    /* enum ga_tree */
+	char *home;       /* the agents' home */
+	unsigned home_mode; /* enum ga_home_mode */
+	unsigned questions; /* enum ga_questioned */
+	struct ga_strv agents; /* in the form ga_presets_parse() takes */
+	struct ga_strv hosts; /* in the form ga_host_find() takes */
+	struct ga_config_inside inside;
+	struct {
+		struct ga_strv pass; /* names, perhaps ending in '*'; each layer appends */
+		struct ga_strv set;  /* NAME=VALUE, each name once */
+	} env;
+	char *state_dir;  /* where the state of all repositories is kept */
+	uint64_t disk_free; /* bytes of disk space that a session leaves free */
+	unsigned terminal_filter; /* 0 or 1 */
+	unsigned record;  /* record sessions? 0 or 1 */
+	unsigned keep_unchanged; /* keep sessions that changed nothing? 0 or 1 */
+	uint64_t transcript; /* greatest size of a recording in bytes */
+	char *notify;     /* how to announce the end of a detached session: "none", "desktop", or a
+			   * program */
+	struct {
+		struct ga_strv setup, finish; /* shell commands; each layer appends */
+		struct ga_strv services; /* the same, in the form ga_services_parse() takes */
+	} beside;
+	unsigned land;    /* enum ga_way */
+	struct {
+		unsigned mode;             /* enum ga_secrets */
+		struct ga_strv add, allow; /* patterns; each layer appends */
+	} secret;
+	struct {
+		struct ga_strv add, allow, hold, block; /* the same (ga/risk/risk.h) */
+		unsigned strict; /* hold what builds and tests execute? 0 or 1 */
+	} risk;
+	struct {
+		unsigned mode; /* enum ga_network */
+		/* each layer appends to these: rules (ga/net/netplan.h), paths, ports
+		 * (ga/net/net.h) */
+		struct ga_strv allow, sockets, publish;
+	} net;
+	struct ga_limits limits;
+	struct ga_use_limits use; /* tasks_default is not set here: use ga_config_use() */
+	struct ga_config_from from;
+};
+#define GA_CONFIG_INIT { .dirty = GA_DIRTY_CARRY, .secret.mode = GA_SECRETS_MASK }
 void ga_config_release(struct ga_config *c);
 #define cleanup_config cleanup_(ga_config_release)
 
