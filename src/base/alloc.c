@@ -70,6 +70,14 @@ bool ga_has_word(const char *list, const char *word)
 	return ga_has_word_n(list, word, strlen(word));
 }
 
+bool ga_finds_any(ga_find_fn *find, const char *text, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (find(text, words[i]))
+			return true;
+	return false;
+}
+
 char *ga_strndup(const char *s, size_t n)
 {
 	size_t len = strnlen(s, n);

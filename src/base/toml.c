@@ -2,7 +2,6 @@
 #include "ga/base/toml.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ga/base/quote.h"

@@ -83,11 +83,13 @@ struct walk {
 				       * submodules, and whether it refuses them */
 	struct ga_strv stood;         /* paths at which what was there before is kept, for what is
 				       * there now stays behind */
-	uint64_t entries, bytes;
-	uint64_t path_bytes;          /* of the paths of all entries */
-	size_t odd;                   /* half-renamed directories */
-	size_t refused;               /* paths that stay behind because of their content */
-	size_t limited;               /* paths that stay behind because of a limit */
+	struct walk_met {
+		uint64_t entries, bytes;
+		uint64_t path_bytes;  /* of the paths of all entries */
+		size_t odd;           /* half-renamed directories */
+		size_t refused;       /* paths that stay behind because of their content */
+		size_t limited;       /* paths that stay behind because of a limit */
+	} met;
 	bool stopped;                 /* at a limit, or because content must be converted */
 	char *stopped_at;             /* the directory at which a limit was met: neither it nor
 				       * anything after it was visited */

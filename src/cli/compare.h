@@ -6,7 +6,7 @@
 #ifndef COMPARE_H
 #define COMPARE_H
 
-#include "cli.h"
+#include "cli/cli.h"
 
 struct cli_compare {
 	struct ga_oid head;

@@ -229,50 +229,6 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 	return rc < 0 ? -1 : 0;
 }
 
-int cli_not_started(struct ga_error *err)
-{
-	if (err->code == GA_EFATAL)
-		err->code = GA_ESTART;
-	return -1;
-}
-
-void cli_print_error(const struct ga_error *err)
-{
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-
-	/* whoever made the message quoted what is an agent's; this catches anything else */
-	ga_buf_adds(&b, "git-agent: ");
-	ga_quote_add_text(&b, err->msg, strlen(err->msg));
-	for (size_t i = 0; i < b.len; i++)
-		if (b.ptr[i] == '\n')
-			b.ptr[i] = ' ';
-	ga_buf_addch(&b, '\n');
-	if (err->hint) {
-		ga_buf_adds(&b, "hint: ");
-		ga_quote_add_text(&b, err->hint, strlen(err->hint));
-		ga_buf_addch(&b, '\n');
-	}
-	(void)fputs(b.ptr, stderr);
-}
-
-void cli_tell(const struct ga_error *err, int *status)
-{
-	int own = ga_error_status(err->code);
-
-	cli_print_error(err);
-	if (own > *status)
-		*status = own;
-}
-
-void cli_say(char *line)
-{
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-
-	ga_quote_add_text(&b, line, strlen(line));
-	(void)fprintf(stderr, "%s\n", b.ptr);
-	free(line);
-}
-
 static int flush_output(int status)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;

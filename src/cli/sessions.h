@@ -74,6 +74,11 @@ int cli_say_parts(const struct ga_env *e, const struct ga_session *s, struct ga_
  * its state is DROPPED. `*ret_left`: it left files behind. */
 bool cli_drop_at_end(struct cli *c, struct ga_session *s, bool *ret_left);
 void cli_say_dropped(const struct ga_session *s, bool left);
+/* Refuse to drop what would lose work, in a submodule too. */
+int cli_check_work(struct cli *c, struct ga_session *s, struct ga_error *err);
+/* Restore a session behind its parts (of `whole_or_null`), found through it. 1: there is none. */
+int cli_restore(const struct ga_env *e, const char *name,
+		const struct ga_session *whole_or_null, struct ga_error *err);
 /* Restore a session (NULL: none), if there is none of that name but one in the trash. */
 int cli_restore_trashed(struct cli *c, const char *name, struct ga_error *err);
 

@@ -15,7 +15,7 @@
 #include "ga/base/quote.h"
 #include "ga/base/toml.h"
 #include "ga/home/home.h"
-#include "ga/risk/secret.h"
+#include "ga/secret/secret.h"
 #include "ga/sys/fd.h"
 #include "home-internal.h"
 

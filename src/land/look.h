@@ -6,7 +6,6 @@
 #define GA_LAND_LOOK_H
 
 #include "ga/land/land.h"
-#include "ga/repo/objects.h"
 
 struct look {
 	struct ga_repo *r;

@@ -7,7 +7,6 @@
 
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
-#include "ga/sys/fd.h"
 #include "landing.h"
 
 int land_is_at(struct ga_repo *r, const struct record *rec, const struct ga_oid *at,

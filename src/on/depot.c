@@ -5,14 +5,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ga/base/json.h"
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/base/trace.h"
 #include "ga/session/session.h"
 #include "ga/session/worktree.h"

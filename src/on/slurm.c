@@ -13,7 +13,6 @@
 #include "ga/base/json.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
-#include "ga/session/session.h"
 #include "ga/sys/fd.h"
 #include "on-internal.h"
 

@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "ga/base/quote.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
 #include "ga/session/session.h"

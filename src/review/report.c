@@ -6,7 +6,6 @@
 #include "ga/base/strmap.h"
 #include "review-internal.h"
 
-
 static const char *const verdict_names[] = {
     [GA_VERDICT_OPEN] = "open",
     [GA_VERDICT_ACCEPTED] = "accepted",

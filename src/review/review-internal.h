@@ -11,7 +11,6 @@
 #include "ga/base/error.h"
 #include "ga/base/oid.h"
 #include "ga/repo/diff.h"
-#include "ga/repo/repo.h"
 #include "ga/review/report.h"
 
 /* One commit as listings show it; raw bytes, not escaped. */

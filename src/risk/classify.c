@@ -7,160 +7,10 @@
 
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
-#include "ga/repo/objects.h"
+#include "ga/secret/secret.h"
 #include "internal.h"
 
-enum { FACT_RANK = 1000 }; /* higher than that of any pattern */
-
 /* ---- what fired on one change -------------------------------------------- */
-
-static struct ga_pending *pending_of(struct ga_look *k, const struct ga_rule *rule)
-{
-	for (size_t i = 0; i < k->n; i++)
-		if (k->v[i].rule == rule)
-			return &k->v[i];
-	GA_GROW(k->v, k->n, k->cap);
-	k->v[k->n] = (struct ga_pending){ .rule = rule, .severity = GA_LOW };
-	return &k->v[k->n++];
-}
-
-void ga_look_fire_as(struct ga_look *k, const char *id, enum ga_severity s, char *detail)
-{
-	const struct ga_rule *rule = ga_rule_find(id);
-	struct ga_pending *p;
-
-	if (!rule)
-		GA_BUG("a rule that is not in the table");
-	p = pending_of(k, rule);
-	/* what makes it worst is what is said */
-	if (detail && (!p->detail || s > p->severity)) {
-		free(p->detail);
-		p->detail = detail;
-	} else {
-		free(detail);
-	}
-	if (s > p->severity)
-		p->severity = s;
-}
-
-static void add_detail(struct ga_pending *p, char *detail)
-{
-	char *both;
-
-	if (!p->detail) {
-		p->detail = detail;
-		return;
-	}
-	both = ga_strf("%s; %s", p->detail, detail);
-	free(p->detail);
-	free(detail);
-	p->detail = both;
-}
-
-void ga_look_fire(struct ga_look *k, const char *id, char *detail)
-{
-	const struct ga_rule *rule = ga_rule_find(id);
-	const struct ga_reached *by = NULL, *f;
-	enum ga_severity s;
-	struct ga_pending *p;
-
-	if (!rule)
-		GA_BUG("a rule that is not in the table");
-	for (size_t i = 0; i < k->n_facts; i++)
-		if ((f = ga_fact_on_rule(k->facts[i].h, k->facts[i].index, id)) &&
-		    (!by || f->when > by->when))
-			by = f;
-	s = by ? ga_severity_at(by->when) : GA_LOW;
-	ga_look_fire_as(k, id, s > rule->severity ? s : rule->severity, detail);
-	p = pending_of(k, rule);
-	if (!by || p->host)
-		return;
-	p->host = true;
-	add_detail(p, ga_strf("on this host read by %s", by->why));
-}
-
-void ga_look_say(struct ga_look *k, const char *id, enum ga_severity s, char *detail)
-{
-	for (size_t i = 0; i < k->n; i++) {
-		if (strcmp(k->v[i].rule->id, id) != 0)
-			continue;
-		if (s > k->v[i].severity)
-			k->v[i].severity = s;
-		if (detail)
-			add_detail(&k->v[i], detail);
-		return;
-	}
-	free(detail);
-}
-
-void ga_look_lower(struct ga_look *k, const char *rules, bool host, const char *why)
-{
-	host &= k->c->old.mode == k->c->new.mode;
-	for (size_t i = 0; i < k->n; i++) {
-		struct ga_pending *p = &k->v[i];
-		bool fact = host && p->rank == FACT_RANK;
-
-		if (k->has_nul || !p->rank || (p->host && !host) ||
-		    (!fact && !ga_has_word(rules, p->rule->id)))
-			continue;
-		p->severity = GA_LOW;
-		add_detail(p, ga_strdup(why));
-	}
-}
-
-void ga_look_cap(struct ga_look *k, const char *rules, enum ga_severity s)
-{
-	for (size_t i = 0; i < k->n; i++) {
-		struct ga_pending *p = &k->v[i];
-
-		if (!k->has_nul && p->rank && !p->host && p->severity > s &&
-		    ga_has_word(rules, p->rule->id))
-			p->severity = s;
-	}
-}
-
-void ga_look_uninspected(struct ga_look *k, const char *what, struct ga_error *err)
-{
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-
-	ga_buf_adds(&b, what);
-	if (err && err->msg) {
-		ga_buf_adds(&b, ": ");
-		ga_quote_add(&b, err->msg, strlen(err->msg));
-		ga_error_release(err);
-	}
-	ga_look_fire(k, "uninspected", ga_buf_steal(&b));
-}
-
-bool ga_look_fired(const struct ga_look *k, const char *rules)
-{
-	for (size_t i = 0; i < k->n; i++)
-		if (ga_has_word(rules, k->v[i].rule->id))
-			return true;
-	return false;
-}
-
-struct ga_entry ga_look_entry(struct ga_look *k, const struct ga_oid *tree, const char *path)
-{
-	struct ga_entry e = { GA_MODE_NONE, { { 0 } } };
-	struct ga_error err = GA_ERROR_INIT;
-
-	if (tree && *path && ga_tree_entry(k->repo, tree, path, &e, &err)) {
-		ga_look_uninspected(k, "tree", &err);
-		e.mode = GA_MODE_NONE;
-	}
-	return e;
-}
-
-int ga_look_blob(struct ga_look *k, const struct ga_entry *e, size_t max, struct ga_buf *out)
-{
-	struct ga_error err = GA_ERROR_INIT;
-	int r = ga_blob_read(k->repo, &e->oid, max, out, &err);
-
-	if (r < 0)
-		ga_look_uninspected(k, "content", &err);
-	return r;
-}
 
 static bool better(const struct ga_pending *a, const struct ga_pending *b)
 {
@@ -239,19 +89,6 @@ static void gather_others(const struct ga_look *k, const struct ga_pending *lead
 	ga_strv_sort_unique(ids);
 }
 
-void ga_look_forget(struct ga_look *k)
-{
-	for (size_t i = 0; i < k->n; i++)
-		free(k->v[i].detail);
-	k->n = 0;
-}
-
-/* A path with neither version is only a name (ga_classify_path()), and not removed. */
-static bool is_removed(const struct ga_change *c)
-{
-	return c->new.mode == GA_MODE_NONE && c->old.mode != GA_MODE_NONE;
-}
-
 /* Drop flags of paths that are configured to be allowed, unless critical or due to the host's
  * state. */
 static void drop_allowed(struct ga_look *k)
@@ -272,7 +109,7 @@ static void drop_allowed(struct ga_look *k)
 /* Make flags of what fired on the current change. */
 static void make_flags(struct ga_look *k, struct ga_flags *ret)
 {
-	bool removed = is_removed(k->c);
+	bool removed = ga_look_removes(k);
 	const struct ga_pending *lead;
 	cleanup_buf struct ga_buf more = GA_BUF_INIT;
 	struct ga_strv others = GA_STRV_INIT;
@@ -330,17 +167,17 @@ static bool excepted(struct ga_look *k, const struct ga_rule *rule, const struct
 		return !starts_like_script(k);
 	if (!strcmp(rule->id, "name-lock-and-temp") && dot && !strcmp(dot, ".lock"))
 		for (size_t i = 0; i < hits->n; i++)
-			if (!strcmp(hits->v[i].rule->category, "package-manager"))
+			if (!strcmp(((const struct ga_rule *)hits->v[i].of)->category,
+				    "package-manager"))
 				return true;
 	return false;
 }
 
 static void apply_hit(struct ga_look *k, const struct ga_hit *hit, char *detail)
 {
-	struct ga_pending *p;
+	const struct ga_rule *rule = hit->of;
+	struct ga_pending *p = ga_look_fire(k, rule->id, detail);
 
-	ga_look_fire(k, hit->rule->id, detail);
-	p = pending_of(k, hit->rule);
 	if (hit->rank > p->rank)
 		p->rank = hit->rank;
 }
@@ -355,14 +192,15 @@ static void look_at_path(struct ga_look *k, bool removed)
 	ga_matcher_find(k->matcher, k->folded, link, &hits);
 	for (size_t i = 0; i < hits.n; i++) {
 		const struct ga_hit *h = &hits.v[i];
+		const struct ga_rule *rule = h->of;
 
-		if ((removed && !h->rule->on_delete) || excepted(k, h->rule, &hits))
+		if ((removed && !rule->on_delete) || excepted(k, rule, &hits))
 			continue;
 		apply_hit(k, h, NULL);
 		/* to take a guard away weakens it more than any change */
-		if (removed && h->rule->severity >= GA_MEDIUM)
-			ga_look_say(k, h->rule->id, GA_HIGH, NULL);
-		k->link_covered |= h->whole && h->rule->severity >= GA_HIGH;
+		if (removed && rule->severity >= GA_MEDIUM)
+			ga_look_say(k, rule->id, GA_HIGH, NULL);
+		k->link_covered |= h->whole && rule->severity >= GA_HIGH;
 	}
 }
 
@@ -375,13 +213,16 @@ static void look_at_alias(struct ga_look *k, const struct ga_alias *a, const cha
 	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
 	const char *own = k->base;
 
-	ga_risk_fold(&folded, path);
+	ga_name_fold(&folded, path);
 	ga_matcher_find(k->matcher, folded.ptr, k->c->new.mode == GA_MODE_LINK, &hits);
 	k->base = ga_path_base(folded.ptr);
-	for (size_t i = 0; i < hits.n; i++)
-		if (hits.v[i].rule->severity >= GA_HIGH &&
-		    !ga_look_fired(k, hits.v[i].rule->id) && !excepted(k, hits.v[i].rule, &hits))
+	for (size_t i = 0; i < hits.n; i++) {
+		const struct ga_rule *rule = hits.v[i].of;
+
+		if (rule->severity >= GA_HIGH && !ga_look_fired(k, rule->id) &&
+		    !excepted(k, rule, &hits))
 			apply_hit(k, &hits.v[i], ga_strf("a link makes it %s", shown));
+	}
 	k->base = own;
 }
 
@@ -389,40 +230,23 @@ static void look_at_aliases(struct ga_look *k)
 {
 	const char *path = k->c->path;
 
-	for (size_t n = 1; k->n_aliases && n <= strlen(path); n++) {
+	for (size_t n = 1; k->aliases.n && n <= strlen(path); n++) {
 		if (path[n] && path[n] != '/')
 			continue;
-		for (int32_t i = ga_strmap_first(&k->alias_targets, path, n); i >= 0;
-		     i = k->alias_targets.nodes[i].next)
-			look_at_alias(k, &k->aliases[k->alias_targets.nodes[i].value],
+		for (int32_t i = ga_strmap_first(&k->aliases.targets, path, n); i >= 0;
+		     i = k->aliases.targets.nodes[i].next)
+			look_at_alias(k, &k->aliases.v[k->aliases.targets.nodes[i].value],
 				      path + n + (path[n] == '/'));
 	}
 }
 
 /* ---- host facts -------------------------------------------------------------- */
 
-enum ga_severity ga_severity_at(enum ga_reach_when when)
-{
-	return when == GA_REACH_PUSH ? GA_HIGH : GA_CRITICAL;
-}
-
 /* Can the file be started, before or after the change? */
 static bool can_run(struct ga_look *k)
 {
 	return k->c->old.mode == GA_MODE_EXEC || ga_reach_is_script(k->folded) ||
 	       starts_like_script(k);
-}
-
-void ga_look_fire_reached(struct ga_look *k, const struct ga_reached *f, char *detail)
-{
-	struct ga_pending *p;
-
-	/* a removed file cannot run, but the host relied on it */
-	ga_look_fire_as(k, f->rule, is_removed(k->c) ? GA_HIGH : ga_severity_at(f->when), detail);
-	/* it says more than any pattern of its category */
-	p = pending_of(k, ga_rule_find(f->rule));
-	p->rank = FACT_RANK;
-	p->host = true;
 }
 
 static void fire_fact(void *arg, const struct ga_reached *f)
@@ -440,7 +264,7 @@ static void fire_fact(void *arg, const struct ga_reached *f)
 static void look_at_facts(struct ga_look *k)
 {
 	for (size_t i = 0; i < k->n_facts; i++)
-		ga_facts_on(k->facts[i].h, k->facts[i].index, k->folded, is_removed(k->c),
+		ga_facts_on(k->facts[i].h, k->facts[i].index, k->folded, ga_look_removes(k),
 			    fire_fact, k);
 }
 
@@ -463,10 +287,11 @@ static void look_at_modes(struct ga_look *k)
 static void look_at(struct ga_look *k, const struct ga_change *c, struct ga_flags *ret)
 {
 	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
-	bool removed = is_removed(c);
+	bool removed;
 
-	ga_risk_fold(&folded, c->path);
+	ga_name_fold(&folded, c->path);
 	k->c = c;
+	removed = ga_look_removes(k);
 	k->folded = folded.ptr;
 	k->base = ga_path_base(folded.ptr);
 	look_at_path(k, removed);
@@ -487,25 +312,37 @@ static void look_at(struct ga_look *k, const struct ga_change *c, struct ga_flag
 	make_flags(k, ret);
 }
 
-/* Have `k` use these facts. Returns the index that had to be made for them, which the caller frees,
- * or NULL. */
-static struct ga_fact_index *know(struct ga_look *k, const struct ga_reach *h,
-				  const struct ga_fact_index *index)
+/* Have `k` use these facts. */
+static void know(struct ga_look *k, const struct ga_reach *h, const struct ga_fact_index *index)
 {
 	struct ga_fact_index *own = index ? NULL : ga_fact_index_new(h);
 
-	k->facts[k->n_facts++] = (struct ga_known_facts){ h, own ? own : index };
-	return own;
+	k->facts[k->n_facts++] = (struct ga_known_facts){ h, own ? own : index, own };
+}
+
+static void know_host(struct ga_look *k)
+{
+	const struct ga_host_facts *h = k->host;
+
+	if (!h || !h->matcher)
+		k->own = ga_rules_matcher();
+	k->matcher = k->own ? k->own : h->matcher;
+	if (h)
+		know(k, &h->reach, h->index);
 }
 
 static void look_release(struct ga_look *k)
 {
-	ga_strmap_release(&k->required);
-	ga_strv_release(&k->required_keys);
-	ga_look_aliases_release(k);
+	ga_strmap_release(&k->required.map);
+	ga_strv_release(&k->required.names);
+	ga_aliases_release(&k->aliases);
 	ga_look_filtered_release(k);
 	ga_sieve_free(k->sieve);
 	ga_deps_lock_free(k->lock);
+	ga_secret_names_free(k->secrets);
+	for (size_t i = 0; i < k->n_facts; i++)
+		ga_fact_index_free(k->facts[i].own);
+	ga_matcher_free(k->own);
 	free(k->v);
 }
 
@@ -518,26 +355,17 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 		.changes = changes,
 	};
 	cleanup_reach struct ga_reach nested = GA_REACH_INIT;
-	struct ga_matcher *own = h && h->matcher ? NULL : ga_matcher_new();
-	struct ga_fact_index *index[2] = { NULL, NULL };
 
-	if (ga_reach_envrc(r, changes, &nested, err)) {
-		ga_matcher_free(own);
+	if (ga_reach_envrc(r, changes, &nested, err))
 		return -1;
-	}
-	k.matcher = h && h->matcher ? h->matcher : own;
-	if (h)
-		index[0] = know(&k, &h->reach, h->index);
-	index[1] = know(&k, &nested, NULL);
+	know_host(&k);
+	know(&k, &nested, NULL);
 	ga_look_aliases(&k);
 	for (size_t i = 0; i < changes->n; i++)
 		look_at(&k, &changes->v[i], ret);
 	ga_find_collisions(&k, ret);
 	ga_find_whole(&k, ret);
 	ga_flags_sort(ret);
-	ga_fact_index_free(index[0]);
-	ga_fact_index_free(index[1]);
-	ga_matcher_free(own);
 	return 0;
 }
 
@@ -547,11 +375,9 @@ void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 	const struct ga_change c = { .path = (char *)(uintptr_t)path };
 	cleanup_(look_release) struct ga_look k = { .host = h, .c = &c };
 	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
-	struct ga_matcher *own = h && h->matcher ? NULL : ga_matcher_new();
-	struct ga_fact_index *index = h ? know(&k, &h->reach, h->index) : NULL;
 
-	k.matcher = h && h->matcher ? h->matcher : own;
-	ga_risk_fold(&folded, path);
+	know_host(&k);
+	ga_name_fold(&folded, path);
 	k.folded = folded.ptr;
 	k.base = ga_path_base(folded.ptr);
 	if (!dir) {
@@ -561,6 +387,4 @@ void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 	look_at_facts(&k);
 	ga_look_names(&k);
 	make_flags(&k, ret);
-	ga_fact_index_free(index);
-	ga_matcher_free(own);
 }

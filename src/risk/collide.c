@@ -45,8 +45,8 @@ static void stack_release(struct stack *s)
 static void add_common_form(struct stack *s, const char *name, struct ga_buf *out)
 {
 	ga_buf_clear(&s->folded);
-	ga_risk_fold(&s->folded, name);
-	ga_risk_decompose(out, s->folded.ptr);
+	ga_name_fold(&s->folded, name);
+	ga_name_decompose(out, s->folded.ptr);
 }
 
 /* Is it a name that is its own common form? Most are. */
@@ -65,8 +65,8 @@ static bool same_letters(const char *a, const char *b)
 {
 	cleanup_buf struct ga_buf x = GA_BUF_INIT, y = GA_BUF_INIT;
 
-	ga_risk_fold(&x, a);
-	ga_risk_fold(&y, b);
+	ga_name_fold(&x, a);
+	ga_name_fold(&y, b);
 	return !strcmp(x.ptr, y.ptr);
 }
 

@@ -5,12 +5,11 @@
  */
 #include <string.h>
 
+#include "content.h"
 #include "ga/base/path.h"
 #include "ga/repo/diff.h"
 #include "ga/repo/lfs.h"
-#include "ga/risk/secret.h"
-#include "known.h"
-#include "text.h"
+#include "ga/secret/secret.h"
 
 enum { HEAD = 8000 };
 
@@ -275,7 +274,7 @@ static void check_text(struct ga_look *k, const struct ga_buf *old, const struct
 
 	if (old->len == text->len && !memcmp(old->ptr, text->ptr, old->len))
 		return; /* only the mode changed */
-	k->added_lines += added_lines(old, text, &added);
+	k->added.lines += added_lines(old, text, &added);
 	ga_text_characters(k, &added);
 	ga_text_lines(k, &added);
 	ga_text_guards(k, old, text);
@@ -339,7 +338,7 @@ void ga_look_content(struct ga_look *k)
 		return;
 	read_versions(k, &old, &text);
 	ga_look_filtered(k, &text);
-	k->added_bytes += text.len;
+	k->added.bytes += text.len;
 	binary = ga_diff_is_binary(&text);
 	check_document(k);
 	check_exec(k, &text);

@@ -7,6 +7,7 @@
 
 #include "ga/base/path.h"
 #include "ga/repo/lfs.h"
+#include "ga/secret/secret.h"
 #include "internal.h"
 
 void ga_host_facts_release(struct ga_host_facts *h)
@@ -21,6 +22,7 @@ void ga_host_facts_release(struct ga_host_facts *h)
 	free(h->attributes_dir);
 	free(h->lfs_store);
 	ga_matcher_free(h->matcher);
+	ga_secret_names_free(h->secrets);
 	ga_configured_free(h->configured);
 	*h = (struct ga_host_facts)GA_HOST_FACTS_INIT;
 }
@@ -100,7 +102,8 @@ int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c,
 	    ga_filters_gather(r, c, paths ? &paths->filters : NULL, &h, err))
 		return -1;
 	h.strict = paths && paths->strict;
-	h.matcher = ga_matcher_new();
+	h.matcher = ga_rules_matcher();
+	h.secrets = ga_secret_names_new(NULL, NULL);
 	h.index = ga_fact_index_new(&h.reach);
 	h.configured = ga_configured_new(paths);
 	*ret = h;

@@ -38,7 +38,7 @@ void ga_classify_place(const struct ga_left_file *f, bool severe, struct ga_flag
 	const struct ga_entry none = { GA_MODE_NONE, { { 0 } } };
 	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
 
-	ga_risk_fold(&folded, f->path);
+	ga_name_fold(&folded, f->path);
 	if (f->kind == GA_LEFT_IGNORED && severe)
 		ga_flags_add_rule(ret, "ignored-config", GA_CRITICAL, f->path, &none, NULL);
 	if (f->kind == GA_LEFT_IGNORED && lies_in_executed(folded.ptr))

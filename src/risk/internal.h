@@ -10,98 +10,54 @@
 
 #include "ga/base/buf.h"
 #include "ga/base/strmap.h"
+#include "ga/names/names.h"
 #include "ga/risk/risk.h"
 
-/* Does strstr() or strcasestr() find any of the words? (flags.c) */
-typedef char *ga_find_fn(const char *text, const char *word);
-bool ga_finds_any(ga_find_fn *find, const char *text, const char *const *words, size_t n);
-#define GA_FINDS_ANY(find, text, words) ga_finds_any((find), (text), (words), GA_NELEMS(words))
 /* Append the beginning of `s`, quoted, with "..." if there is more. (flags.c) */
 void ga_risk_quote_start(struct ga_buf *out, const char *s);
 
-/* ---- folding (fold.c) --------------------------------------------------- */
-
-/* Append `path` folded, as file systems that ignore case and more compare names: in each component,
- * code points that HFS+ ignores are dropped, letters made lower case, ':' and what follows (an NTFS
- * stream) cut off, and dots and spaces at the end removed. */
-void ga_risk_fold(struct ga_buf *out, const char *path);
-
-/* Append `s` (folded) in the form that is the same for all spellings of its characters (NFKD). What
- * is no UTF-8 is appended as it is. */
-void ga_risk_decompose(struct ga_buf *out, const char *s);
-/* False if it is UTF-8, and has characters for which there are shorter spellings (NFC). */
-bool ga_risk_composed(const char *s, size_t n);
-
-/* confuse.c: the Latin letter that this one of another script looks like; 0: none. */
-char ga_lookalike(uint32_t c);
-/* Of which kind is the script of this letter: Latin, Greek, whose letters stand beside Latin ones
- * in formulas, or another with letters that look Latin? 0: none of these. */
-enum { GA_SCRIPT_LATIN = 1, GA_SCRIPT_GREEK = 2, GA_SCRIPT_OTHER = 4 };
-unsigned ga_script_of(uint32_t c);
-
-/* ---- patterns (match.c) -------------------------------------------------- */
-
-/* All patterns of the table, compiled for looking paths up. */
-struct ga_matcher *ga_matcher_new(void);
-/* The same for other rules, which must outlive it. */
-struct ga_matcher *ga_matcher_of(const struct ga_rule *rules, size_t n);
-void ga_matcher_free(struct ga_matcher *m);
-
-/* Patterns for names of files that hold secrets, compiled as well. */
-struct ga_secret_names *ga_matcher_secrets(const struct ga_matcher *m);
-
-struct ga_hit {
-	const struct ga_rule *rule;
-	unsigned rank; /* how specific the pattern is */
-	bool whole;    /* the path itself is covered, not only paths below it (`link`) */
-};
-struct ga_hits {
-	struct ga_hit *v;
-	size_t n, cap;
-	uint64_t tried; /* how many patterns were matched in all searches, for tests of the cost */
-};
-#define GA_HITS_INIT { NULL, 0, 0, 0 }
-void ga_hits_release(struct ga_hits *h);
-#define cleanup_hits cleanup_(ga_hits_release)
-
-/* Every rule that covers the folded path, each once. With `link`, patterns of paths below it count
- * too, since a link takes the place of a directory that has those. */
-void ga_matcher_find(const struct ga_matcher *m, const char *folded, bool link,
-		     struct ga_hits *ret);
-
-/* ---- looking at one change ------------------------------------------------ */
+/* ---- looking at one change (look.c) ---------------------------------------- */
 
 struct ga_look {
 	struct ga_repo *repo;
 	const struct ga_host_facts *host; /* NULL: none */
 	const struct ga_matcher *matcher;
+	struct ga_matcher *own;          /* `matcher` if the host's facts have none, or NULL */
+	struct ga_secret_names *secrets; /* by ga_look_secrets() */
 	const struct ga_oid *old_tree, *new_tree;
 	const struct ga_changes *changes;
 	struct ga_known_facts {
 		const struct ga_reach *h; /* the host's, and that of nested .envrc files */
 		const struct ga_fact_index *index;
+		struct ga_fact_index *own; /* `index` if it was made for this, or NULL */
 	} facts[2];
 	size_t n_facts;
-	struct ga_alias {
-		char *link, *target; /* paths, owned */
-	} *aliases;                  /* links whose names rules cover (alias.c) */
-	size_t n_aliases, cap_aliases;
-	struct ga_strmap alias_targets; /* target -> index in `aliases` */
+	struct ga_aliases {
+		struct ga_alias {
+			char *link, *target;  /* paths, owned */
+		} *v;
+		size_t n, cap;
+		struct ga_strmap targets; /* target -> index in `v` */
+	} aliases;                        /* links whose names rules cover (alias.c) */
 
 	const struct ga_change *c;
 	const char *folded; /* of c->path */
 	const char *base;   /* last component of `folded` */
 	/* About all changes together: filled when first needed, or counted as changes are looked
 	 * at. */
-	struct ga_strmap required; /* Python packages that the new tree requires ... */
-	struct ga_strv required_keys; /* ... and their names, which its keys point into */
-	bool required_listed;
+	struct ga_required {
+		struct ga_strmap map;  /* Python packages that the new tree requires ... */
+		struct ga_strv names;  /* ... and their names, which its keys point into */
+		bool listed;
+	} required;
 	struct ga_filter_rules *filter_rules[3]; /* one for each tree's attributes (filtered.c) */
 	struct ga_deps_lock *lock; /* deps.c */
-	struct ga_sieve *sieve;    /* for the words that are searched for in added lines (text.c) */
+	struct ga_sieve *sieve;    /* for words that are searched for in added lines (dangers.c) */
 	size_t configs;            /* texts that git has parsed (known-git.c) */
-	uint64_t added_bytes;
-	size_t added_lines;
+	struct {
+		uint64_t bytes;
+		size_t lines;
+	} added;
 	/* About the current change again. */
 	bool has_nul;       /* a version has a NUL, where readers might stop: never lower a rule */
 	bool link_covered;  /* a high or critical path rule covers this very path */
@@ -115,10 +71,13 @@ struct ga_look {
 	size_t n, cap;
 };
 
+/* Is the path removed? One with neither version is only a name (ga_classify_path()), and not. */
+bool ga_look_removes(const struct ga_look *k);
 /* Fire a rule on the current change. `detail` (quoted, taken over; may be NULL) is put after the
  * rule's reason. A rule fires once for a change, with the highest severity. */
-void ga_look_fire(struct ga_look *k, const char *rule, char *detail);
-void ga_look_fire_as(struct ga_look *k, const char *rule, enum ga_severity s, char *detail);
+struct ga_pending *ga_look_fire(struct ga_look *k, const char *rule, char *detail);
+struct ga_pending *ga_look_fire_as(struct ga_look *k, const char *rule, enum ga_severity s,
+				   char *detail);
 /* Add a detail about the content to a rule that fired, and make it as severe as `s` at least. Does
  * nothing if the rule did not fire. `detail` is as above. */
 void ga_look_say(struct ga_look *k, const char *rule, enum ga_severity s, char *detail);
@@ -135,6 +94,8 @@ void ga_look_fire_reached(struct ga_look *k, const struct ga_reached *f, char *d
 /* Did any of the rules (ids separated by blanks) fire? */
 bool ga_look_fired(const struct ga_look *k, const char *rules);
 
+/* The patterns for names of files that hold secrets. */
+struct ga_secret_names *ga_look_secrets(struct ga_look *k);
 /* Entry of a path; what cannot be read counts as absent and is flagged. */
 struct ga_entry ga_look_entry(struct ga_look *k, const struct ga_oid *tree, const char *path);
 /* The blob, at most `max` bytes: 0, 1 if longer; failure is flagged and is -1. */
@@ -147,7 +108,7 @@ void ga_look_forget(struct ga_look *k);
 
 /* alias.c: find links in the old tree, and changed ones, that give files other paths. */
 void ga_look_aliases(struct ga_look *k);
-void ga_look_aliases_release(struct ga_look *k);
+void ga_aliases_release(struct ga_aliases *a);
 
 void ga_look_names(struct ga_look *k);      /* names.c */
 void ga_look_link(struct ga_look *k);       /* links.c */
@@ -170,11 +131,12 @@ void ga_configured_free(struct ga_configured *x);
 void ga_look_configured(struct ga_look *k);
 /* Is the path configured to have no flag of this rule? */
 bool ga_look_is_allowed(const struct ga_look *k, const struct ga_rule *rule);
-bool ga_flag_is_configured_hold(const struct ga_flag *f);
 /* collide.c: find new names that some file systems take for others in the new tree. */
 void ga_find_collisions(struct ga_look *k, struct ga_flags *ret);
 void ga_find_whole(struct ga_look *k, struct ga_flags *ret); /* whole.c */
 
+/* All patterns of the table, compiled for looking paths up. */
+struct ga_matcher *ga_rules_matcher(void);
 /* Append a flag; `reason` is taken over. */
 void ga_flags_add(struct ga_flags *f, const struct ga_rule *rule, enum ga_severity s,
 		  const char *path, const struct ga_entry *e, char *reason);
@@ -192,7 +154,5 @@ void ga_facts_on(const struct ga_reach *h, const struct ga_fact_index *x, const 
 /* What reads the files of this rule at the worst moment; NULL: nothing does. */
 const struct ga_reached *ga_fact_on_rule(const struct ga_reach *h, const struct ga_fact_index *x,
 					 const char *rule);
-/* The severity of what takes effect at this moment. */
-enum ga_severity ga_severity_at(enum ga_reach_when when);
 
 #endif

@@ -5,9 +5,9 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "content.h"
 #include "ga/base/path.h"
 #include "ga/base/toml.h"
-#include "known.h"
 
 /* Modules that come with Python, and that programs import. */
 static const char stdlib[] =
@@ -60,8 +60,8 @@ static void add_required(struct ga_look *k, const char *s)
 
 	for (char *p = name; *p; p++)
 		*p = *p == '-' ? '_' : (char)tolower((unsigned char)*p);
-	ga_strv_take(&k->required_keys, name);
-	ga_strmap_add(&k->required, name, strlen(name), 0);
+	ga_strv_take(&k->required.names, name);
+	ga_strmap_add(&k->required.map, name, strlen(name), 0);
 }
 
 static void required_line(void *arg, char *line)
@@ -77,7 +77,7 @@ static void list_required(struct ga_look *k)
 	json_t *v;
 	size_t i;
 
-	k->required_listed = true;
+	k->required.listed = true;
 	if (e.mode == GA_MODE_FILE && !ga_look_blob(k, &e, GA_KNOWN_MAX, &text))
 		ga_known_lines(&text, required_line, k);
 	e = ga_look_entry(k, k->new_tree, "pyproject.toml");
@@ -92,9 +92,9 @@ static void list_required(struct ga_look *k)
 
 static bool is_required(struct ga_look *k, const char *module)
 {
-	if (!k->required_listed)
+	if (!k->required.listed)
 		list_required(k);
-	return ga_strmap_first(&k->required, module, strlen(module)) >= 0;
+	return ga_strmap_first(&k->required.map, module, strlen(module)) >= 0;
 }
 
 void ga_look_shadow(struct ga_look *k)

@@ -52,10 +52,10 @@ void ga_find_whole(struct ga_look *k, struct ga_flags *ret)
 {
 	if (k->changes->n > MANY_FILES)
 		flag(ret, "huge-diff", ga_strf("%zu files", k->changes->n));
-	else if (k->added_lines > MANY_LINES)
-		flag(ret, "huge-diff", ga_strf("%zu added lines", k->added_lines));
-	if (k->added_bytes > MANY_BYTES)
+	else if (k->added.lines > MANY_LINES)
+		flag(ret, "huge-diff", ga_strf("%zu added lines", k->added.lines));
+	if (k->added.bytes > MANY_BYTES)
 		flag(ret, "huge-file",
-		     ga_strf("%" PRIu64 " MiB are added together", k->added_bytes >> 20));
+		     ga_strf("%" PRIu64 " MiB are added together", k->added.bytes >> 20));
 	find_mass_delete(k, ret);
 }

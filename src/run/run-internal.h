@@ -12,7 +12,6 @@
 #include <sys/types.h>
 #include <termios.h>
 
-#include "ga/net/net.h"
 #include "ga/run/control.h"
 #include "ga/run/run.h"
 #include "ga/run/termfilter.h"

@@ -251,4 +251,3 @@ int ga_spec_find_tools(const char *home, const char *path, const char *command,
 	drop_nested(tools);
 	return rc;
 }
-

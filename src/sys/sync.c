@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-#include "ga/base/quote.h"
 #include "ga/base/trace.h"
 #include "ga/sys/fd.h"
 

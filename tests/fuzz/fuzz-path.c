@@ -4,10 +4,10 @@
  */
 #include <string.h>
 
-#include "../../src/risk/internal.h"
 #include "fuzz.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
+#include "ga/names/names.h"
 #include "ga/repo/refs.h"
 #include "ga/session/session.h"
 
@@ -79,8 +79,8 @@ static void check_fold(const char *name)
 	cleanup_buf struct ga_buf once = GA_BUF_INIT, twice = GA_BUF_INIT;
 	bool dotgit = ga_path_component_is_dotgit(name, strlen(name));
 
-	ga_risk_fold(&once, name);
-	ga_risk_fold(&twice, once.ptr);
+	ga_name_fold(&once, name);
+	ga_name_fold(&twice, once.ptr);
 	if (is_plain_ascii(name)) {
 		CHECK(!strcmp(once.ptr, twice.ptr));
 		if (!strcmp(once.ptr, ".git"))

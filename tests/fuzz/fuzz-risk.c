@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "../../src/reach/gather.h"
-#include "../../src/risk/internal.h"
+#include "risk/internal.h"
 #include "fuzz.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
@@ -29,7 +29,7 @@ static struct ga_host_facts *facts(void)
 	static struct ga_host_facts h = GA_HOST_FACTS_INIT;
 
 	if (!h.matcher) {
-		h.matcher = ga_matcher_new();
+		h.matcher = ga_rules_matcher();
 		ga_strv_push(&h.drivers, "filter:lfs");
 		ga_strv_push(&h.drivers, "filter:x");
 		ga_strv_push(&h.filters, "x");

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "ga/risk/secret.h"
+#include "ga/secret/secret.h"
 
 /* Nothing but the table's own words, which are ASCII. */
 static void check_reason(const struct ga_secret *s)

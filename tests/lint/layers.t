@@ -9,28 +9,29 @@ allowed='
 base: base
 sys: sys base
 net: net sys base
+names: names base
 config: config net sys base
 repo: repo sys base
 sandbox: sandbox sys base
 session: session repo sys base
 run: run net sandbox sys base config/limits
 reach: reach repo sys base
-risk: risk reach repo sys base config/yaml
-secrets: secrets risk reach repo sys base
+risk: risk secret names reach repo sys base config/yaml
+secret: secret names repo sys base
 review: review session risk reach repo sys base
 capture: capture review session run risk reach repo sandbox config sys base
 worktree: worktree repo sys base
 land: land worktree capture review session risk reach repo config sys base
 on: on session run repo sys base config/hosts
-view: view secrets session run risk repo sandbox config sys base
-home: home view session run risk repo sandbox config sys base
+view: view secret session run risk repo sandbox config sys base
+home: home view secret session run risk repo sandbox config sys base
 agents: agents home view session run repo sandbox config sys base
-start: start agents home view on secrets capture review session run net risk reach repo sandbox config sys base
+start: start agents home view on secret capture review session run net risk reach repo sandbox config sys base
 resume: resume start agents home view session run repo sandbox sys base
 trash: trash review session repo sys base
 transfer: transfer view capture review session risk repo sys base
 cli: cli resume trash transfer start agents home view on land
-cli: secrets capture review session run net risk reach repo sandbox config sys base
+cli: secret names capture review session run net risk reach repo sandbox config sys base
 stage: stage sys base sandbox/plan
 seccomp: base sandbox/sandbox
 init: init sys/scm run/control

@@ -28,14 +28,14 @@ without_source() {
 }
 
 result 'there are tables, with a rule in each' "$(
-	for file in src/risk/rules-*.def; do
+	for file in src/risk/rules/rules-*.def; do
 		grep -q '^RULE(' "$file" || echo "$file has none"
 	done
-	[ "$(cat src/risk/rules-*.def | grep -c '^RULE(')" -ge 180 ] || echo 'there are few rules'
+	[ "$(cat src/risk/rules/rules-*.def | grep -c '^RULE(')" -ge 180 ] || echo 'there are few rules'
 )"
 
 result 'a rule with patterns has a source, and the month in which it was looked at' "$(
-	without_source src/risk/rules-*.def
+	without_source src/risk/rules/rules-*.def
 )"
 
 # what the check says of a table that has both kinds

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# docs/secrets-coverage.md names what tokens begin with as src/risk/secret-forms.def does, and rules that there are.
+# docs/secrets-coverage.md names what tokens begin with as src/secret/forms.def does, and rules that there are.
 cd "${TEST_SRCDIR:?}" || exit 1
 
 . tests/lib/lint.sh
-doc=docs/secrets-coverage.md forms=src/risk/secret-forms.def
+doc=docs/secrets-coverage.md forms=src/secret/forms.def
 
 # all strings but the last of each row, which is a name, and those of comments
 prefixes=$(grep -v '^/\*\|^ \*' $forms | sed 's/[0-9], *"[^"]*")$//' | grep -o '"[^"]*"' | tr -d '"' | tr -s ' ' '\n' |
@@ -24,7 +24,7 @@ result 'what the table has is what tokens begin with' "$(
 )"
 result 'rules that are named exist' "$(
 	grep -o '`sec-[a-z0-9-]*`' $doc | tr -d '`' | while read -r id; do
-		grep -q "^SECRET(\"$id\"," src/risk/secret-rules.def || echo "$id"
+		grep -q "^SECRET(\"$id\"," src/secret/rules.def || echo "$id"
 	done
 )"
 

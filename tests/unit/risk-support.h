@@ -7,7 +7,7 @@
 
 #include "repo-support.h"
 
-#include "../../src/risk/internal.h"
+#include "risk/internal.h"
 #include "ga/repo/objects.h"
 #include "ga/risk/risk.h"
 

@@ -14,10 +14,10 @@ static bool covers(const struct ga_matcher *m, const char *path, const char *rul
 	BUF(folded);
 	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
 
-	ga_risk_fold(&folded, path);
+	ga_name_fold(&folded, path);
 	ga_matcher_find(m, folded.ptr, false, &hits);
 	for (size_t i = 0; i < hits.n; i++)
-		if (!strcmp(hits.v[i].rule->id, rule))
+		if (!strcmp(((const struct ga_rule *)hits.v[i].of)->id, rule))
 			return true;
 	return false;
 }
@@ -50,7 +50,7 @@ TEST(every_rule_has_an_id_a_category_and_a_reason)
 
 TEST(each_rule_covers_its_paths_only)
 {
-	struct ga_matcher *m = ga_matcher_new();
+	struct ga_matcher *m = ga_rules_matcher();
 	int failed = 0;
 
 	for_each (row, path_fixtures) {
@@ -137,7 +137,7 @@ static char *path_for(const char *pattern)
 
 TEST(the_index_finds_what_every_pattern_would)
 {
-	struct ga_matcher *m = ga_matcher_new();
+	struct ga_matcher *m = ga_rules_matcher();
 	STRV(paths);
 	size_t n, n_patterns = 0;
 	const struct ga_rule *rules = ga_rules(&n);
@@ -159,7 +159,7 @@ TEST(the_index_finds_what_every_pattern_would)
 	for (size_t p = 0; p < paths.n; p += 7) {
 		BUF(folded);
 
-		ga_risk_fold(&folded, paths.v[p]);
+		ga_name_fold(&folded, paths.v[p]);
 		for (size_t i = 0; i < n; i++)
 			if (covers(m, paths.v[p], rules[i].id) != plainly_covered(&patterns[i], folded.ptr))
 				fail_msg("'%s' and '%s': the index is wrong", rules[i].id, paths.v[p]);
@@ -187,7 +187,7 @@ TEST(names_are_folded_as_file_systems_do)
 		{ ".envrc:$DATA", "direnv" },
 		{ ".cursor./mcp.json ", "cursor" },
 	};
-	struct ga_matcher *m = ga_matcher_new();
+	struct ga_matcher *m = ga_rules_matcher();
 
 	for_each (row, cases)
 		if (!covers(m, row->path, row->rule))

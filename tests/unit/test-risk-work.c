@@ -121,7 +121,7 @@ static uint64_t work_of(const struct ga_matcher *m, const char *path)
 	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
 	BUF(folded);
 
-	ga_risk_fold(&folded, path);
+	ga_name_fold(&folded, path);
 	ga_matcher_find(m, folded.ptr, true, &hits);
 	return hits.tried;
 }
@@ -138,7 +138,7 @@ TEST(work_grows_with_the_number_of_paths)
 {
 	enum { PARTS = 10 };
 	const size_t part = rounds(10000);
-	struct ga_matcher *m = ga_matcher_new();
+	struct ga_matcher *m = ga_rules_matcher();
 	uint64_t work[PARTS] = { 0 }, all = 0;
 
 	for (size_t i = 0; i < part * PARTS; i++) {
@@ -163,7 +163,7 @@ TEST(no_path_has_a_pattern_tried_twice)
 {
 	static const char *const pieces[] = { "assets/editor/", "plugins/", "templates/", "bin/",
 					      ".yarn/", "a.", "node_modules/", "config/", ".." };
-	struct ga_matcher *m = ga_matcher_new();
+	struct ga_matcher *m = ga_rules_matcher();
 
 	for_each (row, pieces) {
 		BUF(once);

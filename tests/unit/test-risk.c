@@ -31,7 +31,7 @@ static void fixture_facts(struct ga_host_facts *h)
 	reached(h, GA_REACH_FILE, "hook-config-command", "tools/hk", "hook.x.command");
 	reached(h, GA_REACH_FILE, "direnv-dependents", "env/vars", "named in .envrc");
 	reached(h, GA_REACH_FILE, "host-environment-reached", "dotfiles/zshrc", "~/.zshrc");
-	h->matcher = ga_matcher_new();
+	h->matcher = ga_rules_matcher();
 }
 
 TEST(each_rule_fires_on_its_change_only)

@@ -6,7 +6,7 @@
 
 #include "ga/base/wildmatch.h"
 #include "ga/risk/risk.h"
-#include "ga/risk/secret.h"
+#include "ga/secret/secret.h"
 #include "secret-fixtures.h"
 
 static struct ga_secret judge_with(struct ga_secret_names *names, const char *path, const char *content, size_t n)
@@ -134,7 +134,7 @@ TEST(each_form_of_a_token_is_known_and_none_that_is_shorter)
 		const char *name;
 	} rows[] = {
 #define TOKEN(prefixes, set, min, max, name) { prefixes, #set, min, name },
-#include "../../src/risk/secret-forms.def"
+#include "../../src/secret/forms.def"
 #undef TOKEN
 	};
 

@@ -30,6 +30,10 @@ static inline char ga_lower(char c)
 /* Is `word` one of the words of `list`, which single blanks separate? */
 bool ga_has_word(const char *list, const char *word);
 bool ga_has_word_n(const char *list, const char *word, size_t n);
+/* Does strstr() or strcasestr() find any of the words? */
+typedef char *ga_find_fn(const char *text, const char *word);
+bool ga_finds_any(ga_find_fn *find, const char *text, const char *const *words, size_t n);
+#define GA_FINDS_ANY(find, text, words) ga_finds_any((find), (text), (words), GA_NELEMS(words))
 /* A copy of at most `n` bytes of `s`, always terminated. */
 char *ga_strndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull, nonnull));
 /* A copy of the `n` bytes at `p`. */

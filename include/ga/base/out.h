@@ -6,7 +6,6 @@
 #ifndef GA_OUT_H
 #define GA_OUT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "ga/base/buf.h"

@@ -6,7 +6,6 @@
 #define GA_WILDMATCH_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Does `text` match `pattern` as in git's wildmatch with WM_PATHNAME: '*' and '?' do not match '/',
  * a whole component "**" matches any number of components, [a-z], [!a], [[:class:]] and backslash

@@ -9,9 +9,7 @@
 
 #include "ga/base/error.h"
 #include "ga/base/left.h"
-#include "ga/base/strv.h"
 #include "ga/config/limits.h"
-#include "ga/repo/repo.h"
 #include "ga/session/session.h"
 
 /* List every file that the entries `lines` of a report stand for, sorted. Ignored directories are

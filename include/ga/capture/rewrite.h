@@ -10,7 +10,6 @@
 #include "ga/base/error.h"
 #include "ga/base/oid.h"
 #include "ga/base/strv.h"
-#include "ga/repo/repo.h"
 #include "ga/risk/risk.h"
 
 /* A commit of the user's uncommitted work, and the commit that it was made on. */

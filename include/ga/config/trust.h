@@ -14,7 +14,6 @@
 #ifndef GA_TRUST_H
 #define GA_TRUST_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

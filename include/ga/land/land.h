@@ -11,7 +11,6 @@
 
 #include "ga/base/error.h"
 #include "ga/base/strv.h"
-#include "ga/config/limits.h"
 #include "ga/repo/repo.h"
 #include "ga/review/report.h"
 #include "ga/session/session.h"

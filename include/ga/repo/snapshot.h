@@ -5,7 +5,6 @@
 #ifndef GA_SNAPSHOT_H
 #define GA_SNAPSHOT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "ga/base/error.h"

@@ -88,6 +88,7 @@ bool ga_risk_blocks(const struct ga_risk_paths *p, const char *path, bool link);
 struct ga_configured;
 struct ga_matcher;
 struct ga_fact_index;
+struct ga_secret_names;
 
 /* What the state of the host makes critical; gathered on the host's side only. */
 struct ga_host_facts {
@@ -108,6 +109,7 @@ struct ga_host_facts {
 	char *lfs_store;          /* where LFS objects are stored; NULL: unknown */
 	/* Made by ga_host_facts_gather() when the facts are complete; each may be NULL. */
 	struct ga_matcher *matcher;   /* of the rules */
+	struct ga_secret_names *secrets; /* of names of secrets */
 	struct ga_fact_index *index;  /* of the facts */
 	struct ga_configured *configured; /* of what is configured */
 };

@@ -8,7 +8,6 @@
 #define GA_WORKTREE_H
 
 #include "ga/base/error.h"
-#include "ga/repo/repo.h"
 #include "ga/session/session.h"
 
 /* Create the entry, or replace one that a crash of this session left. Fails if a working tree of

@@ -8,7 +8,6 @@
 
 #include "ga/base/error.h"
 #include "ga/base/strv.h"
-#include "ga/repo/repo.h"
 #include "ga/session/session.h"
 
 /* Move a session (lock held, not running) to the trash: its name there is saved first, with the

@@ -6,7 +6,7 @@
 #define GA_BASE_H
 
 #include "ga/repo/snapshot.h"
-#include "ga/secrets/exposure.h"
+#include "ga/secret/exposure.h"
 #include "ga/session/session.h"
 #include "ga/view/env.h"
 

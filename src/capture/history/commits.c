@@ -9,7 +9,6 @@
 #include "ga/base/oidmap.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
-#include "ga/capture/rewrite.h"
 #include "ga/repo/gitdir.h"
 #include "ga/repo/objects.h"
 #include "ga/sandbox/sandbox.h"

@@ -58,8 +58,8 @@ static bool over_limit(struct walk *w, const struct stat *st)
 {
 	uint64_t size = (uint64_t)st->st_size;
 
-	if (size <= w->limits->file_size && size <= w->limits->total_size - w->bytes) {
-		w->bytes += size;
+	if (size <= w->limits->file_size && size <= w->limits->total_size - w->met.bytes) {
+		w->met.bytes += size;
 		return false;
 	}
 	if (size > w->limits->file_size)
@@ -89,7 +89,7 @@ static int refuse(struct walk *w, const struct walk_item *it, const char *why)
 	cleanup_free char *q = ga_quote(w->path.ptr);
 
 	walk_left(w, GA_LEFT_REFUSED, 1, (uint64_t)it->st.st_size);
-	if (w->refused++ < LIMITS_NAMED)
+	if (w->met.refused++ < LIMITS_NAMED)
 		ga_strv_pushf(&w->res->notes,
 			      "%s: git refuses it, and it stays in the session (%s)", q, why);
 	return 1;

@@ -35,7 +35,7 @@ void walk_note_limit(struct walk *w, enum ga_limit which, const char *what)
 	cleanup_free char *text = ga_strf("%s (%s: %s)", what, ga_limit_key(which), value);
 
 	w->res->met |= (uint64_t)1 << which;
-	if (w->limited++ < LIMITS_NAMED)
+	if (w->met.limited++ < LIMITS_NAMED)
 		walk_note(w, text);
 }
 

@@ -45,7 +45,7 @@ static bool is_whiteout(const struct stat *st)
 static void count_below(struct walk *w, int fd, unsigned depth, uint64_t *count, uint64_t *bytes)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
-	size_t room = w->limits->entries > w->entries ? w->limits->entries - w->entries : 0;
+	size_t room = w->limits->entries > w->met.entries ? w->limits->entries - w->met.entries : 0;
 	int rc;
 
 	if (depth > w->limits->depth) {
@@ -59,7 +59,7 @@ static void count_below(struct walk *w, int fd, unsigned depth, uint64_t *count,
 		walk_left(w, GA_LEFT_UNREADABLE, 1, 0);
 	if (rc)
 		return;
-	w->entries += names.n;
+	w->met.entries += names.n;
 	for (size_t i = 0; i < names.n; i++) {
 		cleanup_close int sub = -1;
 		struct stat st;
@@ -277,14 +277,14 @@ static bool paths_fit(struct walk *w, const struct ga_strv *names)
 {
 	uint64_t max = PATHS_MAX(w->limits);
 
-	for (size_t i = 0; i < names->n && w->path_bytes <= max; i++)
-		w->path_bytes += w->path.len + 1 + strlen(names->v[i]);
-	return w->path_bytes <= max;
+	for (size_t i = 0; i < names->n && w->met.path_bytes <= max; i++)
+		w->met.path_bytes += w->path.len + 1 + strlen(names->v[i]);
+	return w->met.path_bytes <= max;
 }
 
 static int walk_names(struct walk *w, struct walk_dir *d)
 {
-	size_t room = w->limits->entries > w->entries ? w->limits->entries - w->entries : 0;
+	size_t room = w->limits->entries > w->met.entries ? w->limits->entries - w->met.entries : 0;
 	size_t mark_final = w->final.n, mark_base = w->base.n;
 	const char *at = "";
 	int rc = read_names(d->fd, room, &d->names);
@@ -305,7 +305,7 @@ static int walk_names(struct walk *w, struct walk_dir *d)
 		w->stopped_at = ga_strdup(w->path.ptr);
 		return 0;
 	}
-	w->entries += d->names.n;
+	w->met.entries += d->names.n;
 	if (d->instead && walk_removed(w, d->instead))
 		return -1;
 	note_attributes(w, d);
@@ -431,7 +431,7 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 	}
 	if (w->path.len >= PATH_MAX) { /* [limit]: nobody could check it out */
 		walk_left(w, GA_LEFT_LIMIT, 1, 0);
-		if (w->limited++ < LIMITS_NAMED)
+		if (w->met.limited++ < LIMITS_NAMED)
 			walk_note(w, "has a path longer than any system takes, and stays in the "
 				     "session");
 		return 0;
@@ -446,7 +446,7 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 	if (type == S_IFDIR && !own_dir && it->tracked.mode != GA_MODE_TREE &&
 	    !strncmp(it->name, GA_CTL_MOVING, strlen(GA_CTL_MOVING))) {
 		/* an agent can give any directory such a name */
-		if (w->odd++ < LIMITS_NAMED)
+		if (w->met.odd++ < LIMITS_NAMED)
 			walk_note(w, "has the name of what is left of a renamed directory when the "
 				     "sandbox is killed, and stays in the session");
 		stays(w, d, it, GA_LEFT_NAME, true);

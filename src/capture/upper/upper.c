@@ -234,13 +234,13 @@ static int finish(struct walk *w)
 
 	if (w->convert)
 		return 1;
-	if (w->limited > LIMITS_NAMED)
+	if (w->met.limited > LIMITS_NAMED)
 		ga_strv_pushf(&res->notes,
 			      "%zu more entries are beyond a limit, and stay in the session",
-			      w->limited - LIMITS_NAMED);
-	if (w->refused > LIMITS_NAMED)
+			      w->met.limited - LIMITS_NAMED);
+	if (w->met.refused > LIMITS_NAMED)
 		ga_strv_pushf(&res->notes, "%zu more files that git refuses stay in the session",
-			      w->refused - LIMITS_NAMED);
+			      w->met.refused - LIMITS_NAMED);
 	if (add_unmet(w))
 		return -1;
 	if (!res->changes.n)

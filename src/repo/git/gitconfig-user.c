@@ -5,7 +5,6 @@
 #include "repo/repo-internal.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>

@@ -7,7 +7,6 @@
 #include "repo/objects-internal.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #define ZLIB_CONST
 #include <git2/sys/path.h>

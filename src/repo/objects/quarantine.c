@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/base/trace.h"
 #include "ga/repo/import.h"
 #include "ga/sys/fd.h"

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/sessions.h"
+#include "ga/review/report.h"
+#include "ga/sys/fd.h"
+
+struct options {
+	const char *filter;
+	bool quiet;
+};
+
+static const struct cli_opt opts[] = {
+	CLI_VALUE_FILTER(filter),
+	CLI_FLAG_QUIET(quiet),
+};
+
+static int check(struct ga_live_peer *peer, const struct ga_session *s, struct ga_error *err)
+{
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		(void)ga_fail(err, GA_EUSAGE, "attaching needs a terminal, and there is none here");
+		return ga_hint(err, "'git agent logs -f %s' shows the output", s->name);
+	}
+	return cli_ask_detached(s, peer, err);
+}
+
+/* Wait until the session is captured, and say what it did. */
+static int sum_up(struct cli *c, const char *name, struct ga_live_peer *peer,
+		  struct ga_session *s, bool quiet, struct ga_error *err)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_close int lock = -1;
+
+	if (cli_wait_over(c, name, -1, s, &lock, peer, err) < 0)
+		return -1;
+	if (quiet)
+		return 0;
+	return ga_report_read(c->env.repo, s, &r, err) < 0 ||
+	       cli_summary(c, s, &r, stderr, err) ? -1 : 0;
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_free char *name = NULL;
+	enum ga_live_end how;
+	struct cli_filter filter;
+	bool unfiltered;
+	int status = 0;
+
+	if (cli_parse_filter(o->filter, false, &filter, err) ||
+	    cli_pick_running(c, argc ? argv[0] : NULL, &s, &peer, err) || check(&peer, &s, err) ||
+	    cli_session_unfiltered(c, &filter, &s, &unfiltered, err) ||
+	    ga_live_attach(&peer, unfiltered, &how, &status, err))
+		return -1;
+	name = ga_strdup(s.name);
+	if (how == GA_LIVE_DETACHED && !o->quiet)
+		cli_note("agent/%s: still runs; 'git agent attach %s' returns to it", name, name);
+	if (how == GA_LIVE_TAKEN)
+		cli_note("agent/%s: was attached to another terminal", name);
+	if (how == GA_LIVE_DETACHED || how == GA_LIVE_TAKEN)
+		return 0;
+	if (sum_up(c, name, &peer, &s, o->quiet, err))
+		return -1;
+	/* the supervisor may end before we have read the status from it: then the session has it */
+	if (how == GA_LIVE_GONE && s.run.exit_status >= 0)
+		status = s.run.exit_status;
+	else if (how == GA_LIVE_GONE)
+		return ga_fail(err, GA_EFATAL, "session '%s' was interrupted", name);
+	c->status = status;
+	return 0;
+}
+
+const struct cli_command cli_attach = {
+	.name = "attach",
+	.usage = "[--terminal-filter on|off] [-q] [NAME]",
+	.summary = "connect this terminal to a detached session; Ctrl-\\ d leaves it",
+	CLI_OPTIONS(opts),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.max_args = 1,
+	.words = "SESSION",
+	.run = run,
+};

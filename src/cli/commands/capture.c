@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "cli/cli.h"
+#include "cli/sessions.h"
+#include "ga/base/quote.h"
+#include "ga/session/worktree.h"
+#include "ga/sys/fd.h"
+
+struct options {
+	bool quiet, verbose;
+};
+
+static const struct cli_opt opts[] = {
+	CLI_FLAG_QUIET(quiet),
+	CLI_FLAG(verbose, "verbose", 'v', "show the progress, even if not on a terminal"),
+};
+
+/* Of a session and its submodules: did a limit keep anything away, and was any flag decided? */
+struct again {
+	bool limits, decided;
+};
+
+static void look_at(const struct ga_report *r, struct again *a)
+{
+	a->limits |= r->limits.n > 0;
+	for (size_t i = 0; i < r->n_flags; i++)
+		a->decided |= r->flags[i].verdict != GA_VERDICT_OPEN;
+}
+
+static int look_at_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+
+	/* a part that is gone, or that landed by itself, is not captured again */
+	if (!at->s || !at->env || at->s->state == GA_STATE_LANDED)
+		return 0;
+	if (ga_report_read(at->env->repo, at->s, &r, err) < 0)
+		return -1;
+	look_at(&r, payload);
+	return ga_start_each_part(at->env, at->s, false, look_at_part, payload, err);
+}
+
+/* Capture once more if a limit kept something away, which may have been raised since, or if objects
+ * are gone. */
+static int capture_again(struct cli *c, struct ga_session *s, int lock, struct ga_report *r,
+			 struct ga_error *err)
+{
+	cleanup_free char *space = ga_strf(GA_SESSION_REFS "%s", s->name);
+	struct again a = { false, false };
+	int rc;
+
+	if (s->state != GA_STATE_CAPTURED)
+		return 0;
+	look_at(r, &a);
+	if (ga_start_each_part(&c->env, s, false, look_at_part, &a, err))
+		return -1;
+	rc = s->id.remote ? 0 : ga_refs_check(c->env.repo, s->id.branch, space, &s->id.onto, err);
+	if (rc < 0 || (!rc && !a.limits))
+		return rc;
+	if (s->id.within) {
+		(void)ga_fail(err, GA_EFATAL, "session '%s' is part of a superproject's session",
+			      s->name);
+		return ga_hint(err, "run 'git agent capture %s' there", s->name);
+	}
+	if (!ga_oid_is_zero(&s->view.bring)) {
+		(void)ga_fail(err, GA_EFATAL, "session '%s' was being made ready to go on: nothing "
+			      "can be captured of it before it has run", s->name);
+		return ga_hint(err, "'git agent resume %s' does it", s->name);
+	}
+	if (a.decided && !rc) {
+		cleanup_free char *q = ga_escape(s->dir);
+
+		(void)ga_fail(err, GA_ELOSE, "session '%s' was reviewed: capturing it again would "
+			      "undo what was accepted or rejected", s->name);
+		return ga_hint(err, "what a limit kept away is in '%s/upper'", q);
+	}
+	ga_report_release(r);
+	return ga_worktree_check_free(c->env.repo, s, err) || cli_session_settings(c, s, err) ||
+	       ga_start_capture(&c->env, s, lock, NULL, r, err) ? -1 : 0;
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_close int lock = -1;
+
+	c->verbose = o->verbose;
+	cli_show_progress(c, o->quiet);
+	/* picking a session by name captures it if it was interrupted */
+	if (cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err))
+		return -1;
+	if (ga_report_read(c->env.repo, &s, &r, err) < 0 ||
+	    (!c->captured && capture_again(c, &s, lock, &r, err)))
+		return -1;
+	return o->quiet ? 0 : cli_summary(c, &s, &r, stdout, err);
+}
+
+const struct cli_command cli_capture = {
+	.name = "capture",
+	.usage = "[-q] [-v] [NAME]",
+	.summary = "capture a session that was interrupted, cut short by a limit, or damaged",
+	CLI_OPTIONS(opts),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.max_args = 1,
+	.words = "SESSION",
+	.run = run,
+};

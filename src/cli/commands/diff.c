@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/sessions.h"
+#include "ga/repo/diff.h"
+#include "ga/repo/objects.h"
+#include "ga/session/wip.h"
+#include "ga/sys/fd.h"
+
+struct options {
+	bool held, uncommitted;
+};
+
+static const struct cli_opt opts[] = {
+	CLI_FLAG(held, "held", 0, "include what is held"),
+	CLI_FLAG(uncommitted, "uncommitted", 0,
+		 "show what it did to your uncommitted work; to a pipe as a patch for git apply"),
+};
+
+static int page(struct cli *c, struct ga_repo *r, const struct ga_oid *old,
+		const struct ga_oid *new, struct ga_error *err)
+{
+	cleanup_out struct ga_out out = GA_OUT_INIT;
+	const struct ga_palette *palette;
+	struct ga_palette colours;
+	struct cli_pager *pager;
+
+	if (cli_palette(c, "diff", &colours, &palette, err) ||
+	    ga_diff_fetch(r, old, new, err) || cli_pager_begin(c, "diff", &out, &pager, err))
+		return -1;
+	return cli_pager_end(pager, &out,
+			     ga_review_tree_diff(r, old, new, palette, &out, err), err);
+}
+
+/* The uncommitted part: what the session was shown, and the same with what it did to those
+ * paths. */
+static int make_trees(struct ga_repo *private, const struct ga_wip *w, struct ga_oid *old,
+		      struct ga_oid *new, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes own = GA_CHANGES_INIT;
+
+	return ga_repo_write_to_memory(private, err) ||
+	       ga_commit_tree(private, &w->snapshot, old, err) ||
+	       ga_wip_changes(private, w, &own, err) ||
+	       ga_tree_apply(private, NULL, old, &own, new, err) ? -1 : 0;
+}
+
+/* As `git apply` takes it, raw: not for a terminal. */
+static int print_patch(struct ga_repo *private, const struct ga_wip *w, struct ga_error *err)
+{
+	static const char *const literal[] = { "GIT_LITERAL_PATHSPECS=1", NULL };
+	cleanup_strv struct ga_strv args = GA_STRV_INIT;
+	struct ga_git g = GA_GIT_INIT;
+
+	ga_strv_push_many(&args, "diff-tree", "-r", "-p", "--binary", "--full-index",
+			  "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
+			  GA_HEX(&w->snapshot), GA_HEX(&w->seen), "--", NULL);
+	ga_strv_extend(&args, &w->paths);
+	g.args = (const char *const *)args.v;
+	g.env = literal;
+	g.out_fd = STDOUT_FILENO;
+	return ga_git_ok(private, &g, err);
+}
+
+static int show_uncommitted(struct cli *c, const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_repo struct ga_repo *private = NULL;
+	cleanup_wip struct ga_wip w = GA_WIP_INIT;
+	struct ga_oid old, new;
+
+	ga_wip_load(s, &w);
+	if (!w.paths.n) {
+		cli_note("agent/%s: it did nothing to uncommitted work of yours", s->name);
+		return 0;
+	}
+	if (ga_repo_open_private(c->env.repo, w.objects, &private, err))
+		return -1;
+	if (!isatty(STDOUT_FILENO))
+		return print_patch(private, &w, err);
+	return make_trees(private, &w, &old, &new, err) || page(c, private, &old, &new, err) ? -1
+											     : 0;
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_strv struct ga_strv notes = GA_STRV_INIT;
+	cleanup_close int lock = -1;
+	const struct ga_oid *tip;
+	struct ga_oid old, new;
+	bool runs;
+
+	if (cli_read_session(c, argc ? argv[0] : NULL, &s, &lock, err))
+		return -1;
+	tip = ga_oid_is_zero(&s.result.held) ? &s.result.tip : &s.result.held;
+	if (ga_session_mark_shown(&s, tip, &old, err))
+		return -1;
+	if (o->uncommitted)
+		return show_uncommitted(c, &s, err);
+	runs = lock < 0 && cli_has_running_state(&s);
+	if (runs) {
+		/* still running: what its layers hold now, compared with its base */
+		if (ga_commit_tree(c->env.repo, &s.id.base, &old, err) ||
+		    cli_session_settings(c, &s, err) ||
+		    ga_start_peek(&c->env, &s, &new, &notes, err))
+			return -1;
+		for (size_t i = 0; i < notes.n; i++)
+			cli_note("note: %s", notes.v[i]);
+	} else {
+		tip = ga_oid_is_zero(&s.result.tip) ? ga_session_own_base(&s)
+						    : &s.result.tip;
+		if (o->held && !ga_oid_is_zero(&s.result.held))
+			tip = &s.result.held;
+		if (ga_commit_tree(c->env.repo, ga_session_own_base(&s), &old, err) ||
+		    ga_commit_tree(c->env.repo, tip, &new, err))
+			return -1;
+	}
+	/* a branch names the commits of its submodules, layers say nothing of them */
+	if (runs && s.id.submodules.n)
+		cli_note("note: submodules are not shown: 'git -C SUBMODULE agent diff %s' shows "
+			 "one", s.name);
+	return page(c, c->env.repo, &old, &new, err);
+}
+
+const struct cli_command cli_diff = {
+	.name = "diff",
+	.usage = "[--held | --uncommitted] [NAME]",
+	.summary = "show the changes of a session, also while it runs",
+	CLI_OPTIONS(opts),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.max_args = 1,
+	.words = "SESSION",
+	.run = run,
+};

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <poll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/listing.h"
+#include "cli/sessions.h"
+#include "ga/base/clock.h"
+#include "ga/base/path.h"
+#include "ga/sys/fd.h"
+
+#define LOOK_MS 2000  /* how often sessions that run are looked at, by --watch ... */
+#define ASK_MS 10000  /* ... and other machines asked */
+#define SETTLE_MS 300 /* a change of one file seldom comes alone */
+
+struct options {
+	bool json, watch;
+};
+
+static const struct cli_opt opts[] = {
+	CLI_FLAG(watch, "watch", 'w', "show them again whenever something changes"),
+	CLI_FLAG_JSON,
+};
+
+static void print(const struct cli_listing *l)
+{
+	size_t landed = 0;
+
+	cli_listing_print(l, stdout);
+	if (!isatty(STDOUT_FILENO))
+		return;
+	cli_listing_print_more(l, stdout);
+	(void)fflush(stdout);
+	for (size_t i = 0; i < l->n; i++)
+		landed += l->v[i].s.state == GA_STATE_LANDED;
+	if (!l->n)
+		cli_note("no sessions yet: 'git agent start COMMAND' makes one");
+	if (landed)
+		cli_note("hint: 'git agent gc' moves what has landed to the trash");
+}
+
+/* ---- --watch ------------------------------------------------------------------------------ */
+
+/* Files change by being replaced, in the directory of sessions, in that of each, and in git's. */
+static int watch_all(const struct cli *c, int fd, struct ga_error *err)
+{
+	const uint32_t changes = IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | IN_ONLYDIR;
+	cleanup_free char *sessions = ga_path_join(c->env.state_dir, "sessions");
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+
+	(void)inotify_add_watch(fd, sessions, changes);
+	(void)inotify_add_watch(fd, ga_repo_info(c->env.repo)->gitdir, changes);
+	if (ga_session_names(c->env.state_dir, &names, err))
+		return -1;
+	for (size_t i = 0; i < names.n; i++) {
+		cleanup_free char *dir = ga_path_join(sessions, names.v[i]);
+
+		(void)inotify_add_watch(fd, dir, changes);
+	}
+	return 0;
+}
+
+static void drain(int fd)
+{
+	char events[4096];
+
+	while (read(fd, events, sizeof(events)) > 0)
+		;
+}
+
+/* False if the terminal is gone. */
+static bool print_anew(const struct cli_listing *l)
+{
+	(void)fputs("\033[H\033[J", stdout);
+	print(l);
+	return !fflush(stdout) && !ferror(stdout);
+}
+
+/* Wait until something changed, or other machines are to be asked again. Meanwhile what runs is
+ * looked at again, which reads no file. */
+static void wait_for_change(int fd, struct cli_listing *l)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int64_t deadline = ga_now_ms() + ASK_MS;
+	bool running = false, elsewhere = false;
+
+	for (size_t i = 0; i < l->n; i++) {
+		running |= l->v[i].running;
+		elsewhere |= l->v[i].elsewhere != NULL;
+	}
+	while (poll(&p, 1, running ? LOOK_MS : elsewhere ? ASK_MS : -1) <= 0) {
+		if (elsewhere && ga_now_ms() >= deadline)
+			return;
+		cli_listing_look(l);
+		if (!print_anew(l))
+			return;
+	}
+	(void)poll(NULL, 0, SETTLE_MS);
+	drain(fd);
+}
+
+static int watch(struct cli *c, struct ga_error *err)
+{
+	cleanup_close int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+	if (fd < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot watch the sessions");
+	for (;;) {
+		cleanup_listing struct cli_listing l = CLI_LISTING_INIT;
+
+		/* before it is read: what changes meanwhile is not missed */
+		if (watch_all(c, fd, err) || cli_listing_read(c, &l, err))
+			return -1;
+		if (!print_anew(&l))
+			return 0;
+		wait_for_change(fd, &l);
+	}
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_listing struct cli_listing l = CLI_LISTING_INIT;
+
+	(void)argc;
+	(void)argv;
+	if (o->watch && (o->json || !isatty(STDOUT_FILENO))) {
+		(void)ga_fail(err, GA_EUSAGE, "--watch shows the sessions on a terminal");
+		return ga_hint(err, "'git agent wait NAME' waits for one to end");
+	}
+	if (o->watch)
+		return watch(c, err);
+	if (cli_listing_read(c, &l, err))
+		return -1;
+	if (o->json)
+		return cli_print_json(cli_listing_json(&l), err);
+	print(&l);
+	return 0;
+}
+
+const struct cli_command cli_list = {
+	.name = "list",
+	.usage = "[--watch | --json]",
+	.summary = "show the sessions of this repository",
+	CLI_OPTIONS(opts),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.run = run,
+};

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdint.h>
+
+#include "cli/cli.h"
+#include "cli/sessions.h"
+#include "ga/base/quote.h"
+#include "ga/config/config.h"
+#include "ga/resume/resume.h"
+#include "ga/sys/fd.h"
+
+struct options {
+	struct cli_run_options run;
+	struct ga_strv feedback;
+	bool update;
+};
+
+static const struct cli_opt opts[] = {
+	CLI_VALUE(feedback, "feedback", 0, "FILE",
+		  "give the agent this file to read, at $GIT_AGENT_FEEDBACK (repeatable)"),
+	CLI_FLAG(update, "update", 0, "merge the branch that it began on into it first"),
+	CLI_RUN_OPTS(run),
+};
+
+/* The settings of the commit that the session stands on, as when it was started. */
+static int settle(struct cli *c, const struct ga_session *s, const struct cli_network *o,
+		  struct ga_config *conf, struct ga_strv *net, const struct cli_filter *filter,
+		  struct ga_start_opts *so, struct ga_error *err)
+{
+	static const struct cli_network none;
+
+	if (cli_settings_to_run(c, &s->id.onto, !so->detach || !so->detach->now, conf,
+				err) ||
+	    cli_set_network(o ? o : &none, &s->run.network_options, conf, net, err))
+		return -1;
+	cli_apply_settings(c, conf, filter, so);
+	cli_apply_network(c, conf, net);
+	return 0;
+}
+
+/* Fails for a session that was fetched: it has no layers here. */
+static int check_layers(const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_free char *q = s->id.remote ? ga_escape(s->id.remote) : NULL;
+
+	if (!s->id.remote)
+		return 0;
+	(void)ga_fail(err, GA_EFATAL, "session '%s' was fetched from '%s': it can go on only where "
+		      "it was started", s->name, q);
+	return ga_hint(err, "'git agent start --base agent/%s COMMAND' goes on from its branch",
+		       s->name);
+}
+
+int cli_resume_session(struct cli *c, const char *name, const struct ga_start_opts *how,
+		       const struct cli_filter *filter, const struct ga_strv *exposed,
+		       const struct cli_network *o, bool quiet, struct ga_error *err)
+{
+	cleanup_(ga_start_release) struct ga_start st = GA_START_INIT;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	cleanup_strv struct ga_strv expose = GA_STRV_INIT, net = GA_STRV_INIT;
+	cleanup_close int lock = -1;
+	struct ga_start_opts so = *how;
+
+	so.view.expose = &expose;
+	if (cli_restore_trashed(c, name, err) || cli_pick_session(c, name, false, &s, &lock, err) ||
+	    check_layers(&s, err) || settle(c, &s, o, &conf, &net, filter, &so, err) ||
+	    (exposed && cli_find_exposed(c, exposed, &expose, err)))
+		return cli_not_started(err);
+	cli_before_run(c, quiet);
+	if (ga_resume(&c->env, &so, &s, &lock, &st, err))
+		return cli_not_started(err);
+	return cli_run_and_capture(c, &st, quiet, err);
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
+{
+	const struct options *o = p;
+	struct ga_start_opts so = { .feedback = &o->feedback, .update = o->update };
+	struct cli_filter filter;
+	struct cli_detach detach;
+	int rc;
+
+	if (argc > 1) {
+		so.argv = argv + 1;
+		so.argc = argc - 1;
+	}
+	rc = cli_take_run(c, &o->run, &detach, &so, &filter, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	return cli_resume_session(c, argc ? argv[0] : NULL, &so, &filter, &o->run.expose,
+				  &o->run.net, o->run.quiet, err);
+}
+
+const struct cli_command cli_resume = {
+	.name = "resume",
+	.usage = "[OPTIONS] [NAME] [--] [COMMAND [ARGUMENT...]]",
+	.summary = "run an agent again in a session that was captured",
+	CLI_OPTIONS(opts),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.name_first = true,
+	.status_is_agents = true,
+	.max_args = SIZE_MAX,
+	.words = "SESSION COMMAND...",
+	.run = run,
+};

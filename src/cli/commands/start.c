@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+#include "cli/on.h"
+#include "cli/sessions.h"
+#include "ga/base/quote.h"
+#include "ga/config/config.h"
+#include "ga/config/preset.h"
+#include "ga/sys/fd.h"
+
+struct options {
+	struct cli_run_options run;
+	const char *on, *name, *base, *dirty, *ignored, *task;
+	bool live, no_setup, dry_run, rm;
+};
+
+static const struct cli_opt opts[] = {
+	CLI_VALUE(on, "on", 0, "HOST", "run it on another machine, which ssh knows by this name"),
+	CLI_VALUE(name, "name", 'n', "NAME",
+		  "name the session (default: COMMAND-1, COMMAND-2 ...)"),
+	CLI_VALUE(base, "base", 0, "REV",
+		  "start from this commit instead of HEAD and your uncommitted work"),
+	CLI_VALUE(dirty, "dirty", 0, "carry|ignore|refuse",
+		  "what to do with uncommitted work (default: carry)"),
+	CLI_VALUE(ignored, "ignored", 0, "share|hide",
+		  "whether to show ignored files (default: share)"),
+	CLI_VALUE(task, "task", 0, "TEXT|FILE", "give a known agent this as its first task"),
+	CLI_FLAG(live, "live", 0, "lay the session over the working tree itself, without a copy"),
+	CLI_FLAG(no_setup, "no-setup", 0, "skip the commands of 'setup'"),
+	CLI_FLAG(rm, "rm", 0, "drop the session at its end if it left nothing to land"),
+	CLI_FLAG(dry_run, "dry-run", 0, "say what would be done, and do nothing"),
+	CLI_RUN_OPTS(run),
+};
+
+static void print_plan(const struct ga_start *st)
+{
+	cleanup_free char *line = ga_quote_shell_words(&st->command.argv);
+	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
+
+	ga_quote_add_text(&safe, line, strlen(line));
+	(void)printf("session  %s\nbranch   agent/%s\ncommand  %s\n", st->session.name,
+		     st->session.name, safe.ptr);
+	for (size_t i = 0; i < st->banner.n; i++)
+		(void)printf("         %s\n", st->banner.v[i]);
+}
+
+/* Begin what takes longest, so that it goes on beside all else: reading git's configuration, and
+ * the sandbox that git-agent began. */
+static void open_early(struct cli *c, struct ga_start *st)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *guess = c->begun ? ga_strdup(c->begun_for) : ga_repo_guess();
+
+	if (!guess)
+		return;
+	if (!c->env.loading)
+		c->env.loading = ga_gitconfig_guess(guess);
+	/* if it fails, ga_start_prepare() does it anew, and reports what fails then */
+	if (c->begun)
+		(void)ga_start_begun(&c->env, guess, ga_steal(&c->begun), c->begun_own, st,
+				     &ignored);
+}
+
+/* The settings of this session, from the commit it is going to stand on. */
+static int settle(struct cli *c, const struct options *o, const struct cli_filter *filter,
+		  struct ga_start_opts *so, struct ga_config *conf, struct ga_strv *net,
+		  struct ga_error *err)
+{
+	cleanup_free char *branch = NULL;
+	bool ask = !o->run.detach && !o->dry_run;
+	struct ga_oid onto;
+	int rc = o->base ? ga_repo_resolve(c->env.repo, o->base, &onto, err)
+			 : ga_repo_head(c->env.repo, &onto, &branch, err);
+
+	/* rc 1: there is no commit yet, which ga_start_prepare() and ga_start_plan() report */
+	if (rc < 0 || cli_settings_to_run(c, rc ? NULL : &onto, ask, conf, err) ||
+	    (o->dirty && ga_config_set_key(conf, "dirty", o->dirty, err)) ||
+	    (o->ignored && ga_config_set_key(conf, "ignored", o->ignored, err)) ||
+	    cli_set_network(&o->run.net, NULL, conf, net, err))
+		return -1;
+	so->view.dirty = (enum ga_dirty)conf->dirty;
+	so->view.hide_ignored = conf->ignored == GA_IGNORED_HIDE;
+	so->view.live = o->live || (conf->tree == GA_TREE_LIVE && !o->base &&
+			       so->view.dirty != GA_DIRTY_IGNORE);
+	cli_apply_settings(c, conf, filter, so);
+	cli_apply_network(c, conf, net);
+	return 0;
+}
+
+static int check_options(const struct options *o, struct ga_error *err)
+{
+	if (o->rm && o->run.detach) {
+		(void)ga_fail(err, GA_EUSAGE, "--rm and --detach cannot be used together");
+		return ga_hint(err, "a detached session is kept for 'list', 'wait' and 'logs'; "
+				    "'git agent drop' drops it");
+	}
+	if (o->rm && o->run.keep)
+		return ga_fail(err, GA_EUSAGE, "--rm and --keep cannot be used together");
+	if (o->live && o->base)
+		return ga_fail(err, GA_EUSAGE, "--live and --base cannot be used together");
+	return 0;
+}
+
+/* Less than the kernel takes as one argument. */
+#define TASK_MAX ((size_t)100 << 10)
+
+/* The task, which is a text, or that of a file. */
+static int read_task(const char *task, struct ga_buf *ret, struct ga_error *err)
+{
+	struct stat st;
+
+	if (stat(task, &st) || !S_ISREG(st.st_mode))
+		ga_buf_adds(ret, task);
+	else if (ga_read_file_at(AT_FDCWD, task, TASK_MAX, ret, err))
+		return -1;
+	while (ret->len && strchr(" \t\n", ret->ptr[ret->len - 1]))
+		ga_buf_truncate(ret, ret->len - 1);
+	if (!ret->len)
+		return ga_fail(err, GA_EUSAGE, "the task is empty");
+	return ret->len > TASK_MAX || memchr(ret->ptr, '\0', ret->len)
+		       ? ga_fail(err, GA_EUSAGE, "the task is no text of at most %zu KiB",
+				 TASK_MAX >> 10)
+		       : 0;
+}
+
+/* Agents may have options of the same names: what stands behind one is its. */
+static void note_options_behind(const struct cli *c, size_t argc, char **argv)
+{
+	if (!ga_preset_find(&c->env.agents, argv[0]))
+		return;
+	for (size_t i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		for (size_t k = 0; k < GA_NELEMS(opts); k++) {
+			size_t n = strlen(opts[k].name);
+
+			if (strncmp(argv[i], "--", 2) || strncmp(argv[i] + 2, opts[k].name, n) ||
+			    (argv[i][2 + n] && argv[i][2 + n] != '=') ||
+			    ga_has_word("name quiet verbose", opts[k].name))
+				continue;
+			cli_note("note: '--%s' goes to %s; options of 'git agent start' stand "
+				 "before it", opts[k].name, argv[0]);
+		}
+}
+
+/* The options that are for git-agent there; what is about files or the terminal here cannot be. */
+static int options_there(const struct options *o, const char *task, struct ga_strv *ret,
+			 struct ga_error *err)
+{
+	static const char own[] = "on name base dirty detach quiet verbose task keep";
+
+	for (size_t i = 0; i < GA_NELEMS(opts); i++) {
+		const void *at = (const char *)o + opts[i].offset;
+		bool flag = opts[i].kind == CLI_IS_FLAG && *(const bool *)at;
+		const char *value = opts[i].kind == CLI_IS_VALUE ? *(const char *const *)at : NULL;
+		const struct ga_strv *list = opts[i].kind == CLI_IS_LIST ? at : NULL;
+
+		if ((!flag && !value && !(list && list->n)) || ga_has_word(own, opts[i].name))
+			continue;
+		if (ga_has_word("live dry-run rm expose terminal-filter", opts[i].name))
+			return ga_fail(err, GA_EUSAGE, "--%s cannot be used with --on",
+				       opts[i].name);
+		if (flag)
+			ga_strv_pushf(ret, "--%s", opts[i].name);
+		else if (value)
+			ga_strv_pushf(ret, "--%s=%s", opts[i].name, value);
+		for (size_t k = 0; list && k < list->n; k++)
+			ga_strv_pushf(ret, "--%s=%s", opts[i].name, list->v[k]);
+	}
+	if (task)
+		ga_strv_pushf(ret, "--task=%s", task);
+	return 0;
+}
+
+static int run_on(struct cli *c, const struct options *o, const char *task, size_t argc,
+		  char **argv, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv there = GA_STRV_INIT;
+	const struct cli_on_start so = { .host = o->on, .name = o->name, .base = o->base,
+					 .dirty = o->dirty, .options = &there,
+					 .detach = o->run.detach, .quiet = o->run.quiet,
+					 .argc = argc, .argv = argv };
+
+	c->untrusted = o->run.untrusted;
+	if (options_there(o, task, &there, err) ||
+	    cli_open(c, CLI_NEED_REPO | CLI_NEED_STATE, err) || ga_env_config(&c->env, err) ||
+	    cli_on_start(c, &so, err))
+		return cli_not_started(err);
+	return 0;
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_(ga_start_release) struct ga_start st = GA_START_INIT;
+	struct ga_start_opts so = { .name = o->name,
+				    .view = { .base_rev = o->base, .live = o->live },
+				    .no_setup = o->no_setup, .argv = argv, .argc = argc };
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	cleanup_strv struct ga_strv expose = GA_STRV_INIT, net = GA_STRV_INIT;
+	cleanup_buf struct ga_buf task = GA_BUF_INIT;
+	struct cli_filter filter;
+	struct cli_detach detach;
+	int rc;
+
+	if (check_options(o, err) || (o->task && read_task(o->task, &task, err)))
+		return -1;
+	so.task = o->task ? task.ptr : NULL;
+	if (o->on)
+		return run_on(c, o, so.task, argc, argv, err);
+	rc = cli_take_run(c, &o->run, o->dry_run ? NULL : &detach, &so, &filter, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	open_early(c, &st);
+	if (cli_open(c, CLI_NEED_REPO | CLI_NEED_STATE, err))
+		return cli_not_started(err);
+	note_options_behind(c, argc, argv);
+	if (settle(c, o, &filter, &so, &conf, &net, err) ||
+	    cli_find_exposed(c, &o->run.expose, &expose, err))
+		return cli_not_started(err);
+	so.view.expose = &expose;
+	if (o->live && so.view.dirty == GA_DIRTY_IGNORE) {
+		(void)ga_fail(err, GA_EUSAGE,
+			      "--live shows uncommitted work: --dirty ignore cannot be used");
+		return ga_hint(err, "with --dirty carry it does, whatever is configured");
+	}
+	if (o->dry_run) {
+		if (ga_start_plan(&c->env, &so, &st, err))
+			return cli_not_started(err);
+		print_plan(&st);
+		return 0;
+	}
+	c->rm = o->rm;
+	cli_before_run(c, o->run.quiet);
+	if (ga_start_prepare(&c->env, &so, &st, err))
+		return cli_not_started(err);
+	return cli_run_and_capture(c, &st, o->run.quiet, err);
+}
+
+const struct cli_command cli_start = {
+	.name = "start",
+	.usage = "[OPTIONS] [--] COMMAND [ARGUMENT...]",
+	.summary = "run an agent in a sandbox over the working tree",
+	CLI_OPTIONS(opts),
+	.needs = CLI_NEED_SETTINGS,
+	.stop_at_word = true,
+	.status_is_agents = true,
+	.min_args = 1,
+	.max_args = SIZE_MAX,
+	.words = "COMMAND...",
+	.run = run,
+};

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdint.h>
+
+#include "cli/cli.h"
+#include "cli/on.h"
+#include "cli/sessions.h"
+#include "ga/base/clock.h"
+#include "ga/sys/fd.h"
+
+struct options {
+	const char *timeout;
+};
+
+static const struct cli_opt opts[] = {
+	CLI_VALUE(timeout, "timeout", 0, "TIME", "give up after this time (exit status 124)"),
+};
+
+static int wait_for(struct cli *c, const char *name, int64_t deadline, int *ret_status,
+		    struct ga_error *err)
+{
+	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_close int lock = -1;
+	int there = cli_on_wait(c, name, deadline, ret_status, err);
+	int rc = there == 1 ? cli_wait_over(c, name, ga_poll_timeout(deadline), &s, &lock, &peer,
+					    err) : there;
+
+	if (rc < 0 || !there)
+		return rc;
+	if (rc == 2) {
+		(void)ga_fail(err, GA_ETIME, "session '%s' still runs", name);
+		return ga_hint(err, "'git agent stop %s' ends it", name);
+	}
+	if (s.run.exit_status < 0)
+		return ga_fail(err, GA_EFATAL, "session '%s' was interrupted: how its command "
+			       "ended is not known", s.name);
+	*ret_status = s.run.exit_status;
+	return 0;
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	int64_t deadline;
+	int ms, ignored = 0;
+
+	if (cli_parse_timeout(o->timeout, -1, &ms, err))
+		return -1;
+	deadline = ms < 0 ? 0 : ga_now_ms() + ms;
+	for (size_t i = 0; i < argc; i++)
+		ga_strv_push(&names, argv[i]);
+	if (!argc && cli_sessions_where(c, cli_runs, &names, err))
+		return -1;
+	for (size_t i = 0; i < names.n; i++)
+		if (wait_for(c, names.v[i], deadline, argc ? &c->status : &ignored, err))
+			return -1;
+	return 0;
+}
+
+const struct cli_command cli_wait = {
+	.name = "wait",
+	.usage = "[--timeout TIME] [NAME...]",
+	.summary = "wait until sessions have ended; exit as the agent did",
+	CLI_OPTIONS(opts),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.max_args = SIZE_MAX,
+	.words = "SESSION...",
+	.run = run,
+};

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `review -i`: one path after the other, in the manner of `git add -p`. Nothing is done on the
+ * way: what was decided is carried out at the end, all at once; if that is refused, the answers
+ * are kept.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/ask.h"
+#include "ga/base/quote.h"
+#include "ga/base/strmap.h"
+#include "walk.h"
+
+static void step_release(struct step *s)
+{
+	ga_hunks_release(&s->hunks);
+	free(s->parts);
+	free(s->remark);
+}
+
+static void drop_steps(struct cli_walk *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		step_release(&w->steps[i]);
+	free(w->steps);
+	ga_review_items_release(&w->items);
+}
+
+void cli_walk_free(struct cli_walk *w)
+{
+	if (!w)
+		return;
+	drop_steps(w);
+	free(w);
+}
+
+/* ---- showing ------------------------------------------------------------- */
+
+static int show(struct cli_walk *w, const struct step *s, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf item = GA_BUF_INIT, nothing = GA_BUF_INIT;
+	cleanup_out struct ga_out out = GA_OUT_INIT;
+
+	ga_review_item_text(w->report, s->item, w->palette != NULL, &item);
+	(void)printf("\n%s", item.ptr);
+	if (walk_diff(w, s, &out, err))
+		return -1;
+	walk_print_diff(w, &nothing, &out.text);
+	return 0;
+}
+
+static int page(struct cli_walk *w, const struct step *s, struct ga_error *err)
+{
+	cleanup_out struct ga_out out = GA_OUT_INIT;
+	struct cli_pager *pager;
+
+	if (cli_pager_begin(w->c, "diff", &out, &pager, err))
+		return -1;
+	ga_review_item_text(w->report, s->item, w->palette != NULL, &out.text);
+	return cli_pager_end(pager, &out, walk_diff(w, s, &out, err), err);
+}
+
+/* ---- paths --------------------------------------------------------------- */
+
+static void help(void)
+{
+	(void)printf("y - accept: its flags are answered, and what is held is brought\n"
+		     "n - reject: this path becomes what it was before the session\n"
+		     "s - split: decide about parts of it\n"
+		     "p - show all of it in the pager\n"
+		     "j - leave it as it is, go on\n"
+		     "k - go back one path\n"
+		     "u - take back what was decided about this path\n"
+		     "q - quit: what was decided so far is summed up, the rest stays as it is\n"
+		     "? - this help\n");
+}
+
+static int ask(struct cli_walk *w, size_t at, struct ga_error *err)
+{
+	const struct step *s = &w->steps[at];
+	cleanup_free char *q = ga_quote(*s->item->change.path ? s->item->change.path : ".");
+	cleanup_free char *prompt = ga_strf("(%s%zu/%zu) accept %s [y,n,s,p,j,k,u,q,?]? ",
+					    walk_choice_text(s->choice), at + 1, w->n, q);
+
+	return cli_ask(prompt, w->single_key, err);
+}
+
+static int remark(struct cli_walk *w, struct step *s, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+
+	if (!w->ask_remarks || (s->choice != REJECT && s->choice != PARTS))
+		return 0;
+	if (cli_ask_line("what to tell the agent (nothing: just the patch): ", &line, &w->abandoned,
+			 err))
+		return -1;
+	free(s->remark);
+	s->remark = line.len ? ga_buf_steal(&line) : NULL;
+	return 0;
+}
+
+/* The next step from `at` on that is to be asked. Steps answered before are passed over (`k` goes
+ * back to them). */
+static size_t next_from(const struct cli_walk *w, size_t at)
+{
+	while (at < w->n && w->steps[at].kept)
+		at++;
+	return at;
+}
+
+/* Do what a letter says at step `*at`; `*again`: show the step that `*at` is at then. */
+static int answer(struct cli_walk *w, int letter, size_t *at, bool *again, struct ga_error *err)
+{
+	struct step *s = &w->steps[*at];
+	int rc;
+
+	*again = false;
+	switch (letter) {
+	case 'y':
+	case 'n':
+		s->choice = letter == 'y' ? ACCEPT : REJECT;
+		*at = next_from(w, *at + 1);
+		return remark(w, s, err);
+	case 's':
+		rc = walk_parts(w, s, err);
+		if (rc)
+			return rc < 0 ? -1 : 0;
+		if (s->choice != LEAVE)
+			*at = next_from(w, *at + 1);
+		return w->abandoned ? 0 : remark(w, s, err);
+	case 'p':
+		return page(w, s, err);
+	case 'j':
+		*at = next_from(w, *at + 1);
+		*again = true;
+		return 0;
+	case 'k':
+		*at -= *at > 0;
+		*again = true;
+		return 0;
+	case 'u':
+		s->choice = LEAVE;
+		for (size_t i = 0; i < s->n_parts; i++)
+			s->parts[i].choice = LEAVE;
+		return 0;
+	default:
+		help();
+		return 0;
+	}
+}
+
+static int walk(struct cli_walk *w, struct ga_error *err)
+{
+	bool again = true;
+
+	for (size_t at = next_from(w, 0), shown = w->n; at < w->n && !w->abandoned;) {
+		int letter;
+
+		if ((again || at != shown) && show(w, &w->steps[at], err))
+			return -1;
+		shown = at;
+		letter = ask(w, at, err);
+		if (letter < 0)
+			return -1;
+		if (letter == 'q')
+			break;
+		w->abandoned = letter == CLI_ASK_END;
+		if (!w->abandoned && answer(w, letter, &at, &again, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- the end ------------------------------------------------------------- */
+
+static void add_parts(const struct step *s, struct ga_decision *d)
+{
+	cleanup_free bool *undo = ga_calloc(s->hunks.n_edits, sizeof(*undo));
+	bool open = false;
+
+	for (size_t i = 0; i < s->n_parts; i++) {
+		open = open || s->parts[i].choice == LEAVE;
+		for (size_t e = 0; s->parts[i].choice == REJECT && e < s->parts[i].n; e++)
+			undo[s->parts[i].first + e] = true;
+	}
+	ga_decision_add_hunks(d, &s->item->change, s->item->where == GA_REVIEW_HELD, undo,
+			      s->hunks.n_edits);
+	/* if every part was decided, those that were kept are accepted */
+	if (!open)
+		ga_strv_push(&d->accept, s->item->change.path);
+}
+
+static void collect(const struct cli_walk *w, struct cli_verdict *v)
+{
+	v->decision.exact = v->decision.critical_too = true;
+	v->decision.reviewed = w->report->tip;
+	for (size_t i = 0; i < w->n; i++) {
+		const struct step *s = &w->steps[i];
+		const char *path = s->item->change.path;
+
+		/* what has no flag and is not held needs no acceptance */
+		if (s->choice == ACCEPT && (s->item->flagged || s->item->where == GA_REVIEW_HELD))
+			ga_strv_push(&v->decision.accept, path);
+		else if (s->choice == REJECT)
+			ga_strv_push(&v->decision.reject, path);
+		else if (s->choice == PARTS)
+			add_parts(s, &v->decision);
+		if (s->remark && (s->choice == REJECT || s->choice == PARTS))
+			ga_remarks_add(&v->remarks, path, s->remark);
+	}
+}
+
+/* Sum up, and ask whether to do it. 1: no, or nothing was decided. */
+static int confirm(struct cli_walk *w, struct ga_error *err)
+{
+	size_t n[PARTS + 1] = { 0 };
+	int letter;
+
+	for (size_t i = 0; i < w->n; i++)
+		n[w->steps[i].choice]++;
+	if (w->abandoned || n[LEAVE] == w->n) {
+		(void)printf("\nnothing was decided\n");
+		return 1;
+	}
+	(void)printf("\n%zu to accept, %zu to reject, %zu to reject in part, "
+		     "%zu left as they are\n", n[ACCEPT], n[REJECT], n[PARTS], n[LEAVE]);
+	do
+		letter = cli_ask("do it [y,n]? ", w->single_key, err);
+	while (letter >= 0 && letter != 'y' && letter != 'n' && letter != CLI_ASK_END);
+	if (letter < 0)
+		return -1;
+	if (letter != 'y')
+		(void)printf("nothing was changed\n");
+	return letter != 'y';
+}
+
+/* ---- once more ----------------------------------------------------------- */
+
+static bool same(const struct ga_review_item *a, const struct ga_review_item *b)
+{
+	return a->where == b->where && ga_entry_equal(&a->change.old, &b->change.old) &&
+	       ga_entry_equal(&a->change.new, &b->change.new);
+}
+
+/* Take over `items`, and keep the answers to those that have not changed. True: another answer was
+ * lost. */
+static bool take_items(struct cli_walk *w, struct ga_review_items *items)
+{
+	struct step *steps = ga_calloc(items->n + 1, sizeof(*steps));
+	cleanup_strmap struct ga_strmap before = GA_STRMAP_INIT;
+	bool lost = false;
+
+	for (size_t i = 0; i < w->n; i++)
+		ga_strmap_add(&before, w->items.v[i].change.path,
+			      strlen(w->items.v[i].change.path), (uint32_t)i);
+	for (size_t i = 0; i < items->n; i++) {
+		const char *path = items->v[i].change.path;
+		int32_t node = ga_strmap_first(&before, path, strlen(path));
+		struct step *old = node < 0 ? NULL : &w->steps[before.nodes[node].value];
+
+		steps[i].hunks = (struct ga_hunks)GA_HUNKS_INIT;
+		if (old && same(old->item, &items->v[i])) {
+			steps[i] = *old;
+			steps[i].kept = true;
+			*old = (struct step){ .hunks = GA_HUNKS_INIT };
+		}
+		steps[i].item = &items->v[i];
+	}
+	for (size_t i = 0; i < w->n; i++)
+		lost = lost || w->steps[i].choice != LEAVE;
+	drop_steps(w);
+	w->steps = steps;
+	w->n = items->n;
+	w->items = *items;
+	*items = (struct ga_review_items){ NULL, 0, 0 };
+	return lost;
+}
+
+static void help_refused(void)
+{
+	(void)printf("y - try it again; what has changed meanwhile is asked once more\n"
+		     "r - go through all of it again first, with the answers as they are\n"
+		     "n - give up: nothing is changed\n"
+		     "? - this help\n");
+}
+
+int cli_walk_refused(struct cli_walk *w, struct ga_error *err)
+{
+	for (;;) {
+		int letter = cli_ask("your answers are kept: try it again [y,r,n,?]? ",
+				     w->single_key, err);
+
+		if (letter < 0)
+			return -1;
+		w->refused = letter == 'y';
+		if (letter == 'y' || letter == 'r')
+			return 0;
+		if (letter == 'n' || letter == CLI_ASK_END)
+			return 1;
+		help_refused();
+	}
+}
+
+/* ---- all of it ----------------------------------------------------------- */
+
+int cli_walk_begin(struct cli *c, bool ask_remarks, struct cli_walk **ret, struct ga_error *err)
+{
+	struct cli_walk *w;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		(void)ga_fail(err, GA_EUSAGE, "-i asks on a terminal, and there is none here");
+		return ga_hint(err, "--accept and --reject decide without one");
+	}
+	w = ga_calloc(1, sizeof(*w));
+	w->c = c;
+	w->single_key = ga_gitconfig_bool(&c->env.config, "interactive.singlekey", false);
+	w->filter = ga_gitconfig_get(&c->env.config, "interactive.difffilter");
+	w->ask_remarks = ask_remarks;
+	if (cli_palette(c, "diff", &w->colours, &w->palette, err)) {
+		free(w);
+		return -1;
+	}
+	*ret = w;
+	return 0;
+}
+
+int cli_walk(struct cli_walk *w, const struct ga_report *r, struct ga_review_items *items,
+	     struct cli_verdict *ret, struct ga_error *err)
+{
+	bool confirmed = !take_items(w, items) && w->refused && w->n;
+	int rc;
+
+	w->report = r;
+	for (size_t i = 0; i < w->n; i++) {
+		w->steps[i].kept = w->steps[i].kept && w->refused;
+		confirmed = confirmed && w->steps[i].kept;
+	}
+	if (walk(w, err))
+		return -1;
+	/* if nothing has changed since it was confirmed, that is not asked a second time */
+	rc = confirmed ? 0 : confirm(w, err);
+	if (rc)
+		return rc;
+	collect(w, ret);
+	if (ret->decision.accept.n || ret->decision.reject.n || ret->decision.n_hunks)
+		return 0;
+	(void)printf("no flag was among these: there is nothing to be done\n");
+	return 1;
+}

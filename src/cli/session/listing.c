@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/listing.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/on.h"
+#include "cli/sessions.h"
+#include "ga/base/json.h"
+#include "ga/base/parse.h"
+#include "ga/base/quote.h"
+#include "ga/land/land.h"
+#include "ga/sys/fd.h"
+
+#define COLUMNS 80
+#define COMMAND_MIN 9
+#define NEXT_SHOWN 3
+#define SILENT_MS 60000 /* how long a session is silent before that is said */
+
+static void row_release(struct cli_row *w)
+{
+	ga_session_release(&w->s);
+	ga_report_release(&w->r);
+	ga_live_peer_release(&w->peer);
+	free(w->elsewhere);
+	free(w->idle);
+	free(w->next);
+}
+
+void cli_listing_release(struct cli_listing *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		row_release(&l->v[i]);
+	free(l->v);
+	cli_compare_release(&l->compare);
+	*l = (struct cli_listing)CLI_LISTING_INIT;
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+static const char *say_idle(struct cli *c, const struct ga_session *s)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *dir = NULL;
+
+	if (s->state != GA_STATE_CAPTURED)
+		return "";
+	if (cli_has_work(s))
+		return ga_oid_is_zero(&s->result.tip) && ga_oid_is_zero(&s->result.held)
+		       ? "uncommitted changes" : "";
+	/* a part that cannot be looked at may have work */
+	if (cli_part_work(&c->env, s, &dir, &ignored) || dir)
+		return "in submodules";
+	return cli_kept_refs(c->env.repo, s, NULL, &ignored) ? "other refs" : "no change";
+}
+
+/* If a part cannot be looked at, what comes next is not known. */
+static int find_next(struct cli *c, struct cli_row *w, struct ga_error *err)
+{
+	cleanup_error struct ga_error unknown = GA_ERROR_INIT;
+	size_t len = 0;
+	FILE *f;
+
+	if (w->unfinished) {
+		w->next = ga_strf("  next: git agent land --continue %s, or --abort\n", w->s.name);
+		return 0;
+	}
+	f = open_memstream(&w->next, &len);
+	if (!f)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remember a line");
+	if (!w->running && w->s.state == GA_STATE_CAPTURED)
+		(void)cli_say_next(c, &w->s, &w->r, f, &unknown);
+	(void)fclose(f);
+	return 0;
+}
+
+/* Capture an interrupted session before it is shown. One that cannot be captured now is shown as
+ * interrupted, behind the error. */
+static void capture_first(struct cli *c, struct ga_session *s, int lock)
+{
+	cleanup_error struct ga_error why = GA_ERROR_INIT;
+
+	if (!cli_capture_interrupted(c, s, lock, &why))
+		return;
+	cli_print_error(&why);
+	s->state = GA_STATE_INTERRUPTED;
+}
+
+/* Returns 1 if there is none of that name any more. */
+static int read_row(struct cli *c, const char *name, struct cli_compare *x, struct cli_row *w,
+		    struct ga_error *err)
+{
+	cleanup_close int lock = -1;
+	int rc = cli_load_session(c, name, false, &w->s, &lock, err);
+
+	if (rc < 0 || rc == 1)
+		return rc;
+	/* a session that another command has locked for a moment is shown as it was read */
+	w->running = rc == 2 && (cli_is_running(&w->s) || w->s.state == GA_STATE_RUNNING);
+	if (rc == 0 && w->s.state == GA_STATE_INTERRUPTED)
+		capture_first(c, &w->s, lock);
+	if (!w->running && ga_report_read(c->env.repo, &w->s, &w->r, err) < 0)
+		return -1;
+	if (rc == 0 && cli_notice_landed(c, &w->s, err))
+		return -1;
+	w->idle = ga_strdup(w->running ? "" : say_idle(c, &w->s));
+	return cli_compare_add(c, x, &w->s, &w->counts, err) || find_next(c, w, err) ? -1 : 0;
+}
+
+static struct cli_row *row_of(struct cli_listing *l, const char *name)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!strcmp(l->v[i].s.name, name))
+			return &l->v[i];
+	GA_GROW(l->v, l->n, l->cap);
+	l->v[l->n] = (struct cli_row){ .s = GA_SESSION_INIT, .r = GA_REPORT_INIT,
+				       .peer = GA_LIVE_PEER_INIT, .idle = ga_strdup(""),
+				       .next = ga_strdup("") };
+	l->v[l->n].s.name = ga_strdup(name);
+	return &l->v[l->n++];
+}
+
+/* "5m": the greatest unit of which there are two or more. */
+static char *span(uint64_t s)
+{
+	static const struct {
+		unsigned seconds;
+		char unit;
+	} units[] = { { 86400, 'd' }, { 3600, 'h' }, { 60, 'm' } };
+
+	for (size_t i = 0; i < GA_NELEMS(units); i++)
+		if (s >= 2 * (uint64_t)units[i].seconds)
+			return ga_strf("%u%c", (unsigned)(s / units[i].seconds), units[i].unit);
+	return ga_strf("%us", (unsigned)s);
+}
+
+/* Those on other machines whose result is not here. */
+static int read_elsewhere(struct cli *c, struct cli_listing *ret, struct ga_error *err)
+{
+	cleanup_ons struct ga_ons l = GA_ONS_INIT;
+	uint64_t now = (uint64_t)time(NULL);
+
+	if (cli_on_look(c, &l, err))
+		return -1;
+	for (size_t i = 0; i < l.n; i++) {
+		struct cli_row *w = row_of(ret, l.v[i].name);
+
+		w->elsewhere = ga_strdup(cli_on_describe(&l.v[i]));
+		if (!l.v[i].answers && l.v[i].state) {
+			cleanup_free char *ago = span(now > l.v[i].asked ? now - l.v[i].asked : 0);
+
+			free(w->idle);
+			w->idle = ga_strf("%s %s ago", l.v[i].state, ago);
+		}
+		w->s.id.started = l.v[i].started;
+		w->s.run.finished = w->s.run.resumed = 0;
+		free(w->s.id.remote);
+		w->s.id.remote = ga_strdup(l.v[i].host);
+		ga_strv_release(&w->s.id.command);
+		w->s.id.command = (struct ga_strv)GA_STRV_INIT;
+		ga_strv_extend(&w->s.id.command, &l.v[i].command);
+	}
+	return 0;
+}
+
+int cli_listing_read(struct cli *c, struct cli_listing *ret, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT, unfinished = GA_STRV_INIT;
+	cleanup_strv struct ga_strv conflicts = GA_STRV_INIT;
+
+	if (ga_session_names(c->env.state_dir, &names, err) ||
+	    ga_land_unfinished(c->env.repo, &unfinished, &conflicts, err) ||
+	    cli_compare_begin(c, &ret->compare, err))
+		return -1;
+	for (size_t i = 0; i < names.n; i++) {
+		struct cli_row w = { .s = GA_SESSION_INIT, .r = GA_REPORT_INIT,
+				     .peer = GA_LIVE_PEER_INIT,
+				     .unfinished = ga_strv_has(&unfinished, names.v[i]),
+				     .conflicts = ga_strv_has(&conflicts, names.v[i]) };
+		cleanup_error struct ga_error one = GA_ERROR_INIT;
+		int rc = read_row(c, names.v[i], &ret->compare, &w, &one);
+
+		if (!rc) {
+			GA_GROW(ret->v, ret->n, ret->cap);
+			ret->v[ret->n++] = w;
+			continue;
+		}
+		row_release(&w);
+		if (rc > 0)
+			continue;
+		/* a damaged session must not hide the others, and the status says that it is
+		 * missing */
+		cli_print_error(&one);
+		c->status = ga_error_status(one.code);
+	}
+	cli_listing_look(ret);
+	return read_elsewhere(c, ret, err);
+}
+
+void cli_listing_look(struct cli_listing *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		ga_live_peer_release(&l->v[i].peer);
+		l->v[i].peer = (struct ga_live_peer)GA_LIVE_PEER_INIT;
+		if (l->v[i].running)
+			cli_look_live(&l->v[i].s, &l->v[i].peer);
+	}
+}
+
+/* ---- a row -------------------------------------------------------------------------------- */
+
+static char *since(const struct ga_session *s)
+{
+	uint64_t at = s->run.finished ? s->run.finished : s->run.resumed ? s->run.resumed
+		      : s->id.started;
+	uint64_t now = (uint64_t)time(NULL);
+	cleanup_free char *ago = span(now > at ? now - at : 0);
+
+	return ga_strf("%s ago", ago);
+}
+
+/* What it does. */
+static char *state_of(const struct cli_row *w)
+{
+	if (w->elsewhere)
+		return ga_strdup(w->elsewhere);
+	if (w->unfinished)
+		return ga_strdup(w->conflicts ? "conflicts" : "landing");
+	if (!w->running)
+		return ga_strdup(ga_state_name(w->s.state));
+	if (w->s.state == GA_STATE_NEW)
+		return ga_strdup("starting");
+	if (w->s.run.finished)
+		return ga_strdup("ending");
+	if (w->peer.fd >= 0 && w->peer.asks)
+		return ga_strdup("asks?");
+	if (w->peer.fd >= 0 && w->peer.idle >= SILENT_MS) {
+		cleanup_free char *t = span(w->peer.idle / 1000);
+
+		return ga_strf("silent %s", t);
+	}
+	return ga_strdup("running");
+}
+
+static void add_part(struct ga_buf *b, char *part)
+{
+	if (part && *part) {
+		ga_buf_adds(b, b->len ? ", " : "");
+		ga_buf_adds(b, part);
+	}
+	free(part);
+}
+
+static char *say_commits(const struct cli_counts *n)
+{
+	cleanup_free char *commits = ga_count(n->commits, "commit", "commits");
+	cleanup_free char *files = ga_count(n->files, "file", "files");
+
+	return n->commits ? ga_strf("%s, %s", commits, files) : NULL;
+}
+
+/* What it has to say, the most important first. */
+static void add_parts(const struct cli_row *w, struct ga_buf *b)
+{
+	size_t open = ga_report_open(&w->r);
+	struct ga_report_counts n;
+
+	ga_report_count(&w->r, &n);
+	if (open)
+		add_part(b, ga_count(open, "open flag", "open flags"));
+	if (!w->running && w->s.run.exit_status > 0)
+		add_part(b, ga_strf("exit %d", w->s.run.exit_status));
+	add_part(b, ga_strdup(w->idle));
+	if (w->s.id.remote) {
+		cleanup_free char *q = ga_quote(w->s.id.remote);
+
+		add_part(b, ga_strf("%s %s", w->elsewhere ? "on" : "from", q));
+	}
+	if (w->peer.fd >= 0 && (w->peer.attached || w->peer.detached))
+		add_part(b, ga_strdup(w->peer.attached ? "attached" : "detached"));
+	add_part(b, say_commits(&w->counts));
+	if (w->counts.behind)
+		add_part(b, ga_strf("%zu%s behind", w->counts.behind,
+				    w->counts.behind == CLI_COMMITS_MAX ? "+" : ""));
+	if (!open && n.all)
+		add_part(b, ga_count(n.all, "flag", "flags"));
+}
+
+static void add_command(const struct ga_session *s, struct ga_buf *ret)
+{
+	for (size_t i = 0; i < s->id.command.n; i++) {
+		if (i)
+			ga_buf_addch(ret, ' ');
+		ga_quote_add(ret, s->id.command.v[i], strlen(s->id.command.v[i]));
+	}
+}
+
+/* Cut to `room` bytes, never within a character. */
+static void shorten(struct ga_buf *b, size_t room)
+{
+	size_t n = room - 3;
+
+	if (b->len <= room)
+		return;
+	while (n && ((unsigned char)b->ptr[n] & 0xc0) == 0x80)
+		n--;
+	ga_buf_truncate(b, n);
+	ga_buf_adds(b, "...");
+}
+
+static void print_row(const struct cli_row *w, FILE *f)
+{
+	cleanup_free char *state = state_of(w), *when = since(&w->s);
+	cleanup_free char *head = ga_strf("%-16s %-11s %-8s ", w->s.name, state, when);
+	cleanup_buf struct ga_buf parts = GA_BUF_INIT, command = GA_BUF_INIT;
+	size_t used = strlen(head), left;
+
+	add_parts(w, &parts);
+	add_command(&w->s, &command);
+	left = COLUMNS > used + COMMAND_MIN ? COLUMNS - used : COMMAND_MIN;
+	shorten(&parts, left);
+	left = left > parts.len + 2 ? left - parts.len - 2 : 0;
+	if (left >= COMMAND_MIN && command.len)
+		shorten(&command, left);
+	else
+		ga_buf_clear(&command);
+	(void)fprintf(f, "%s%s%s%s\n", head, parts.len ? parts.ptr : "",
+		      parts.len && command.len ? "  " : "", command.len ? command.ptr : "");
+	for (size_t i = 0; w->running && i < w->s.run.published.n; i++)
+		(void)fprintf(f, "%-16s published at %s\n", "", w->s.run.published.v[i]);
+}
+
+/* ---- the listing -------------------------------------------------------------------------- */
+
+void cli_listing_print(const struct cli_listing *l, FILE *f)
+{
+	for (size_t i = 0; i < l->n; i++)
+		print_row(&l->v[i], f);
+}
+
+/* Each pair once. */
+static void print_overlaps(const struct cli_listing *l, FILE *f)
+{
+	for (size_t i = 0; i < l->compare.n; i++) {
+		const char *name = l->compare.v[i].name;
+		cleanup_strv struct ga_strv with = GA_STRV_INIT;
+
+		cli_compare_overlaps(&l->compare, i, &with);
+		for (size_t k = 0; k < with.n; k += 2) {
+			cleanup_free char *q = ga_quote(with.v[k + 1]);
+
+			if (strcmp(name, with.v[k]) < 0)
+				(void)fprintf(f, "%s and %s both change %s\n", name, with.v[k], q);
+		}
+	}
+}
+
+void cli_listing_print_more(const struct cli_listing *l, FILE *f)
+{
+	for (size_t i = 0, shown = 0; i < l->n && shown < NEXT_SHOWN; i++) {
+		(void)fputs(l->v[i].next, f);
+		shown += *l->v[i].next != '\0';
+	}
+	print_overlaps(l, f);
+}
+
+static json_t *overlaps_json(const struct cli_listing *l, const char *name)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < l->compare.n; i++) {
+		cleanup_strv struct ga_strv with = GA_STRV_INIT;
+
+		if (strcmp(name, l->compare.v[i].name) != 0)
+			continue;
+		cli_compare_overlaps(&l->compare, i, &with);
+		for (size_t k = 0; k < with.n; k += 2)
+			ga_json_add(list, json_string(with.v[k]));
+	}
+	return list;
+}
+
+json_t *cli_listing_json(const struct cli_listing *l)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct cli_row *w = &l->v[i];
+		json_t *j = cli_session_json(&w->s, w->running, &w->r, &w->peer);
+
+		if (w->elsewhere)
+			ga_json_set(j, "state", json_string(w->elsewhere));
+		ga_json_set(j, "elsewhere", json_boolean(w->elsewhere != NULL));
+		ga_json_set(j, "landing", json_boolean(w->unfinished));
+		ga_json_set(j, "conflicts", json_boolean(w->conflicts));
+		ga_json_set(j, "commits", json_integer((json_int_t)w->counts.commits));
+		ga_json_set(j, "files", json_integer((json_int_t)w->counts.files));
+		ga_json_set(j, "behind", json_integer((json_int_t)w->counts.behind));
+		ga_json_set(j, "overlaps", overlaps_json(l, w->s.name));
+		ga_json_add(list, j);
+	}
+	return list;
+}

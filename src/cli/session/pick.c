@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/sessions.h"
+#include "ga/base/clock.h"
+#include "ga/base/nearest.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/on/on.h"
+#include "ga/run/run.h"
+#include "ga/session/wip.h"
+#include "ga/sys/fd.h"
+#include "ga/trash/trash.h"
+
+int cli_capture_interrupted(struct cli *c, struct ga_session *s, int lock, struct ga_error *err)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+
+	cli_note("session '%s' was %s; capturing what it left", s->name,
+		 s->damaged ? "damaged" : "interrupted");
+	if (cli_session_settings(c, s, err))
+		return -1;
+	c->captured = true;
+	return ga_start_capture(&c->env, s, lock, NULL, &r, err);
+}
+
+/* How long to wait for another command that holds a session's lock for a moment, as a list of all
+ * sessions does. */
+#define BUSY_MS 10000
+#define BUSY_STEP_NS 10000000
+
+bool cli_is_running(const struct ga_session *s)
+{
+	return s->state == GA_STATE_NEW ||
+	       (s->state == GA_STATE_RUNNING && ga_run_alive(s->run.pid, s->run.pidns));
+}
+
+/* A start bounds how deep submodules are nested in a session; this is beyond it. */
+#define DEPTH_MAX 100
+
+/* The directory where the supervisor listens: that of the outermost session this is a part of. */
+static char *live_dir(const struct ga_session *s)
+{
+	cleanup_free char *dir = ga_strdup(s->id.within ? s->id.within : s->dir);
+
+	for (int depth = 0; s->id.within && depth < DEPTH_MAX; depth++) {
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+		cleanup_session struct ga_session above = GA_SESSION_INIT;
+
+		if (ga_session_load_from(dir, s->name, &above, &ignored) || !above.id.within)
+			break;
+		free(dir);
+		dir = ga_steal(&above.id.within);
+	}
+	return ga_steal(&dir);
+}
+
+/* Does it run, with a supervisor? If that was killed, what is left of the sandbox is about to go,
+ * and another command may hold the lock while it waits for just that. */
+static bool is_supervised(const struct ga_session *s)
+{
+	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *dir = live_dir(s);
+
+	return s->state == GA_STATE_RUNNING && cli_is_running(s) &&
+	       ga_live_connect(dir, &peer, &ignored) <= 0;
+}
+
+/* Take the lock. 1: the session runs, or another command keeps the lock for too long; 2: the
+ * session is gone. `s` is read again on the way. */
+static int lock(struct cli *c, struct ga_session *s, bool wait, int *ret_lock, struct ga_error *err)
+{
+	cleanup_free char *name = ga_strdup(s->name);
+	int64_t now = ga_now_ms(), say = now + BUSY_MS, until = say;
+
+	for (;;) {
+		struct timespec t = { 0, BUSY_STEP_NS };
+		int rc = ga_session_lock(s, false, ret_lock, err);
+
+		now = ga_now_ms();
+		/* another command is capturing it, however long that takes: no command waits for
+		 * its user while a session is in this state */
+		if (s->state == GA_STATE_RUNNING)
+			until = now + BUSY_MS;
+		if (rc != 1 || !wait || is_supervised(s) || now > until)
+			return rc;
+		if (now > say) {
+			cli_note("session '%s' is being captured by another command: waiting for "
+				 "it", name);
+			say = INT64_MAX;
+		}
+		(void)nanosleep(&t, NULL);
+		ga_session_release(s);
+		rc = ga_session_load(c->env.state_dir, name, s, err);
+		if (rc)
+			return rc < 0 ? -1 : 2;
+	}
+}
+
+int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_session *ret,
+		     int *ret_lock, struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_close int fd = -1;
+	int rc = ga_session_load(c->env.state_dir, name, &s, err);
+
+	if (rc)
+		return rc;
+	if (s.state == GA_STATE_DROPPED)
+		return cli_finish_drop(c, name, err) < 0 ? -1 : 1;
+	rc = lock(c, &s, capture, &fd, err);
+	if (rc < 0)
+		return -1;
+	if (rc == 2)
+		return 1;
+	if (ga_wip_attach(c->env.repo, &s, err))
+		return -1;
+	if (rc) {
+		ga_report_load(c->env.repo, &s);
+		*ret = s;
+		s = (struct ga_session)GA_SESSION_INIT;
+		return 2;
+	}
+	/* another command may have finished it between our reading and locking */
+	ga_session_release(&s);
+	rc = ga_session_load(c->env.state_dir, name, &s, err);
+	if (rc)
+		return rc;
+	rc = ga_start_recover(&c->env, &s, err);
+	if (rc)
+		return rc;
+	if (s.state == GA_STATE_INTERRUPTED && capture && cli_capture_interrupted(c, &s, fd, err))
+		return -1;
+	*ret = s;
+	s = (struct ga_session)GA_SESSION_INIT;
+	*ret_lock = ga_steal_fd(&fd);
+	return 0;
+}
+
+const char *cli_plain_name(const char *word)
+{
+	return strncmp(word, "agent/", 6) ? word : word + 6;
+}
+
+char *cli_resolve_path(const struct cli *c, const char *path,
+		       bool (*known)(const void *where, const char *path), const void *where)
+{
+	cleanup_free char *cwd = getcwd(NULL, 0), *below = NULL;
+	const char *prefix = cwd ? ga_path_below(cwd, ga_repo_info(c->env.repo)->workdir) : NULL;
+
+	while (!strncmp(path, "./", 2))
+		path += 2;
+	if (prefix && *prefix && !known(where, path)) {
+		below = ga_path_join(prefix, path);
+		if (known(where, below))
+			return ga_steal(&below);
+	}
+	return ga_strdup(path);
+}
+
+char *cli_path_from_top(const struct ga_repo *r, const char *path)
+{
+	const char *root = ga_repo_info(r)->workdir, *dir;
+	cleanup_free char *cwd = getcwd(NULL, 0);
+
+	if (!*path)
+		return NULL;
+	if (path[0] == '/') {
+		dir = "";
+		path = ga_path_below(path, root);
+	} else {
+		dir = cwd ? ga_path_below(cwd, root) : NULL;
+	}
+	if (!dir || !path)
+		return NULL;
+	return ga_path_resolve(dir, path + strspn(path, "/"));
+}
+
+bool cli_find_trashed(struct cli *c, const char *name, struct ga_session *ret)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	name = cli_plain_name(name);
+	return ga_session_load(c->env.state_dir, name, &s, &ignored) == 1 &&
+	       !ga_trash_load(c->env.state_dir, name, NULL, ret, &ignored) &&
+	       !strcmp(ret->name, name);
+}
+
+static int no_such_session(struct cli *c, const char *name, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(name);
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	const char *near;
+
+	if (cli_find_trashed(c, name, &s)) {
+		(void)ga_fail(err, GA_EFATAL, "session '%s' is in the trash", q);
+		return ga_hint(err, "'git agent drop --restore %s' brings it back, 'git agent "
+				    "resume %s' also continues it", q, q);
+	}
+	if (ga_session_names(c->env.state_dir, &names, err))
+		return -1;
+	(void)ga_fail(err, GA_EFATAL, "there is no session '%s'", q);
+	near = ga_nearest(name, (const char *const *)names.v, names.n);
+	if (near)
+		return ga_hint(err, "did you mean '%s'?", near);
+	return ga_hint(err, "'git agent list' shows the sessions of this repository");
+}
+
+int cli_check_names(struct cli *c, size_t n, char **names, struct ga_error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		cleanup_session struct ga_session s = GA_SESSION_INIT;
+		cleanup_error struct ga_error damaged = GA_ERROR_INIT;
+		const char *name = cli_plain_name(names[i]);
+
+		if (ga_session_load(c->env.state_dir, name, &s, &damaged) == 1)
+			return no_such_session(c, name, err);
+	}
+	return 0;
+}
+
+int cli_sessions_where(struct cli *c, bool (*is)(const struct ga_session *s, bool running),
+		       struct ga_strv *ret, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+
+	if (ga_session_names(c->env.state_dir, &names, err))
+		return -1;
+	for (size_t i = 0; i < names.n; i++) {
+		cleanup_session struct ga_session s = GA_SESSION_INIT;
+		cleanup_close int lock = -1;
+		int rc = cli_load_session(c, names.v[i], false, &s, &lock, err);
+
+		if (rc < 0)
+			return -1;
+		if (rc != 1 && is(&s, rc == 2))
+			ga_strv_push(ret, names.v[i]);
+	}
+	return 0;
+}
+
+/* Is there anything left for the user to do about it? */
+static bool is_open(const struct ga_session *s, bool running)
+{
+	(void)running;
+	return s->state != GA_STATE_LANDED && s->state != GA_STATE_DROPPED;
+}
+
+static bool is_over(const struct ga_session *s, bool running)
+{
+	return !running && is_open(s, running);
+}
+
+/* Of these, those that run or have work. */
+static int find_with_work(struct cli *c, const struct ga_strv *open, struct ga_strv *ret,
+			struct ga_error *err)
+{
+	for (size_t i = 0; i < open->n; i++) {
+		cleanup_session struct ga_session s = GA_SESSION_INIT;
+		int rc = ga_session_load(c->env.state_dir, open->v[i], &s, err);
+
+		if (rc < 0)
+			return -1;
+		if (rc)
+			continue;
+		ga_report_load(c->env.repo, &s);
+		if (cli_has_running_state(&s) || cli_has_work(&s))
+			ga_strv_push(ret, open->v[i]);
+	}
+	return 0;
+}
+
+#define CANDIDATES 6
+
+/* Name the sessions that could be meant, a line each. */
+static int fail_many(struct cli *c, const struct ga_strv *names, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf lines = GA_BUF_INIT;
+
+	for (size_t i = 0; i < names->n && i < CANDIDATES; i++) {
+		cleanup_session struct ga_session s = GA_SESSION_INIT;
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+		int rc = ga_session_load(c->env.state_dir, names->v[i], &s, &ignored);
+		cleanup_free char *command = NULL;
+
+		if (rc < 0)
+			continue;
+		command = ga_quote_shell_words(&s.id.command);
+		command[strcspn(command, "\n")] = '\0';
+		ga_buf_addf(&lines, "%s%-16s %-10s %s", lines.len ? "\nhint: " : "", names->v[i],
+			    rc ? "elsewhere" : ga_state_name(s.state), command);
+	}
+	if (names->n > CANDIDATES)
+		ga_buf_addf(&lines, "\nhint: and %zu more: 'git agent list'",
+			    names->n - CANDIDATES);
+	(void)ga_fail(err, GA_EUSAGE, "there are %zu sessions: say which", names->n);
+	return ga_hint(err, "%s", lines.len ? lines.ptr : "'git agent list' shows them");
+}
+
+int cli_pick_only(struct cli *c, bool running_too, char **ret, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv open = GA_STRV_INIT, with_work = GA_STRV_INIT;
+	cleanup_ons struct ga_ons elsewhere = GA_ONS_INIT;
+	const struct ga_strv *of = &open;
+
+	if (cli_sessions_where(c, running_too ? is_open : is_over, &open, err) ||
+	    ga_on_list(c->env.state_dir, &elsewhere, err) ||
+	    (open.n + elsewhere.n > 1 && find_with_work(c, &open, &with_work, err)))
+		return -1;
+	for (size_t i = 0; i < elsewhere.n; i++)
+		if (elsewhere.v[i].runs)
+			ga_strv_push(&with_work, elsewhere.v[i].name);
+	ga_strv_sort_unique(&with_work);
+	if (with_work.n)
+		of = &with_work;
+	if (of->n == 1) {
+		*ret = ga_strdup(of->v[0]);
+		return 0;
+	}
+	if (!of->n) {
+		(void)ga_fail(err, GA_ENEGATIVE, "there is no session to work on");
+		return ga_hint(err,
+			       "'git agent list' shows all, 'git agent start COMMAND' makes one");
+	}
+	return fail_many(c, of, err);
+}
+
+/* Its lock is held by its supervisor, or by a command that waits for its user. */
+static int fail_held(const struct ga_session *s, struct ga_error *err)
+{
+	if (s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING) {
+		(void)ga_fail(err, GA_EFATAL, "session '%s' is running", s->name);
+		return ga_hint(err,
+			       "end the agent first; 'git agent diff %s' shows what it did so far",
+			       s->name);
+	}
+	(void)ga_fail(err, GA_EFATAL, "another command is at work on session '%s'", s->name);
+	return ga_hint(err, "end that first, such as a 'git agent review -i' in another terminal");
+}
+
+static int pick(struct cli *c, const char *name, bool running_too, bool capture,
+		struct ga_session *ret, int *ret_lock, struct ga_error *err)
+{
+	cleanup_free char *only = NULL;
+	int rc;
+
+	*ret_lock = -1;
+	if (!name) {
+		if (cli_pick_only(c, running_too, &only, err))
+			return -1;
+		name = only;
+	}
+	name = cli_plain_name(name);
+	rc = cli_load_session(c, name, capture, ret, ret_lock, err);
+	if (rc < 0)
+		return -1;
+	if (rc == 1)
+		return no_such_session(c, name, err);
+	return rc == 2 && !running_too ? fail_held(ret, err) : 0;
+}
+
+int cli_look_at_session(struct cli *c, const char *name, struct ga_session *ret,
+			struct ga_error *err)
+{
+	cleanup_close int lock = -1;
+
+	return pick(c, name, true, false, ret, &lock, err);
+}
+
+int cli_read_session(struct cli *c, const char *name, struct ga_session *ret, int *ret_lock,
+		     struct ga_error *err)
+{
+	if (pick(c, name, true, false, ret, ret_lock, err))
+		return -1;
+	return *ret_lock >= 0 && ret->state == GA_STATE_INTERRUPTED
+		       ? cli_capture_interrupted(c, ret, *ret_lock, err) : 0;
+}
+
+int cli_pick_session(struct cli *c, const char *name, bool running_too, struct ga_session *ret,
+		     int *ret_lock, struct ga_error *err)
+{
+	return pick(c, name, running_too, true, ret, ret_lock, err);
+}
+
+bool cli_has_running_state(const struct ga_session *s)
+{
+	return s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What `git agent doctor` collects.
+ */
+#ifndef DOCTOR_H
+#define DOCTOR_H
+
+#include <jansson.h>
+
+#include "cli/cli.h"
+
+struct checks {
+	json_t *list; /* {check, ok, detail, hint} */
+	bool failed;
+};
+void doctor_add(struct checks *k, const char *check, bool ok, const char *detail, const char *hint);
+void doctor_add_error(struct checks *k, const char *check, const struct ga_error *err);
+
+/* Sessions in a scratch repository in which git-agent-probe tries what an agent might; a
+ * check for each id of docs/threats.md that can be tried so. */
+void doctor_deep(struct cli *c, struct checks *k);
+
+#endif

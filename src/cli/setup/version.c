@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "cli/cli.h"
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+
+struct options {
+	bool json, build;
+};
+
+static const struct cli_opt opts[] = {
+	CLI_FLAG(json, "json", 0, "print JSON"),
+	CLI_FLAG(build, "build", 0, "also print what it was built with"),
+};
+
+#ifdef __clang__
+#define COMPILER __VERSION__ /* names itself */
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+/* What configure found. */
+static const struct {
+	const char *what, *value;
+} build[] = {
+	{ "libgit2", GA_VERSION_GIT2 },
+	{ "libseccomp", GA_VERSION_SECCOMP },
+	{ "jansson", GA_VERSION_JANSSON },
+	{ "nettle", GA_VERSION_NETTLE },
+	{ "libutf8proc", GA_VERSION_UTF8PROC },
+	{ "libyaml", GA_VERSION_YAML },
+	{ "zlib", GA_VERSION_ZLIB },
+	{ "compiler", COMPILER },
+};
+
+/* The directory of the programs that sessions start. */
+#define PROGRAMS "programs"
+
+static json_t *build_json(const char *programs)
+{
+	json_t *j = json_object();
+
+	for (size_t i = 0; i < GA_NELEMS(build); i++)
+		ga_json_set_bytes(j, build[i].what, build[i].value);
+	ga_json_set_bytes(j, PROGRAMS, programs);
+	return j;
+}
+
+static void print_build(const char *programs)
+{
+	cleanup_free char *q = ga_escape(programs);
+
+	for (size_t i = 0; i < GA_NELEMS(build); i++)
+		(void)printf("%-10s %s\n", build[i].what, build[i].value);
+	(void)printf("%-10s %s\n", PROGRAMS, q);
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_free char *programs = ga_path_parent(c->env.init);
+
+	(void)argc;
+	(void)argv;
+	if (o->json) {
+		json_t *j = json_pack("{s:s}", "version", PACKAGE_VERSION);
+
+		if (o->build)
+			ga_json_set(j, "build", build_json(programs));
+		return cli_print_json(j, err);
+	}
+	(void)printf("git-agent version %s\n", PACKAGE_VERSION);
+	if (o->build)
+		print_build(programs);
+	return 0;
+}
+
+const struct cli_command cli_version = {
+	.name = "--version",
+	.usage = "[--build] [--json]",
+	.summary = "print the version of git-agent, and what it was built with",
+	CLI_OPTIONS(opts),
+	.run = run,
+};

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What reads content: added text of whatever file, and files whose syntax is known well enough to
+ * say more than their names do. Each function of these gets both versions, adds what changed to the
+ * rules that fired on the path, and lowers these if all that changed is on a list of what is
+ * harmless. If either version cannot be parsed, the rules stay as they are: nothing counts as
+ * harmless unless it was understood.
+ */
+#ifndef GA_RISK_CONTENT_H
+#define GA_RISK_CONTENT_H
+
+#include <jansson.h>
+
+#include "internal.h"
+
+/* ---- added text (text.c) ------------------------------------------------------- */
+
+/* Characters that deceive a reader or a terminal. */
+void ga_text_characters(struct ga_look *k, const struct ga_buf *added);
+/* Lines that hide something, or pull something in. `added` holds no NUL. */
+void ga_text_lines(struct ga_look *k, const struct ga_buf *added);
+/* dangers.c: lines that do what a person has to look at. */
+void ga_text_dangers(struct ga_look *k, const struct ga_buf *added);
+/* A line as patterns of dangers.def are written, and whether it has one of them (`len` bytes). */
+void ga_text_canonical(const char *line, size_t n, struct ga_buf *out);
+bool ga_text_finds(const char *text, const char *pattern, size_t len);
+/* Append the lines from `next` on that continue the command of a shell. */
+void ga_text_join(struct ga_buf *line, const struct ga_buf *text, size_t next);
+/* guards.c: guards that were in the old version, and no longer are. */
+void ga_text_guards(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text);
+/* Prose says such things to people; what agents read may be done. */
+bool ga_text_is_prose(const struct ga_look *k);
+/* Fire a rule with the beginning of a line, once for a change. */
+void ga_text_quote(struct ga_look *k, const char *rule, const char *line);
+/* Do coding agents read the file as instructions, by what fired on its path? */
+bool ga_text_is_for_agents(const struct ga_look *k);
+/* If they do: instructions that a rendered page does not show. `added` holds no NUL. */
+void ga_text_hidden(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text,
+		    const struct ga_buf *added);
+/* Settings that an editor takes from the first and last lines of the file. */
+void ga_text_modelines(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text);
+
+/* ---- known files (known.c) ------------------------------------------------------ */
+
+#define GA_KNOWN_MAX ((size_t)4 << 20) /* bytes of a file that is parsed */
+
+struct ga_known {
+	struct ga_look *k;
+	const struct ga_buf *old, *text; /* `old` is empty if there was none */
+	const struct ga_buf *added;      /* lines of `text` that `old` has not; holds no NUL */
+};
+
+/* Look at the current change; called once its path rules have fired. */
+void ga_look_known(const struct ga_known *f);
+
+void ga_known_attributes(const struct ga_known *f); /* known-git.c */
+void ga_known_modules(const struct ga_known *f);
+void ga_known_gitconfig(const struct ga_known *f);
+void ga_known_ignore(const struct ga_known *f);
+void ga_known_dotenv(const struct ga_known *f); /* known-env.c */
+void ga_known_version(const struct ga_known *f);
+void ga_known_rc(const struct ga_known *f);
+void ga_known_package_json(const struct ga_known *f); /* known-npm.c */
+void ga_known_vscode_settings(const struct ga_known *f); /* known-editor.c */
+void ga_known_vscode_tasks(const struct ga_known *f);
+void ga_known_workspace(const struct ga_known *f);
+void ga_known_idea(const struct ga_known *f);
+void ga_known_claude(const struct ga_known *f);
+void ga_known_notebook(const struct ga_known *f); /* known-notebook.c */
+void ga_known_workflow(const struct ga_known *f);  /* known-yaml.c */
+void ga_known_container(const struct ga_known *f); /* known-build.c */
+void ga_known_makefile(const struct ga_known *f);
+void ga_known_automake(const struct ga_known *f);
+void ga_known_cmake(const struct ga_known *f);
+void ga_known_script(const struct ga_known *f);
+void ga_known_deps(const struct ga_known *f); /* deps.c */
+
+/* ---- what they share (known-list.c) -------------------------------------------- */
+
+/* Some of the names, quoted, and how many more there are. */
+char *ga_known_list(const struct ga_strv *names);
+/* Say `intro` and such a list, if there is anything to say: see ga_look_say(). */
+void ga_known_say(struct ga_look *k, const char *rule, enum ga_severity s, const char *intro,
+		  const struct ga_strv *names);
+/* Is `name` one of the words of `list`? One that ends in '*' stands for all that begin so. */
+bool ga_known_in(const char *name, const char *list);
+/* Call for each line of `text` without its end. */
+void ga_known_lines(const struct ga_buf *text, void (*line)(void *arg, char *line), void *arg);
+
+/* ---- JSON (known-json.c) ---------------------------------------------------- */
+
+/* Parse an object without duplicate keys; NULL: it is none. With `comments`, comments and commas
+ * before a closing bracket are allowed, as editors do. An empty text is an empty object. */
+json_t *ga_known_json(const struct ga_buf *text, bool comments);
+#define cleanup_json cleanup_(ga_known_json_release)
+void ga_known_json_release(json_t **j);
+/* Are they the same? The order of keys counts. Either may be NULL. */
+bool ga_known_json_same(const json_t *a, const json_t *b);
+/* Keys whose values are not the same in both objects. */
+void ga_known_json_changed(const json_t *a, const json_t *b, struct ga_strv *ret);
+
+/* Parse the part of YAML that lock files are written in (blocks.c); `yarn`: or yarn's older form of
+ * it. No key may be there twice. NULL: it is none. */
+json_t *ga_known_blocks(const struct ga_buf *text, bool yarn);
+
+#endif

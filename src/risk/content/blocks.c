@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lock files of yarn, pnpm and pub as a tree of JSON values: the part of YAML that these tools
+ * write, a key and its value in each line, and yarn's older form, which has no colons. Whatever
+ * else YAML has is refused.
+ */
+#include <string.h>
+
+#include "risk/content.h"
+
+enum { DEPTH_MAX = 16 };
+
+struct blocks {
+	struct level {
+		json_t *table; /* borrowed */
+		size_t indent;
+		bool list;
+	} at[DEPTH_MAX];
+	size_t depth;
+	size_t text;   /* lines that are indented further belong to a text; 0: none is open */
+	bool nested;   /* the next line is indented further */
+	bool classic;  /* yarn's older form */
+	bool bad;
+};
+
+/* Take a word up to one of `ends` outside of quotes; NULL: it is in no form that is taken. */
+static char *word(char **p, const char *ends)
+{
+	char *start = *p, q = *start;
+	size_t n;
+
+	if (q == '"' || q == '\'') {
+		n = strcspn(start + 1, q == '"' ? "\"\\" : "'");
+		if (start[n + 1] != q || start[n + 2] == q)
+			return NULL;
+		*p += n + 2;
+		return ga_strndup(start + 1, n);
+	}
+	if (strchr("&*!%`|>?#,]}[{", q) || (q == '-' && start[1] == ' '))
+		return NULL;
+	for (n = 0; start[n] && !strchr(ends, start[n]); n++)
+		if ((start[n] == ':' && strchr(" ", start[n + 1])) ||
+		    (start[n] == '#' && n && start[n - 1] == ' '))
+			break;
+	*p += n;
+	while (n && start[n - 1] == ' ')
+		n--;
+	return n ? ga_strndup(start, n) : NULL;
+}
+
+static char *skip(char *p)
+{
+	return p + strspn(p, " ");
+}
+
+/* What is in brackets on one line. */
+static json_t *flow(char **p)
+{
+	bool list = **p == '[';
+	json_t *in = list ? json_array() : json_object();
+
+	for ((*p)++;;) {
+		cleanup_free char *key = NULL, *text = NULL;
+
+		*p = skip(*p);
+		if (**p == (list ? ']' : '}'))
+			break;
+		key = list ? NULL : word(p, ",]}");
+		if (!list && (!key || *(*p)++ != ':'))
+			goto bad;
+		*p = skip(*p);
+		text = word(p, ",]}");
+		*p = skip(*p);
+		if (!text || (key && json_object_get(in, key)) ||
+		    (list ? json_array_append_new(in, json_string(text)) :
+			    json_object_set_new(in, key, json_string(text))) ||
+		    (**p != ',' && **p != (list ? ']' : '}')))
+			goto bad;
+		*p += **p == ',';
+	}
+	(*p)++;
+	return in;
+bad:
+	json_decref(in);
+	return NULL;
+}
+
+static json_t *value(struct blocks *b, const char *key, char *p, size_t indent)
+{
+	cleanup_free char *text = NULL;
+	json_t *v;
+
+	if (!*p) {
+		b->nested = true;
+		return json_object();
+	}
+	if (ga_has_word("| |- > >-", p) && !strcmp(key, "deprecated")) {
+		b->text = indent + 1;
+		return json_string("");
+	}
+	if (*p == '[' || *p == '{') {
+		v = flow(&p);
+	} else {
+		text = word(&p, "");
+		v = text ? json_string(text) : NULL;
+	}
+	if (!*skip(p))
+		return v;
+	json_decref(v);
+	return NULL;
+}
+
+/* An element of a list below a key, for which an empty table was made: what these tools list has no
+ * order that counts. */
+static bool item(struct blocks *b, json_t *in, char *p)
+{
+	cleanup_free char *text = word(&p, "");
+
+	b->at[b->depth - 1].list = true;
+	return b->depth > 1 && text && !*p && !json_object_get(in, text) &&
+	       !json_object_set_new(in, text, json_true());
+}
+
+/* Take a key and what parts it from its value. */
+static char *key_of(const struct blocks *b, char **p)
+{
+	size_t n = strlen(*p);
+	char *key = NULL;
+
+	if (!b->classic) {
+		key = word(p, "");
+	} else if ((*p)[n - 1] == ':') {
+		/* names that share an entry are in one line, each in quotes or not */
+		key = ga_strndup(*p, n - 1);
+		*p += n - 1;
+		for (char *from = key, *to = key; (*to = *from); from++)
+			to += *from != '"';
+	} else {
+		key = word(p, " ");
+	}
+	if (key && (**p == ':' || (b->classic && **p == ' '))) {
+		++*p;
+		return key;
+	}
+	free(key);
+	return NULL;
+}
+
+static bool entry(struct blocks *b, char *p, size_t indent)
+{
+	cleanup_free char *key = NULL;
+	json_t *in, *v;
+
+	if (b->nested && indent > b->at[b->depth - 1].indent)
+		b->at[b->depth - 1].indent = indent;
+	else if (b->nested)
+		b->depth--;
+	b->nested = false;
+	while (b->depth > 1 && indent < b->at[b->depth - 1].indent)
+		b->depth--;
+	in = b->at[b->depth - 1].table;
+	if (indent != b->at[b->depth - 1].indent)
+		return false;
+	if (p[0] == '-' && p[1] == ' ' && (b->at[b->depth - 1].list || !json_object_size(in)))
+		return item(b, in, skip(p + 2));
+	key = b->at[b->depth - 1].list ? NULL : key_of(b, &p);
+	if (!key || json_object_get(in, key) || !(v = value(b, key, skip(p), indent)) ||
+	    json_object_set_new(in, key, v))
+		return false;
+	if (b->nested && b->depth < DEPTH_MAX)
+		b->at[b->depth++] = (struct level){ .table = v, .indent = indent };
+	return !b->nested || b->depth < DEPTH_MAX;
+}
+
+static void block_line(void *arg, char *line)
+{
+	struct blocks *b = arg;
+	size_t indent = strspn(line, " ");
+	char *p = line + indent, *end = p + strlen(p);
+
+	if (end > p && end[-1] == '\r')
+		*--end = '\0';
+	if (b->bad || !*p || *p == '#' || (b->text && indent >= b->text) ||
+	    (!indent && !strcmp(p, "---") && !json_object_size(b->at[0].table)))
+		return;
+	b->text = 0;
+	b->bad |= strchr(p, '\t') || !entry(b, p, indent);
+}
+
+json_t *ga_known_blocks(const struct ga_buf *text, bool yarn)
+{
+	struct blocks b = { .at = { { .table = json_object() } }, .depth = 1 };
+	json_t *root = b.at[0].table;
+
+	b.classic = yarn && !strstr(text->ptr, "__metadata:");
+	b.bad = text->len > GA_KNOWN_MAX || memchr(text->ptr, '\0', text->len);
+	if (!b.bad)
+		ga_known_lines(text, block_line, &b);
+	if (!b.bad)
+		return root;
+	json_decref(root);
+	return NULL;
+}

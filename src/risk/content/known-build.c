@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Makefiles, CMake, containers and scripts. Only their own tools can parse these, so they are
+ * searched for words that say most. A rule is lowered only if nothing but lists of files changes.
+ */
+#include <string.h>
+
+#include "risk/content.h"
+
+/* Say which of the words were added, in upper or lower case. */
+static void say_words(const struct ga_known *f, const char *rule, enum ga_severity s,
+		      const char *intro, const char *const *words, size_t n)
+{
+	cleanup_strv struct ga_strv found = GA_STRV_INIT;
+
+	for (size_t i = 0; i < n; i++)
+		if (strcasestr(f->added->ptr, words[i]))
+			ga_strv_push(&found, words[i]);
+	ga_known_say(f->k, rule, s, intro, &found);
+}
+
+/* ---- containers --------------------------------------------------------------------- */
+
+void ga_known_container(const struct ga_known *f)
+{
+	static const char *const reach[] = {
+		"privileged: true", "--privileged", "pid: host", "network_mode: host", "ipc: host",
+		"userns_mode: host", "--network=host", "--pid=host", "docker.sock", "cap_add",
+		"devices:", "security_opt", "--security=insecure", "seccomp=unconfined",
+		"apparmor=unconfined",
+	};
+
+	say_words(f, ga_look_fired(f->k, "compose") ? "compose" : "dockerfile", GA_HIGH,
+		  "reaches out of the container: ", reach, GA_NELEMS(reach));
+}
+
+/* ---- make ----------------------------------------------------------------------------- */
+
+/* Rules of a makefile: each "target\nprerequisites and recipe". */
+struct makefile {
+	struct ga_strv rules;
+	struct ga_buf rule;
+};
+
+static void makefile_release(struct makefile *m)
+{
+	ga_strv_release(&m->rules);
+	ga_buf_release(&m->rule);
+}
+
+static void end_rule(struct makefile *m)
+{
+	if (m->rule.len)
+		ga_strv_push(&m->rules, m->rule.ptr);
+	ga_buf_clear(&m->rule);
+}
+
+static void makefile_line(void *arg, char *line)
+{
+	struct makefile *m = arg;
+	size_t colon = strcspn(line, ":=");
+
+	if (line[0] == '\t') {
+		if (m->rule.len)
+			ga_buf_addf(&m->rule, "\n%s", line);
+		return;
+	}
+	if (!line[0] || strchr(" #", line[0]))
+		return;
+	end_rule(m);
+	if (line[colon] == ':' && line[colon + 1] != '=' && line[0] != '.') {
+		ga_buf_add(&m->rule, line, colon);
+		ga_buf_addf(&m->rule, "\n%s", line + colon);
+	}
+}
+
+static void read_makefile(const struct ga_buf *text, struct makefile *ret)
+{
+	ga_known_lines(text, makefile_line, ret);
+	end_rule(ret);
+	ga_strv_sort_unique(&ret->rules);
+}
+
+/* Show the first new line of a recipe. */
+static void say_recipe(const struct ga_known *f)
+{
+	const char *at = f->added->ptr[0] == '\t' ? f->added->ptr : strstr(f->added->ptr, "\n\t");
+	cleanup_free char *line = NULL;
+	struct ga_buf b = GA_BUF_INIT;
+
+	if (!at)
+		return;
+	at += strspn(at, "\n\t @-");
+	line = ga_strndup(at, strcspn(at, "\n"));
+	ga_buf_adds(&b, "adds ");
+	ga_risk_quote_start(&b, line);
+	ga_look_say(f->k, "make", GA_LOW, ga_buf_steal(&b));
+}
+
+void ga_known_makefile(const struct ga_known *f)
+{
+	static const char *const at_once[] = { "$(shell ", "${shell ", "!= " };
+	cleanup_(makefile_release) struct makefile a = { .rule = GA_BUF_INIT },
+						   b = { .rule = GA_BUF_INIT };
+	cleanup_strv struct ga_strv targets = GA_STRV_INIT;
+
+	say_words(f, "make", GA_LOW, "runs a command on merely being read: ", at_once,
+		  GA_NELEMS(at_once));
+	read_makefile(f->old, &a);
+	read_makefile(f->text, &b);
+	for (size_t i = 0; i < b.rules.n; i++)
+		if (ga_strv_find(&a.rules, b.rules.v[i]) < 0)
+			ga_strv_push_n(&targets, b.rules.v[i], strcspn(b.rules.v[i], "\n"));
+	ga_known_say(f->k, "make", GA_LOW, "changes what these do: ", &targets);
+	say_recipe(f);
+}
+
+/* ---- automake ------------------------------------------------------------------------- */
+
+/* The words of "NAME = words" or "NAME += words", if make would expand nothing in them; else NULL.
+ */
+static const char *list_value(const char *line, size_t *ret_name)
+{
+	static const char word_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+					 "0123456789_./+-@ \t";
+	static const char name_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+					 "0123456789_";
+	size_t n = strspn(line, name_chars);
+	const char *p = line + n + strspn(line + n, " \t");
+
+	p += *p == '+';
+	*ret_name = n;
+	return *p == '=' && !p[1 + strspn(p + 1, word_chars)] ? p + 1 : NULL;
+}
+
+static bool is_file_list(const char *line)
+{
+	static const char *const ends[] = { "_SOURCES", "_HEADERS", "_MANS",
+					    "_LIBRARIES", "_LTLIBRARIES", "EXTRA_DIST" };
+	bool known = false;
+	size_t n;
+
+	if (!list_value(line, &n))
+		return false;
+	/* not a mere list: make builds these before all else */
+	if (n == strlen("BUILT_SOURCES") && !memcmp(line, "BUILT_SOURCES", n))
+		return false;
+	for (size_t i = 0; i < GA_NELEMS(ends); i++)
+		known |= ga_ends_in_n(line, n, ends[i]);
+	return known;
+}
+
+/* A Makefile.am without its lists of files; lines continued by a backslash are joined, as make
+ * does. */
+struct rest {
+	struct ga_buf all, line;
+	struct ga_strv tests; /* "NAME CONDITIONS WORD" for each word of a list of tests */
+	struct ga_strv lists; /* the names of these lists */
+	size_t conditions;    /* how many lines so far begin, turn or end a condition */
+};
+
+/* Take the words of a list of tests, if it names nothing but files in test directories: whoever can
+ * change these gains nothing by naming one. False: it is no such list, or it says which tests may
+ * fail, or it drops what the list had before. */
+static bool add_tests(struct rest *r, const char *line)
+{
+	size_t n, before = r->tests.n;
+	const char *value = list_value(line, &n);
+	cleanup_free char *words = ga_strdup(value ? value : ""), *name = ga_strndup(line, n);
+	char *save = NULL;
+	bool ok = value && !ga_ends_in_n(line, n, "XFAIL_TESTS") &&
+		  (ga_ends_in_n(line, n, "TESTS") || ga_ends_in_n(line, n, "check_PROGRAMS"));
+
+	if (!ok)
+		return false;
+	/* where a list begins, possibly anew, no other may; each has something before "=" */
+	if (value[-2] != '+') {
+		if (ga_strv_has(&r->lists, name))
+			return false;
+		ga_buf_addf(&r->all, "%s =\n", name);
+	}
+	ga_strv_push(&r->lists, name);
+	for (char *w = strtok_r(words, " \t", &save); ok && w; w = strtok_r(NULL, " \t", &save)) {
+		ok = (!strncmp(w, "tests/", 6) || !strncmp(w, "test/", 5)) && !strstr(w, "..") &&
+		     !strchr(w, '@');
+		/* with the name of the list and the conditions before it: if it moves to another
+		 * list, or under another condition, it may not be run any more */
+		ga_strv_pushf(&r->tests, "%s %zu %s", name, r->conditions, w);
+	}
+	return ok && r->tests.n > before;
+}
+
+/* Is it a condition, of automake or of make? */
+static bool is_condition(const char *line)
+{
+	line += strspn(line, " \t");
+	return ga_has_word_n("if else endif ifeq ifneq ifdef ifndef", line,
+			     strcspn(line, " \t(\"'#"));
+}
+
+static void rest_release(struct rest *r)
+{
+	ga_buf_release(&r->all);
+	ga_buf_release(&r->line);
+	ga_strv_release(&r->tests);
+	ga_strv_release(&r->lists);
+}
+
+static void rest_line(void *arg, char *line)
+{
+	struct rest *r = arg;
+	size_t n = strlen(line);
+	bool more = n && line[n - 1] == '\\';
+
+	ga_buf_add(&r->line, line, n - more);
+	ga_buf_addch(&r->line, more ? ' ' : '\n');
+	if (more)
+		return;
+	ga_buf_chomp(&r->line);
+	r->conditions += is_condition(r->line.ptr);
+	if (!is_file_list(r->line.ptr) && !add_tests(r, r->line.ptr))
+		ga_buf_addf(&r->all, "%s\n", r->line.ptr);
+	ga_buf_clear(&r->line);
+}
+
+/* Are all tests of `a` still in `b`? */
+static bool keeps_tests(struct rest *a, struct rest *b)
+{
+	ga_strv_sort_unique(&b->tests);
+	for (size_t i = 0; i < a->tests.n; i++)
+		if (ga_strv_find(&b->tests, a->tests.v[i]) < 0)
+			return false;
+	return true;
+}
+
+void ga_known_automake(const struct ga_known *f)
+{
+	cleanup_(rest_release) struct rest a = { .all = GA_BUF_INIT, .line = GA_BUF_INIT },
+					   b = { .all = GA_BUF_INIT, .line = GA_BUF_INIT };
+
+	if (!f->old->len)
+		return;
+	ga_known_lines(f->old, rest_line, &a);
+	ga_known_lines(f->text, rest_line, &b);
+	/* a last line that goes on is left in `line` */
+	if (!a.line.len && !b.line.len && !strcmp(a.all.ptr, b.all.ptr) && keeps_tests(&a, &b))
+		ga_look_lower(f->k, "autotools make", false, "only lists of files change");
+}
+
+/* ---- CMake ------------------------------------------------------------------------------ */
+
+void ga_known_cmake(const struct ga_known *f)
+{
+	static const char *const commands[] = {
+		"execute_process", "file(DOWNLOAD", "FetchContent_", "ExternalProject_Add",
+		"add_custom_command", "add_custom_target", "try_run", "CMAKE_TOOLCHAIN_FILE",
+		"_COMPILER_LAUNCHER",
+	};
+
+	say_words(f, "cmake", GA_LOW, "adds ", commands, GA_NELEMS(commands));
+}
+
+/* ---- scripts ------------------------------------------------------------------------------ */
+
+void ga_known_script(const struct ga_known *f)
+{
+	if (f->k->c->new.mode == GA_MODE_EXEC || !strncmp(f->text->ptr, "#!", 2))
+		ga_look_say(f->k, "obfuscated-blob", GA_HIGH, ga_strdup("in a script"));
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "risk/content.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "ga/base/quote.h"
+#include "ga/secret/secret.h"
+
+enum { TOKEN_MAX = 64, RUN_LOOKED_AT = 256 };
+
+/* ---- characters ------------------------------------------------------------ */
+
+static bool is_bidi(uint32_t c)
+{
+	return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0x200e ||
+	       c == 0x200f || c == 0x61c;
+}
+
+static bool is_hidden(uint32_t before, uint32_t c, const char *next, const char *end)
+{
+	uint32_t after = 0;
+
+	if (!ga_is_invisible(c) || is_bidi(c))
+		return false;
+	if (next < end && !ga_utf8_decode(next, (size_t)(end - next), &after))
+		after = 0;
+	return ga_is_hidden(before, c, after);
+}
+
+static bool redraws(uint32_t c, const char *next)
+{
+	return c == 0x1b || c == 0x07 || c == 0x08 || (c >= 0x80 && c <= 0x9f) ||
+	       (c == '\r' && *next != '\n' && *next);
+}
+
+static bool in_token(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || (c & 0x80);
+}
+
+/* Does the word around byte `at` mix scripts: is it Latin, except for letters that only look Latin,
+ * or has it letters of others right beside Latin ones? `*ret_end` is where the word ends, or the
+ * part of it that is looked at. */
+static bool disguised(const char *s, size_t n, size_t at, size_t *ret_end)
+{
+	size_t from = at, to = at, len;
+	bool latin = false, all = true, mixed = false;
+	unsigned scripts = 0;
+	uint32_t c;
+
+	while (from && at - from < TOKEN_MAX && in_token(s[from - 1]))
+		from--;
+	while (to < n && to - at < TOKEN_MAX && in_token(s[to]))
+		to++;
+	*ret_end = to;
+	for (size_t i = from; i < to; i += len) {
+		len = ga_utf8_decode(s + i, to - i, &c);
+		if (!len) /* cut in two by the limit */
+			return false;
+		latin |= isalpha((unsigned char)s[i]) != 0;
+		all = all && (len == 1 || ga_lookalike(c));
+		scripts = ga_script_of(c) ? scripts | ga_script_of(c) : 0;
+		mixed |= scripts == (GA_SCRIPT_LATIN | GA_SCRIPT_OTHER);
+	}
+	return mixed || (latin && all);
+}
+
+void ga_text_characters(struct ga_look *k, const struct ga_buf *added)
+{
+	bool mixed = false;
+	size_t looked = 0;
+	uint32_t c, before = 0, bidi = 0, hidden = 0, control = 0;
+	const char *s = added->ptr;
+
+	for (size_t i = 0, len; i < added->len; i += len, before = c) {
+		c = (unsigned char)s[i];
+		len = 1;
+		if (c >= ' ' && c < 0x7f)
+			continue; /* nearly all there is */
+		len = ga_utf8_decode(s + i, added->len - i, &c);
+		if (!len) {
+			len = 1;
+			c = 0;
+			continue;
+		}
+		if (!bidi && is_bidi(c))
+			bidi = c;
+		if (!hidden && is_hidden(before, c, s + i + len, s + added->len))
+			hidden = c;
+		if (!control && redraws(c, s + i + len))
+			control = c;
+		if (!mixed && i >= looked && len > 1 &&
+		    (ga_lookalike(c) || ga_script_of(c) == GA_SCRIPT_OTHER))
+			mixed = disguised(s, added->len, i, &looked);
+	}
+	if (mixed)
+		ga_look_fire(k, "homoglyph-identifier", NULL);
+	if (bidi)
+		ga_look_fire(k, "bidi-controls", ga_strf("U+%04X", (unsigned)bidi));
+	if (hidden)
+		ga_look_fire(k, "invisible-chars", ga_strf("U+%04X", (unsigned)hidden));
+	if (control)
+		ga_look_fire(k, "control-escape", ga_strf("U+%04X", (unsigned)control));
+}
+
+/* ---- lines ------------------------------------------------------------------- */
+
+static bool encoded(const char *line, size_t n)
+{
+	size_t run = 0, solid = 0, blank = 0;
+
+	if (n <= 200)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)line[i];
+		bool space = c == ' ' || c == '\t';
+
+		run = isalnum(c) || strchr("+/=_-", c) ? run + 1 : 0;
+		solid = space ? 0 : solid + 1;
+		if (run >= 512 || (solid == RUN_LOOKED_AT &&
+				      /* more than 5.5 bits each: it looks random */
+				      ga_secret_entropy(line + i + 1 - solid, solid) >
+					      RUN_LOOKED_AT * 5632))
+			return true;
+		if (!space && blank > 200)
+			return true;
+		blank = space ? blank + 1 : 0;
+	}
+	return false;
+}
+
+static bool imports_outside(const char *line)
+{
+	static const char *const forms[] = { "@/", "@~/", "@../" };
+
+	for (size_t i = 0; i < GA_NELEMS(forms); i++)
+		for (const char *p = line; (p = strstr(p, forms[i])); p++)
+			if (p == line || strchr(" \t(`\"'", p[-1]))
+				return true;
+	return false;
+}
+
+void ga_text_lines(struct ga_look *k, const struct ga_buf *added)
+{
+	static const char *const plugin_keys[] = { "\"plugins\"", "\"extends\"", "node_modules" };
+	bool agents = ga_text_is_for_agents(k), tsconfig = !strncmp(k->base, "tsconfig", 8);
+	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+	const char *start;
+
+	for (size_t pos = 0, n; (start = ga_buf_next_line(added, &pos, &n));) {
+		if (encoded(start, n))
+			ga_look_fire(k, "obfuscated-blob", NULL);
+		ga_buf_clear(&line);
+		ga_buf_add(&line, start, n);
+		if (!strncmp(line.ptr, "<<<<<<< ", 8) || !strncmp(line.ptr, ">>>>>>> ", 8))
+			ga_look_fire(k, "merge-markers", NULL);
+		if (agents && imports_outside(line.ptr))
+			ga_text_quote(k, "import-of-outside", line.ptr);
+		if (tsconfig && GA_FINDS_ANY(strcasestr, line.ptr, plugin_keys))
+			ga_text_quote(k, "ts-plugins", line.ptr);
+	}
+	ga_text_dangers(k, added);
+}
+
+/* ---- modelines ----------------------------------------------------------------- */
+
+static bool is_modeline(const char *line)
+{
+	static const char *const editors[] = { "vim:", "vi:", "ex:" };
+
+	for (size_t i = 0; i < GA_NELEMS(editors); i++)
+		for (const char *p = line; (p = strstr(p, editors[i])); p++)
+			if ((p == line || p[-1] == ' ' || p[-1] == '\t') &&
+			    (strchr(p, '=') || strstr(p, "set ") || strstr(p, "se ")))
+				return true;
+	return strstr(line, "-*-") && strcasestr(line, "eval:");
+}
+
+static void check_modeline(struct ga_look *k, const struct ga_buf *old, const char *s, size_t n)
+{
+	cleanup_free char *line = memchr(s, ':', n) ? ga_strndup(s, n) : NULL;
+
+	if (line && is_modeline(line) && (!old->len || !memmem(old->ptr, old->len, s, n)))
+		ga_text_quote(k, "editor-modeline", line);
+}
+
+void ga_text_modelines(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
+{
+	const char *s = text->ptr, *end = s + text->len;
+	const char *tail;
+
+	for (int i = 0; i < 5 && s < end; i++) {
+		const char *nl = memchr(s, '\n', (size_t)(end - s));
+		const char *stop = nl ? nl : end;
+
+		check_modeline(k, old, s, (size_t)(stop - s));
+		s = nl ? nl + 1 : end;
+	}
+	if (end > text->ptr && end[-1] == '\n')
+		end--;
+	for (int i = 0; i < 5 && end > s; i++) {
+		const char *nl = memrchr(s, '\n', (size_t)(end - s));
+		const char *start = nl ? nl + 1 : s;
+
+		check_modeline(k, old, start, (size_t)(end - start));
+		end = nl ? nl : s;
+	}
+	/* Emacs looks for a list of variables in the last 3000 characters */
+	tail = text->len > 3000 ? text->ptr + text->len - 3000 : text->ptr;
+	tail = strstr(tail, "Local Variables:");
+	if (tail && (strstr(tail, "eval:") || strstr(tail, "compile-command:")) &&
+	    !(old->len && memmem(old->ptr, old->len, tail, strlen(tail))))
+		ga_look_fire(k, "editor-modeline", ga_strdup("Emacs local variables"));
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shared by the files of this folder: a cache of verdicts, and the search for secrets.
+ */
+#ifndef FINDER_H
+#define FINDER_H
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include "ga/base/oidmap.h"
+#include "ga/base/strmap.h"
+#include "ga/secret/exposure.h"
+
+/* ---- the cache of verdicts (cache.c) -------------------------------------------- */
+
+/* A file counts as unchanged while its times, size, mode and inode are the same. One that changed
+ * just now is not recorded: it could change again within the same tick of the clock. */
+struct secret_cache {
+	char *path;      /* NULL: nothing is read or kept */
+	char *workdir;
+	bool dry;        /* do not write it back */
+	struct ga_buf old, new;       /* what was read; what will be written */
+	struct ga_strmap files; /* offsets in `old` behind the records of paths */
+	uint64_t *clean;        /* fingerprints of files without a secret, sorted */
+	size_t n_clean, cap_clean;
+	size_t tree;     /* offset in `old` of the tree's id; 0: none */
+	int64_t now;     /* seconds */
+};
+void secret_cache_open(struct secret_cache *c, const struct ga_exposure_opts *o);
+/* Write the new records if they differ from the old; errors are ignored: it is only a cache. */
+void secret_cache_close(struct secret_cache *c);
+
+bool secret_cache_file(const struct secret_cache *c, const char *path, const struct stat *st,
+			struct ga_secret *ret);
+void secret_cache_add_file(struct secret_cache *c, const char *path, const struct stat *st,
+			    const struct ga_secret *s);
+/* The tree looked at last, the secrets in it, and its links with the name of a secret. */
+bool secret_cache_tree(const struct secret_cache *c, struct ga_oid *ret_tree,
+			struct ga_exposure *ret, struct ga_strv *ret_links);
+void secret_cache_add_tree(struct secret_cache *c, const struct ga_oid *tree,
+			    const struct ga_exposure *found, const struct ga_strv *links);
+
+/* ---- looking -------------------------------------------------------------------- */
+
+#define FINDER_ENTRIES_MAX 5000000
+#define FINDER_READ_MAX ((uint64_t)512 << 20)
+
+struct finder {
+	const struct ga_exposure_opts *o;
+	struct ga_secret_names *names; /* by finder_names() */
+	struct secret_cache cache;
+	struct ga_exposure *ret;
+	struct ga_buf content;
+	int work;                      /* the working tree */
+	char *gitdir;                  /* ga_repo_gitdir_inside(): no session sees it */
+	size_t entries;                /* of directories, looked at so far */
+	uint64_t left;                 /* bytes that may still be read of objects and of link
+					* targets: a few of them can have any number of paths */
+	int64_t until;                 /* when to stop following links */
+	struct ga_strv links;          /* with a secret's name, in the working tree ... */
+	struct ga_strv tree_links;     /* ... and in the commit */
+	struct finder_twin {
+		dev_t dev;
+		ino_t ino;
+		struct ga_secret secret;
+	} *twins;                      /* live secrets with several hard links */
+	size_t n_twins, cap_twins;
+	struct finder_linked {
+		dev_t dev;
+		ino_t ino;
+		char *path;
+		enum ga_exposed_as as;
+	} *linked;                     /* all files with several */
+	size_t n_linked, cap_linked;
+	struct finder_blob {
+		uint32_t bits;
+		unsigned token;
+	} *blobs;                      /* what was found in blobs ... */
+	size_t n_blobs, cap_blobs;
+	struct ga_oidmap blob_at[2];   /* ... by id: read as [0] other files, [1] source code */
+	struct ga_strmap at;           /* indices in `ret` by path, of the first `n_at` */
+	size_t n_at;
+};
+void finder_release(struct finder *f);
+
+/* What was found in one version of a file. */
+struct finder_version {
+	struct ga_secret secret;
+	struct ga_secret_marks marks;
+};
+struct ga_secret_names *finder_names(struct finder *f);
+void secret_add(struct ga_exposure *x, const char *path, const struct ga_secret *s,
+		 enum ga_exposed_as as);
+/* `path` is a secret for a reason besides its own name: add it, or raise the entry that it has
+ * already to this tier. Returns the entry's index in `f->ret`. */
+size_t finder_raise(struct finder *f, const char *path, const struct ga_secret *s,
+		    enum ga_exposed_as as);
+/* Judge the regular file `path` (`st`) of the working tree as if it were called `as`; `name` is
+ * ga_secret_named() of `as`. */
+void finder_judge(struct finder *f, const char *path, const struct stat *st, const char *as,
+		  const struct ga_secret_name *name, struct ga_secret *ret,
+		  struct ga_secret_marks *ret_marks);
+
+/* Open a directory of the working tree, with more `flags` for open(); NULL: that failed. */
+DIR *finder_opendir(struct finder *f, const char *path, int flags);
+/* Note a link with a secret's name in `links`. */
+void finder_note_link(struct finder *f, struct ga_strv *links, const char *path);
+/* walk.c: look through an ignored directory. */
+void finder_walk(struct finder *f, const char *dir);
+/* file.c: look at the path itself, through no link; false: it cannot be. */
+bool finder_stat(const struct finder *f, const char *path, struct stat *ret);
+/* Look at one file of the working tree; `st` is what it is. */
+void finder_file(struct finder *f, const char *path, enum ga_exposed_as as);
+void finder_entry(struct finder *f, const char *path, const struct stat *st, enum ga_exposed_as as);
+
+/* Does the file at `path` of the working tree hold no secret beyond those of its committed version
+ * `oid`: its tier is no worse and every secret in it is there too, or they differ in line ends
+ * only? */
+bool finder_is_committed(struct finder *f, const char *path, const struct ga_oid *oid,
+			 const struct finder_version *here, const struct finder_version *there);
+
+/* Look at a file whose committed version is encrypted. */
+void finder_filtered(struct finder *f, const char *path);
+
+/* links.c: the path in the project that a link leads to; NULL: it leads elsewhere. With `tree`, the
+ * commit's version of a path comes before the working tree's. */
+char *finder_way(struct finder *f, const char *link, bool tree);
+/* Look at the file `to`, which can be opened as `link` as well. `places`: what sessions are shown
+ * of the working tree. */
+int finder_target(struct finder *f, const char *link, const char *to,
+		  const struct ga_strmap *places, struct ga_error *err);
+/* symlinked-dirs.c: the same for all files below `dir`, if that is a directory. */
+int finder_beneath(struct finder *f, const char *link, const char *dir, bool tree,
+		   const struct ga_strmap *places, struct ga_error *err);
+
+/* hardlinks.c: note a live secret that has several hard links, and any file that has; find the
+ * others of these secrets. */
+void finder_note_twin(struct finder *f, const struct stat *st, const struct ga_secret *s);
+void finder_note_links(struct finder *f, const struct stat *st, const char *path,
+		       enum ga_exposed_as as);
+void finder_twins(struct finder *f);
+
+/* tree.c: look at committed files. */
+int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *err);
+/* Judge a blob at `path`. Without `ret_marks` (NULL) a blob that was read before is not read again.
+ * Once `f->left` is used up the worst is assumed, and `f->ret` is incomplete. */
+void finder_blob(struct finder *f, const char *path, const struct ga_oid *oid,
+		 const struct ga_secret_name *name, struct ga_secret *ret,
+		 struct ga_secret_marks *ret_marks);
+
+#endif

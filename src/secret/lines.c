@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Names with values, as INI, YAML, JSON, XML, dotenv, shell and source files have them, and URLs
+ * with a password. No syntax is parsed: a name, '=' or ':', and a value is all that is looked for.
+ * Each value is looked at once, up to VALUE_MAX bytes.
+ */
+#include <string.h>
+
+#include "ga/base/alloc.h"
+#include "internal.h"
+
+#define NAME_MAX_BYTES 80
+#define VALUE_MAX 512
+
+/* ---- names ------------------------------------------------------------------------ */
+
+/* A name without separators, in lower case: "client-secret", "client_secret" and "clientSecret" are
+ * the same. */
+static size_t squeeze(const char *p, size_t n, char *out)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (secret_is_word(p[i]) && p[i] != '_')
+			out[k++] = ga_lower(p[i]);
+	/* SECRET_1, API_KEY_BASE64 */
+	while (k && out[k - 1] >= '0' && out[k - 1] <= '9')
+		k--;
+	out[k] = '\0';
+	return k;
+}
+
+/* Is it a name that secrets have? */
+static bool names_secret(const char *p, size_t n)
+{
+	static const char *const last[] = {
+		"secret", "token", "password", "passwd", "passphrase", "pwd", "apikey", "secretkey",
+		"accesskey", "privatekey", "keybase", "authkey", "signingkey", "encryptionkey",
+		"masterkey", "sessionkey", "accountkey", "credential", "credentials", "secretvalue",
+		"jwtkey", "presharedkey", "securitykey", "pass", "salt", "pepper", "dsn",
+		"connectionstring",
+	};
+	char s[NAME_MAX_BYTES + 1];
+	size_t k = squeeze(p, n, s);
+
+	if (ga_has_word("auth pat", s))
+		return true;
+	for (size_t i = 0; i < GA_NELEMS(last); i++)
+		if (ga_ends_in_n(s, k, last[i]))
+			return !ga_ends_in_n(s, k, "bypass") && !ga_ends_in_n(s, k, "compass");
+	return false;
+}
+
+/* ---- values ------------------------------------------------------------------------ */
+
+struct pair {
+	const char *name, *value;
+	size_t n_name, n_value;
+	bool quoted;
+};
+
+static bool in_name(char c)
+{
+	return secret_is_word(c) || c == '-' || c == '.';
+}
+
+/* The name before the separator at `at`. */
+static bool find_name(const char *line, const char *at, struct pair *ret)
+{
+	const char *end = at, *p;
+
+	while (end > line && (end[-1] == ' ' || end[-1] == '\t'))
+		end--;
+	if (end > line && (end[-1] == '"' || end[-1] == '\'' || end[-1] == ']'))
+		end--;
+	if (end > line && (end[-1] == '"' || end[-1] == '\''))
+		end--;
+	p = end;
+	while (p > line && in_name(p[-1]) && end - p < NAME_MAX_BYTES)
+		p--;
+	ret->name = p;
+	ret->n_name = (size_t)(end - p);
+	return end > p;
+}
+
+/* The value from `p` on, up to the end of the line, the closing quote or what ends a word. Without
+ * quotes, the first `least` bytes can only be ended by a blank. */
+static bool find_value(const char *p, const char *end, size_t least, struct pair *ret)
+{
+	char quote = 0;
+	size_t n = 0;
+
+	while (p < end && (*p == ' ' || *p == '\t' || *p == '=' || *p == '>'))
+		p++;
+	if (p < end && (*p == '"' || *p == '\'' || *p == '`'))
+		quote = *p++;
+	while (p + n < end && n < VALUE_MAX) {
+		char c = p[n];
+
+		if (quote ? c == quote :
+			    c == ' ' || c == '\t' ||
+				    (n >= least && (c == ',' || c == ';' || c == '"' || c == '\'' ||
+						    c == '<' || c == ')' || c == '}')))
+			break;
+		n++;
+	}
+	while (n && !quote && (p[n - 1] == '\r' || p[n - 1] == '\\'))
+		n--;
+	ret->value = p;
+	ret->n_value = n;
+	ret->quoted = quote != 0;
+	return n > 0;
+}
+
+/* Is it code that gives the value: a call, an index, a dotted name? */
+static bool is_code(const struct pair *v)
+{
+	bool dotted = false;
+
+	if (v->quoted)
+		return false;
+	for (size_t i = 0; i < v->n_value; i++) {
+		if (strchr("([&|", v->value[i]))
+			return true;
+		if (v->value[i] == '.')
+			dotted = true;
+		else if (!secret_is_word(v->value[i]))
+			return false;
+	}
+	return dotted;
+}
+
+/* "Password=x;" within the value of a connection string. */
+static void look_at_connection(const struct pair *v, struct ga_secret_marks *m)
+{
+	static const char *const words[] = { "password=", "pwd=", "accountkey=",
+					     "sharedaccesskey=" };
+
+	for (size_t i = 0; i < v->n_value; i++)
+		for (size_t k = 0; k < GA_NELEMS(words); k++) {
+			const char *p = v->value + i;
+			size_t skip = strlen(words[k]), n = 0;
+
+			if (!secret_begins(p, v->n_value - i, words[k]))
+				continue;
+			while (i + skip + n < v->n_value && !strchr(";&\" ", p[skip + n]))
+				n++;
+			if (!ga_secret_placeholder(p + skip, n))
+				secret_met(m, GA_MARK_SECRET, p + skip, n);
+		}
+}
+
+static void look_at_pair(const struct pair *v, bool code, struct ga_secret_marks *m)
+{
+	if (ga_secret_placeholder(v->value, v->n_value) || (code && is_code(v)))
+		return;
+	m->bits |= GA_MARK_VALUE;
+	if (memchr(v->value, ';', v->n_value))
+		look_at_connection(v, m);
+	if (!names_secret(v->name, v->n_name) || secret_begins(v->value, v->n_value, "http"))
+		return;
+	/* prose: "password: at least eight characters" */
+	if (v->quoted && memchr(v->value, ' ', v->n_value) && !secret_random(v->value, v->n_value))
+		return;
+	secret_met(m, GA_MARK_SECRET, v->value, v->n_value);
+	if (secret_random(v->value, v->n_value))
+		m->bits |= GA_MARK_RANDOM;
+}
+
+/* ---- URLs, headers, XML --------------------------------------------------------------- */
+
+/* At "://": look for "user:password@" after it. */
+static void look_at_url(const char *p, const char *end, struct ga_secret_marks *m)
+{
+	const char *user = p + 3, *colon = NULL;
+
+	for (p = user; p < end && p - user < VALUE_MAX; p++) {
+		if (*p == '@') {
+			size_t n = colon ? (size_t)(p - colon - 1) : 0;
+
+			if (n >= 3 && !ga_secret_placeholder(colon + 1, n) &&
+			    !(n == (size_t)(colon - user) && !memcmp(user, colon + 1, n)))
+				secret_met(m, GA_MARK_LOGIN, colon + 1, n);
+			return;
+		}
+		if ((unsigned char)*p <= ' ' || strchr("/\"'<>()`,", *p))
+			return;
+		if (*p == ':' && !colon)
+			colon = p;
+	}
+}
+
+static void look_at_header(const char *p, const char *end, struct ga_secret_marks *m)
+{
+	static const char *const kinds[] = { "basic ", "bearer ", "token " };
+
+	while (p < end && strchr(" \t\"':=", *p))
+		p++;
+	for (size_t i = 0; i < GA_NELEMS(kinds); i++) {
+		size_t skip = strlen(kinds[i]), n = 0;
+
+		if (!secret_begins(p, (size_t)(end - p), kinds[i]))
+			continue;
+		while (p + skip + n < end && n < VALUE_MAX &&
+		       (secret_is_word(p[skip + n]) || strchr("+/=.-", p[skip + n])))
+			n++;
+		if (n >= 8 && !ga_secret_placeholder(p + skip, n))
+			secret_met(m, GA_MARK_LOGIN, p + skip, n);
+	}
+}
+
+struct line {
+	const char *p, *end;
+	const char *upto; /* the end of the last value: nothing before it is looked at again */
+	bool code;
+	struct ga_secret_marks *m;
+};
+
+/* <password>value</password> */
+static void look_at_element(const struct line *l, const char *at)
+{
+	struct pair v;
+
+	if (!find_name(l->p, at, &v) || v.name == l->p || v.name[-1] != '<')
+		return;
+	if (find_value(at + 1, l->end, 0, &v))
+		look_at_pair(&v, l->code, l->m);
+}
+
+static bool word_before(const char *line, const char *at, const char *word)
+{
+	size_t n = strlen(word);
+	const char *end = at;
+
+	while (end > line && strchr(" \t\"'", end[-1]))
+		end--;
+	return (size_t)(end - line) >= n && secret_begins(end - n, n, word);
+}
+
+/* Outside of code a password may begin with what would end a word, as in "PASSWORD=a,b": find such
+ * a value again, to the next blank. */
+static bool find_rest(const struct line *l, const char *at, struct pair *v)
+{
+	if (!l->code && *at == '=' && !v->quoted && v->n_value < SECRET_MIN &&
+	    names_secret(v->name, v->n_name))
+		return find_value(at + 1, l->end, SECRET_MIN, v);
+	return v->n_value > 0;
+}
+
+/* Look at the separator `at`: '=', ':' or '>'. */
+static void look_at(struct line *l, const char *at)
+{
+	struct pair v;
+
+	if (*at == ':' && l->end - at > 3 && at[1] == '/' && at[2] == '/') {
+		look_at_url(at, l->end, l->m);
+		return;
+	}
+	if (at < l->upto)
+		return;
+	if (*at == '>') {
+		look_at_element(l, at);
+		return;
+	}
+	if (word_before(l->p, at, "authorization") || word_before(l->p, at, "extraheader"))
+		look_at_header(at + 1, l->end, l->m);
+	/* "==", "!=", "<=" compare */
+	if (at > l->p && strchr("=!<>~", at[-1]))
+		return;
+	if (!find_name(l->p, at, &v))
+		return;
+	(void)find_value(at + 1, l->end, 0, &v);
+	if (!find_rest(l, at, &v))
+		return;
+	look_at_pair(&v, l->code, l->m);
+	l->upto = v.value + v.n_value;
+}
+
+/* .netrc has no separators: "machine x login y password z". */
+static void look_at_netrc(const struct line *l)
+{
+	size_t n = (size_t)(l->end - l->p);
+	const char *p = memmem(l->p, n, "password ", 9);
+	struct pair v = { .name = "password", .n_name = 8 };
+
+	if (p && memmem(l->p, n, "login ", 6) && find_value(p + 9, l->end, SECRET_MIN, &v))
+		look_at_pair(&v, l->code, l->m);
+}
+
+void secret_look_lines(const char *p, size_t n, bool code, struct ga_secret_marks *m)
+{
+	const char *end = p + n;
+
+	while (p < end) {
+		const char *stop = memchr(p, '\n', (size_t)(end - p));
+		struct line l = { p, stop ? stop : end, p, code, m };
+
+		for (const char *q = p; q < l.end; q++)
+			if (*q == '=' || *q == ':' || *q == '>')
+				look_at(&l, q);
+		look_at_netrc(&l);
+		p = l.end + 1;
+	}
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a file's name says about secrets: the table of rules, with its patterns compiled, and
+ * whether it is the name of an example, a fixture or a copy.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ga/base/path.h"
+#include "ga/names/names.h"
+#include "ga/secret/secret.h"
+#include "internal.h"
+
+#define SECRET(id, tier, check, patterns, reason) \
+	{ id, GA_TIER_##tier, GA_CHECK_##check, patterns, reason },
+
+static const struct ga_secret_rule rules[] = {
+#include "rules.def"
+};
+
+#undef SECRET
+
+_Static_assert(GA_NELEMS(rules) < GA_SECRET_RULES_MAX, "a name has room for all rules");
+
+const struct ga_secret_rule *ga_secret_rules(size_t *ret_n)
+{
+	*ret_n = GA_NELEMS(rules);
+	return rules;
+}
+
+unsigned ga_tier_number(enum ga_tier t)
+{
+	return t == GA_TIER_NONE ? 0 : 4 - (unsigned)t;
+}
+
+enum { CONFIGURED, ALLOWED, EXAMPLE, FIXTURE, MORE };
+
+static const char example_patterns[] =
+	".env.{example,sample,template,dist,defaults,schema}, .env.*.{example,sample,template}, "
+	"*.example, *.sample, *.template, *.tmpl, *.tpl, *.dist, *.example.*, *.sample.*, "
+	"*.template.*, example.*, sample.*, *.erb, *.j2, *.md, *.rst, *.adoc, *-example.*, "
+	"*-sample.*, *_example.*, *_sample.*, .env-{example,sample,template}";
+static const char fixture_patterns[] =
+	"test/**, tests/**, testdata/**, fixtures/**, __fixtures__/**, __tests__/**, examples/**, "
+	"example/**, docs/**, doc/**, spec/**, debug.keystore";
+
+struct ga_secret_names {
+	struct ga_matcher *matcher;
+	/* their addresses stand for the rules and for what is more in hits */
+	char marks[GA_NELEMS(rules) + MORE];
+	char *add, *allow;
+	struct ga_buf folded, stem;
+	struct ga_hits hits;
+};
+
+/* Patterns of a setting in the form of a rule's; a directory covers what is in it. */
+static char *join(const struct ga_strv *patterns)
+{
+	struct ga_buf b = GA_BUF_INIT;
+
+	for (size_t i = 0; patterns && i < patterns->n; i++) {
+		const char *p = patterns->v[i];
+
+		ga_buf_addf(&b, "%s%s%s", b.len ? ", " : "", p,
+			    p[strlen(p) - 1] == '/' ? "**" : "");
+	}
+	return b.len ? ga_buf_steal(&b) : NULL;
+}
+
+struct ga_secret_names *ga_secret_names_new(const struct ga_strv *add, const struct ga_strv *allow)
+{
+	struct ga_secret_names *n = ga_calloc(1, sizeof(*n));
+	const char *more = n->marks + GA_NELEMS(rules);
+
+	n->folded = n->stem = (struct ga_buf)GA_BUF_INIT;
+	n->hits = (struct ga_hits)GA_HITS_INIT;
+	n->add = join(add);
+	n->allow = join(allow);
+	n->matcher = ga_matcher_new();
+	for (size_t i = 0; i < GA_NELEMS(rules); i++)
+		ga_matcher_add(n->matcher, rules[i].patterns, &n->marks[i]);
+	ga_matcher_add(n->matcher, n->add, &more[CONFIGURED]);
+	ga_matcher_add(n->matcher, n->allow, &more[ALLOWED]);
+	ga_matcher_add(n->matcher, example_patterns, &more[EXAMPLE]);
+	ga_matcher_add(n->matcher, fixture_patterns, &more[FIXTURE]);
+	return n;
+}
+
+void ga_secret_names_free(struct ga_secret_names *n)
+{
+	if (!n)
+		return;
+	ga_matcher_free(n->matcher);
+	ga_hits_release(&n->hits);
+	ga_buf_release(&n->folded);
+	ga_buf_release(&n->stem);
+	free(n->add);
+	free(n->allow);
+	free(n);
+}
+
+void ga_cleanup_secret_names(struct ga_secret_names **n)
+{
+	ga_secret_names_free(*n);
+}
+
+static void add_print(uint64_t *h, const char *s)
+{
+	for (; s && *s; s++)
+		*h = (*h ^ (unsigned char)*s) * 1099511628211u;
+	*h = (*h ^ 0xff) * 1099511628211u;
+}
+
+uint64_t ga_secret_rules_print(const struct ga_strv *add, const struct ga_strv *allow)
+{
+	cleanup_free char *a = join(add), *b = join(allow);
+	uint64_t h = 14695981039346656037u;
+
+	for (size_t i = 0; i < GA_NELEMS(rules); i++) {
+		add_print(&h, rules[i].id);
+		add_print(&h, rules[i].patterns);
+		h += (uint64_t)rules[i].tier * 64 + rules[i].check;
+	}
+	for (unsigned i = 0; i < SECRET_TOKENS; i++)
+		add_print(&h, secret_token_name(i));
+	add_print(&h, example_patterns);
+	add_print(&h, fixture_patterns);
+	add_print(&h, PACKAGE_VERSION " links to directories");
+	add_print(&h, a);
+	add_print(&h, b);
+	return h;
+}
+
+/* ---- one path ---------------------------------------------------------------- */
+
+static bool needs_content(const struct ga_secret_rule *r)
+{
+	return r->check != GA_CHECK_NAME;
+}
+
+static void add_rule(struct ga_secret_name *ret, const struct ga_secret_rule *r)
+{
+	for (size_t i = 0; i < ret->n; i++)
+		if (ret->rules[i] == r)
+			return;
+	ret->rules[ret->n++] = r;
+	ret->content |= needs_content(r);
+}
+
+/* The most specific pattern first; among equals, the rule that comes first in the table. */
+static int by_rank(const void *a, const void *b)
+{
+	const struct ga_hit *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	return (const char *)x->of < (const char *)y->of ? -1 : x->of != y->of;
+}
+
+/* Find the rules that cover `folded`. */
+static void find(struct ga_secret_names *n, const char *folded, struct ga_secret_name *ret)
+{
+	const char *more = n->marks + GA_NELEMS(rules);
+
+	ga_matcher_find(n->matcher, folded, false, &n->hits);
+	if (n->hits.n > 1)
+		qsort(n->hits.v, n->hits.n, sizeof(*n->hits.v), by_rank);
+	for (size_t i = 0; i < n->hits.n; i++) {
+		const char *r = n->hits.v[i].of;
+
+		if (r < more)
+			add_rule(ret, &rules[r - n->marks]);
+		else if (r == &more[CONFIGURED])
+			add_rule(ret, &rules[0]);
+		else if (r == &more[EXAMPLE])
+			ret->example = true;
+		else if (r == &more[FIXTURE])
+			ret->fixture = true;
+		else
+			ret->allowed = true;
+	}
+}
+
+/* If it is a name that editors or people give a copy of a file, the length of the original's name;
+ * 0: it is not. */
+static size_t stem_of(const char *name, size_t n)
+{
+	static const char ends[] = "bak old orig save swp swo swn copy backup tmp 1 2";
+	const char *dot = strrchr(name, '.');
+
+	if (n > 4 && !strcmp(name + n - 4, ".~1~"))
+		return n - 4;
+	if (n > 1 && name[n - 1] == '~')
+		return n - 1;
+	if (dot > name && ga_has_word(ends, dot + 1))
+		return (size_t)(dot - name);
+	/* in the history of an editor: name_20240131235959 */
+	if (n > 15 && name[n - 15] == '_' && strspn(name + n - 14, "0123456789") == 14)
+		return n - 15;
+	return 0;
+}
+
+/* Is it in a directory where editors keep earlier versions? */
+static bool is_history(const char *folded)
+{
+	static const char *const dirs[] = { ".history/", ".idea/shelf/", ".vscode-history/" };
+
+	return GA_FINDS_ANY(strstr, folded, dirs);
+}
+
+/* The path that `folded` is a copy of, judging by its name; NULL: it is no copy. */
+static const char *original(struct ga_secret_names *n, const char *folded)
+{
+	const char *base = ga_path_base(folded);
+	size_t dir = (size_t)(base - folded), len = strlen(base), stem = stem_of(base, len);
+	const char *name = base;
+	bool history = is_history(folded);
+
+	if (!strncmp(base, ".#", 2))
+		name = base + 2;
+	else if (stem && base[0] == '.' && len > 4 && !strncmp(base + len - 4, ".sw", 3))
+		name = base + 1; /* vim: .NAME.swp */
+	if (name != base && !stem)
+		stem = len;
+	if (!stem && !history)
+		return NULL;
+	ga_buf_clear(&n->stem);
+	ga_buf_add(&n->stem, folded, dir);
+	ga_buf_add(&n->stem, name, (stem ? stem : len) - (size_t)(name - base));
+	return n->stem.ptr;
+}
+
+bool ga_secret_named(struct ga_secret_names *n, const char *path, struct ga_secret_name *ret)
+{
+	ga_buf_clear(&n->folded);
+	ga_name_fold(&n->folded, path);
+	return ga_secret_named_folded(n, n->folded.ptr, ret);
+}
+
+bool ga_secret_named_link(struct ga_secret_names *n, const char *path)
+{
+	const char *more = n->marks + GA_NELEMS(rules);
+	struct ga_secret_name name;
+
+	if (ga_secret_named(n, path, &name))
+		return true;
+	ga_matcher_find(n->matcher, n->folded.ptr, true, &n->hits);
+	for (size_t i = 0; i < n->hits.n; i++)
+		if ((const char *)n->hits.v[i].of <= &more[CONFIGURED])
+			return true;
+	return false;
+}
+
+bool ga_secret_named_folded(struct ga_secret_names *n, const char *folded,
+			    struct ga_secret_name *ret)
+{
+	const char *of;
+
+	*ret = (struct ga_secret_name){ .n = 0 };
+	find(n, folded, ret);
+	of = original(n, folded);
+	if (of) {
+		struct ga_secret_name as = { .n = 0 };
+
+		find(n, of, &as);
+		for (size_t i = 0; i < as.n; i++)
+			add_rule(ret, as.rules[i]);
+		ret->example |= as.example;
+		ret->allowed |= as.allowed;
+		ret->copy = as.n > 0;
+	}
+	if (ret->allowed)
+		ret->n = 0;
+	return ret->n > 0;
+}
+
+bool ga_secret_any(struct ga_secret_names *n, const char *path, struct ga_secret_name *ret)
+{
+	(void)ga_secret_named(n, path, ret);
+	if (ret->allowed)
+		return false;
+	/* what this rule finds does not make the content matter to others */
+	ret->rules[ret->n++] = &rules[GA_NELEMS(rules) - 1];
+	ret->text = true;
+	return true;
+}
