@@ -161,17 +161,25 @@ static int rewrite_tips(struct capture *c, struct outcome *o, struct ga_strv *pa
 	return 0;
 }
 
-/* What the agent did to it is the difference between what it was shown and what it left. */
+/* What the agent did to it is the difference between what it was shown and what it left; and so is
+ * what cannot be published beside it, a file where it has a directory. */
 static int find_left_out(struct capture *c, struct outcome *o, const struct ga_strv *paths,
 			 struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
+	struct ga_oid published;
 
-	if (ga_tree_diff(c->e->repo, &c->base.tree, &o->tree, &all, err))
+	if (ga_tree_diff(c->e->repo, &c->base.tree, &o->tree, &all, err) ||
+	    ga_commit_tree(c->e->repo, &o->history, &published, err))
 		return -1;
-	for (size_t i = 0; i < all.n; i++)
-		if (ga_wip_has(paths, all.v[i].path))
+	for (size_t i = 0; i < all.n; i++) {
+		struct ga_entry e;
+
+		if (ga_tree_entry(c->e->repo, &published, all.v[i].path, &e, err))
+			return -1;
+		if (!ga_entry_equal(&e, &all.v[i].new) || ga_wip_has(paths, all.v[i].path))
 			ga_strv_push(&o->left_out, all.v[i].path);
+	}
 	leave_links(c, &o->left_out);
 	return 0;
 }
