@@ -45,6 +45,7 @@ static bool has_line(const struct ga_buf *b, const char *line)
 /* Sessions that start at the same time append, each by one write. */
 static int note(const struct ga_env *e, const struct ga_spec *s, struct ga_error *err)
 {
+	const char *home = s->home_dir.upper ? s->home_dir.upper : s->home_dir.source;
 	cleanup_free char *path = note_path(e);
 	cleanup_strv struct ga_strv places = GA_STRV_INIT;
 	cleanup_buf struct ga_buf known = GA_BUF_INIT, more = GA_BUF_INIT;
@@ -57,8 +58,7 @@ static int note(const struct ga_env *e, const struct ga_spec *s, struct ga_error
 	if (fd < 0 || ga_read_file_at(AT_FDCWD, path, NOTE_MAX, &known, err))
 		return fd < 0 ? ga_fail_path(err, errno, "open", path) : -1;
 	for (size_t i = 0; i < places.n; i++) {
-		cleanup_free char *line = ga_strf("%s" BETWEEN "%s", s->home_dir.upper ? s->home_dir.upper :
-						  s->home_dir.source, places.v[i]);
+		cleanup_free char *line = ga_strf("%s" BETWEEN "%s", home, places.v[i]);
 
 		if (!has_line(&known, line))
 			ga_buf_add0(&more, line);

@@ -206,7 +206,8 @@ static void add_mounts(const struct ga_spec *s, struct ga_buf *b)
 	for (size_t i = 0; i < n; i++)
 		/* those below home are part of the plan for home */
 		if (!ga_path_inside(v[i], s->home))
-			at_same_place(b, ga_strv_has(&s->host.rw, v[i]) ? "bind-rw" : "bind-ro", v[i]);
+			at_same_place(b, ga_strv_has(&s->host.rw, v[i]) ? "bind-rw" : "bind-ro",
+				      v[i]);
 }
 
 /* What may hold credentials in environments outside of home. */

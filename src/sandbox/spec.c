@@ -86,7 +86,8 @@ static bool normal(const char *path)
  * through the overlays. */
 static int check_private(const struct ga_spec *s, struct ga_error *err)
 {
-	cleanup_free char *stage = sandbox_real(s->stage_dir), *home = sandbox_real(s->home_dir.source);
+	cleanup_free char *stage = sandbox_real(s->stage_dir);
+	cleanup_free char *home = sandbox_real(s->home_dir.source);
 	cleanup_free char *upper = s->upper ? sandbox_real(s->upper) : NULL;
 	cleanup_free char *project = sandbox_real(s->project);
 	cleanup_free char *real_home = sandbox_real(s->home);
@@ -123,7 +124,8 @@ static int check_private(const struct ga_spec *s, struct ga_error *err)
 	if (ga_path_inside(project, home))
 		return refuse(err, "the project", s->project, "lies inside the agents' home");
 	if (ga_path_inside(home, project))
-		return refuse(err, "the agents' home", s->home_dir.source, "lies inside the project");
+		return refuse(err, "the agents' home", s->home_dir.source,
+			      "lies inside the project");
 	return 0;
 }
 

@@ -77,7 +77,6 @@ const char *start_full_place(const struct ga_env *e, const char *dir)
 	       : ga_disk_below(e->agent_home, e->conf.disk_free) ? e->agent_home : NULL;
 }
 
-/* Fails if the disk is so full that the session would be ended at once. */
 int ga_start_check_room(const struct ga_env *e, struct ga_error *err)
 {
 	const char *dir = start_full_place(e, e->state_dir);

@@ -74,8 +74,8 @@ static int start_all(struct start_watch *w, struct ga_start *st, const struct ga
 		const char *const argv[] = { "/bin/sh", "-ec", list->v[i].command, NULL };
 		const struct ga_run_service v = {
 			.name = list->v[i].name, .cwd = st->session.id.project, .argv = argv,
-			.envp = (const char *const *)st->spec.env.v, .renames = w->e->conf.inside.rename,
-			.log = dir,
+			.envp = (const char *const *)st->spec.env.v,
+			.renames = w->e->conf.inside.rename, .log = dir,
 		};
 
 		if (ga_run_service(st->sandbox, &v, err))

@@ -143,6 +143,7 @@ int start_make_session(struct ga_env *e, const struct ga_start_opts *o,
 		       struct ga_start *st, struct ga_error *err)
 {
 	cleanup_error struct ga_error odd = GA_ERROR_INIT;
+	const char *home = st->spec.home_dir.source;
 	struct ga_session *s = &st->session;
 
 	start_fill_session(e, o, b, st);
@@ -150,7 +151,7 @@ int start_make_session(struct ga_env *e, const struct ga_start_opts *o,
 	    ga_view_make_layers(e, s, b, &st->notes, err) || start_check_identity(e, err))
 		return -1;
 	/* a part has no home of its own: it uses its superproject's */
-	if (st->spec.home_dir.source && ga_home_bring_git(st->spec.home_dir.source, &e->config, &odd))
+	if (home && ga_home_bring_git(home, &e->config, &odd))
 		ga_strv_pushf(&st->notes, "git's configuration for the agent: %s", odd.msg);
 	if (!o->view.live && ga_view_get_base(e, s, &st->base, err))
 		return -1;

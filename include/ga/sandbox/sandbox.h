@@ -40,8 +40,8 @@ struct ga_user_link {
 	char *to;     /* where that leads: absolute and normalised, perhaps through other links */
 };
 
-/* The host directory that is shown as home (~/aihome), and layers over it that take what is written;
- * NULL: it is written to itself. */
+/* The host directory that is shown as home (~/aihome), and layers over it that take what is
+ * written; NULL: it is written to itself. */
 struct ga_spec_home {
 	char *source, *upper, *work;
 };
