@@ -125,9 +125,10 @@ static int note_landed(const struct landing *l, const struct record *rec,
 	(void)json_object_set_new(o, "brought", ga_report_paths_json(&l->ret->brought));
 	(void)json_object_set_new(o, "not_brought", ga_json_strv(&l->ret->not_brought));
 	(void)ga_journal(s->dir, "landed", o);
-	return forget_brought(l, rec, all ? NULL : left, err) || ga_session_save(s, err)
-		       ? ga_error_wrap(err, "agent/%s has landed, but that could not be noted",
-				       s->name) : 0;
+	if (!forget_brought(l, rec, all ? NULL : left, err) && !ga_session_save(s, err))
+		return 0;
+	err->code = GA_EPART;
+	return ga_error_wrap(err, "agent/%s has landed, but that could not be noted", s->name);
 }
 
 /* Recover first; a dry run only looks. */
