@@ -104,8 +104,6 @@ void ga_left_group(const struct ga_left_list *l, struct ga_left_list *ret)
 	}
 }
 
-/* ---- file by file --------------------------------------------------------- */
-
 void ga_left_files_release(struct ga_left_files *f)
 {
 	for (size_t i = 0; i < f->n; i++)

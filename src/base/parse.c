@@ -95,8 +95,6 @@ bool ga_parse_bool(const char *s, bool *ret)
 	return false;
 }
 
-/* ---- numbers with a unit ------------------------------------------------- */
-
 struct unit {
 	const char *name;
 	uint64_t is;

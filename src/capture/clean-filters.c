@@ -11,8 +11,6 @@
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"
 
-/* ---- which it is for ------------------------------------------------------ */
-
 bool runs_inside(const struct clean *cl, const char *filter)
 {
 	if (!strcmp(filter, "lfs"))
@@ -79,8 +77,6 @@ int find_filtered(struct clean *cl, struct ga_error *err)
 	cl->asked = true;
 	return 0;
 }
-
-/* ---- what no filter ran on ---------------------------------------------- */
 
 /* Is any filter configured, for whatever files? */
 static bool host_filters(const struct capture *c)

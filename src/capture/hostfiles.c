@@ -49,8 +49,6 @@ int read_host_patterns(struct capture *c, struct ga_error *err)
 	return 0;
 }
 
-/* ---- what a merge would write over ------------------------------------- */
-
 struct look {
 	int project;
 	struct ga_oid head_tree;
@@ -205,8 +203,6 @@ static int find_overwritten(struct capture *c, const struct ga_strv *paths, stru
 	ga_buf_release(&l.missing);
 	return rc;
 }
-
-/* ---- what is new in a history -------------------------------------------------- */
 
 /* The commits visited, parents first, and each path that one of them has and `from` has not. */
 struct history {

@@ -20,8 +20,6 @@ struct left_job {
 	struct ga_left_files files;
 };
 
-/* ---- layers ----------------------------------------------------------------- */
-
 /* The layer that has `path`, and the rest of the path within it. */
 static char *layer_of(const struct ga_session *s, const char *path, const char **ret_rest)
 {
@@ -51,8 +49,6 @@ static int open_in_layer(const struct ga_session *s, const char *path, int flags
 	}
 	return ga_openat_beneath(root, rest, flags, 0);
 }
-
-/* ---- what is there ---------------------------------------------------------- */
 
 static void found(struct left_job *j, enum ga_left_kind kind, const struct stat *st)
 {
@@ -149,8 +145,6 @@ static int do_left(void *arg, struct wire *out, struct ga_error *err)
 	ga_buf_release(&j->path);
 	return 0;
 }
-
-/* ---- what is in the result all the same --------------------------------------- */
 
 static void add_tracked_tree(struct ga_repo *r, struct left_job *j, const struct ga_oid *tree)
 {

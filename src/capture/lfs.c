@@ -53,8 +53,6 @@ static void note(struct lfs *l, const char *path, const char *what)
 	ga_strv_pushf(&l->c->notes, "%s: %s", q, what);
 }
 
-/* ---- one object --------------------------------------------------------- */
-
 /* Why an object was not taken. */
 enum why { NOT_THERE, CLOSED, NOT_IT };
 
@@ -149,8 +147,6 @@ static int take_object(struct lfs *l, const char *path, const struct ga_lfs_poin
 		return 0;
 	return explain(l, &inner, err);
 }
-
-/* ---- the pointers among the agent's changes ----------------------------- */
 
 static int look_at(struct lfs *l, const struct ga_change *ch, struct ga_error *err)
 {

@@ -27,8 +27,6 @@ struct ga_own_preset {
 	struct ga_preset preset; /* of these */
 };
 
-/* ---- words -------------------------------------------------------------------- */
-
 /* Split "NAME MEMBER: VALUE": returns VALUE, the number of the member and the length of the name.
  * NULL if the word is not of this form. */
 static const char *split(const char *word, size_t *ret_name, enum member *ret)
@@ -93,8 +91,6 @@ bool ga_preset_word_ok(const char *word)
 
 	return ga_service_name_ok(name) && (value ? value_ok(m, value) : !word[n]);
 }
-
-/* ---- presets ------------------------------------------------------------------- */
 
 void ga_presets_release(struct ga_presets *p)
 {

@@ -145,8 +145,8 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	{ KEY("setup", TEXTS, TRUST, beside.setup, NULL), COMMANDS,
 	  .help = "commands that run inside before the agent, one after the other",
 	  .grants = "run, in the sandbox and before the agent: %s" },
-	{ KEY("services", TEXTS, TRUST, beside.services, NULL), .check = ga_service_ok, .repeats = true,
-	  .named = true,
+	{ KEY("services", TEXTS, TRUST, beside.services, NULL), .check = ga_service_ok,
+	  .repeats = true, .named = true,
 	  .takes = "shell commands, or names with a shell command each, or with 'command' and "
 		   "'ready'",
 	  .help = "commands that run inside beside the agent, until it has ended",

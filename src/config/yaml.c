@@ -27,8 +27,6 @@ void ga_yaml_release(struct ga_yaml *y)
 	*y = (struct ga_yaml)GA_YAML_INIT;
 }
 
-/* ---- places --------------------------------------------------------------- */
-
 static unsigned line_of(const yaml_mark_t *m)
 {
 	return (unsigned)m->line + 1;
@@ -77,8 +75,6 @@ static int next(struct loader *l, yaml_event_t *ev)
 	memset(ev, 0, sizeof(*ev));
 	return fail_parser(l);
 }
-
-/* ---- nodes ---------------------------------------------------------------- */
 
 static const yaml_char_t *anchor_of(const yaml_event_t *ev)
 {
@@ -218,8 +214,6 @@ static int take_node(struct loader *l, const yaml_event_t *ev, unsigned depth, s
 	ret->kind = ev->type == YAML_SEQUENCE_START_EVENT ? GA_YAML_LIST : GA_YAML_MAP;
 	return ret->kind == GA_YAML_LIST ? take_list(l, depth, ret) : take_map(l, depth, ret);
 }
-
-/* ---- the document --------------------------------------------------------- */
 
 static int check_directives(struct loader *l, const yaml_event_t *ev)
 {

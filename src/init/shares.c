@@ -68,8 +68,6 @@ enum rename_verdict remove_look(int listener, const struct seccomp_notif *n, uns
 	return !waits ? RENAME_GONE : *ret_mount < 0 ? RENAME_CONTINUE : RENAME_MOUNT;
 }
 
-/* ---- asking */
-
 bool shares_full(const struct shares *s)
 {
 	for (size_t i = 0; i < MAX_SHARES; i++)
@@ -112,8 +110,6 @@ void shares_ask(struct shares *s, int listener, uint64_t id, int mount, bool ren
 	c->mode = st.st_mode & 07777;
 	say(s, c, GA_SHARED_IS);
 }
-
-/* ---- removing */
 
 static bool is_empty(int dir)
 {

@@ -13,8 +13,6 @@ static int fail_none(const char *what, struct ga_error *err)
 	return ga_hint(err, "'git status' shows what git has in progress");
 }
 
-/* ---- continue -------------------------------------------------------------------- */
-
 /* `git merge --continue` is git commit; comments of git's about conflicts go, as in an editor. */
 static int commit(const struct landing *l, const struct record *rec, struct ga_error *err)
 {
@@ -72,8 +70,6 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 	return land_locked(&l, continue_landing, err);
 }
 
-/* ---- abort ----------------------------------------------------------------------- */
-
 /* As git does it. What was killed while git gave it up is something that git refuses to give up
  * again: then path by path. */
 static int give_up(const struct landing *l, struct record *rec, struct ga_error *err)
@@ -121,8 +117,6 @@ int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
 
 	return land_locked(&l, abort_landing, err);
 }
-
-/* ---- what others ask ------------------------------------------------------------- */
 
 int ga_land_last(struct ga_repo *r, char **ret_session, struct ga_error *err)
 {

@@ -135,8 +135,6 @@ int decide_cut(struct decision *d, struct ga_error *err)
 	return 0;
 }
 
-/* ---- what is left of them ----------------------------------------------- */
-
 static int add_version(struct decision *d, const char *path, const struct ga_oid *old,
 		       const struct ga_oid *new, struct ga_changes *ret, struct ga_error *err)
 {

@@ -24,8 +24,6 @@ int land_save_report(const struct landing *l, struct ga_error *err)
 	return ga_refs_update(l->repo, &u, "agent: land", err);
 }
 
-/* ---- what the rules say ----------------------------------------------------------------- */
-
 static int classify_steps(const struct landing *l, const struct proposal *p,
 			  const struct ga_host_facts *facts, struct ga_flags *ret,
 			  struct ga_error *err)
@@ -79,8 +77,6 @@ static int classify(const struct landing *l, const struct proposal *p, struct ga
 		return -1;
 	return classify_uncommitted(l, &facts, ret, err);
 }
-
-/* ---- what is undecided ------------------------------------------------------------------ */
 
 /* Is the entry that the flag is about in what lands? 1 yes. */
 static int lands(const struct landing *l, const struct proposal *p,

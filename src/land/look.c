@@ -59,8 +59,6 @@ static int commit_has(struct look *l, const struct ga_oid *commit, bool back, st
 	return rc;
 }
 
-/* ---- what came since --------------------------------------------------------------- */
-
 /* The commits that `at` reaches and the tip does not, and that touch its paths, newest first. */
 static int list_since(struct look *l, const struct ga_oid *at, struct ga_oid **ret, size_t *ret_n,
 		      struct ga_error *err)
@@ -125,8 +123,6 @@ static int look_since(struct look *l, const struct ga_oid *at, enum ga_landed_ho
 	return rc < 0 ? -1 : 0;
 }
 
-/* ---- one destination ------------------------------------------------------------------ */
-
 int look_at(struct look *l, const struct ga_oid *at, enum ga_landed_how *ret, bool *ret_back,
 	    struct ga_error *err)
 {
@@ -159,8 +155,6 @@ int look_at(struct look *l, const struct ga_oid *at, enum ga_landed_how *ret, bo
 		*ret = GA_LANDED_NOT;
 	return rc < 0 ? -1 : 0;
 }
-
-/* ---- what it had before ------------------------------------------------------------------- */
 
 /* The commit that a place was at when the session began, by the dates of its commits. 1: none is
  * that old. */

@@ -61,8 +61,6 @@ int land_run(const struct landing *l, const char *const *args, enum land_io io, 
 	return 0;
 }
 
-/* ---- the commit, in memory -------------------------------------------------------------- */
-
 int land_make_commit(const struct landing *l, const struct proposal *p, struct record *rec,
 		     struct ga_error *err)
 {
@@ -81,8 +79,6 @@ int land_make_commit(const struct landing *l, const struct proposal *p, struct r
 			      p->how == GA_LAND_MERGE ? 2 : 1, NULL, message.ptr,
 			      &rec->commit, err);
 }
-
-/* ---- the result ----------------------------------------------------------------------- */
 
 /* The parents tell, of a merge and of a squash that git makes. */
 static bool is_made(const struct record *rec, const struct ga_commit *c)
@@ -170,8 +166,6 @@ static int conclude(const struct landing *l, const struct proposal *p, struct re
 	l->ret->uncommitted = !status && l->opts->no_commit;
 	return l->ret->uncommitted ? 0 : fail_left(l, p, why, err);
 }
-
-/* ---- git ------------------------------------------------------------------------------------ */
 
 static int fast_forward(const struct landing *l, const struct proposal *p, struct record *rec,
 			enum land_io io, struct ga_error *err)

@@ -43,8 +43,6 @@ int land_refuse(const struct ga_strv *paths, const char *what, const char *remed
 	return ga_hint(err, "%s, then %s", remedy, then);
 }
 
-/* ---- what git says ------------------------------------------------------------------------ */
-
 /* Of the paths that git lists, those that git would touch: of these changes (NULL: any), or left as
  * a conflict. */
 static int list(const struct landing *l, const char *const *args, const struct ga_changes *changes,
@@ -209,8 +207,6 @@ int land_preflight(const struct landing *l, const struct land_step *s, struct ga
 	       check_marked(l, s, err) || check_untracked(l, s, err) ||
 	       (look.marked && check_git(l, s, err)) ? -1 : 0;
 }
-
-/* ---- settings ----------------------------------------------------------------------------- */
 
 /* branch.NAME.mergeOptions of HEAD's branch, or NULL. */
 static const char *merge_options(const struct ga_gitconfig *c, const char *branch)

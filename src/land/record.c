@@ -52,8 +52,6 @@ static const char *name_of(const struct record *r)
 	return r->phase < RECORD_DONE ? NOW : LAST;
 }
 
-/* ---- reading ------------------------------------------------------------------------- */
-
 /* The index of a name, or -1. */
 static int get_name(const json_t *o, const char *key, const char *const *names, size_t n)
 {
@@ -158,8 +156,6 @@ int record_read(const struct ga_repo *r, struct record *ret, struct ga_error *er
 	return record_read_in(ga_repo_info(r)->gitdir, ret, err);
 }
 
-/* ---- writing ------------------------------------------------------------------------- */
-
 static json_t *look_json(const struct ga_work_look *l)
 {
 	return json_pack("[I, s]", (json_int_t)l->mode, GA_HEX(&l->oid));
@@ -228,8 +224,6 @@ int record_remove(const struct ga_repo *r, const struct record *rec, struct ga_e
 {
 	return unlink_record(r, name_of(rec), err);
 }
-
-/* ---- files ------------------------------------------------------------------------------ */
 
 struct ga_repo *record_store(const struct ga_repo *r, struct record *rec, struct ga_error *err)
 {

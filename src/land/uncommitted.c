@@ -30,8 +30,6 @@ static void plan_release(struct plan *p)
 	ga_cleanup_closep(&p->root);
 }
 
-/* ---- what becomes of a path ------------------------------------------------------ */
-
 static int read_entry(const struct plan *p, const char *path, const struct ga_entry *e,
 		      struct ga_work_file *ret, struct ga_error *err)
 {

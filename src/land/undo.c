@@ -93,8 +93,6 @@ static int check(const struct landing *l, const struct record *rec, struct ga_er
 	       land_preflight(l, &step, err) ? -1 : 0;
 }
 
-/* ---- undoing it ------------------------------------------------------------------------------ */
-
 static int run(const struct landing *l, const char *const *args, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;

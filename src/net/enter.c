@@ -60,8 +60,6 @@ int net_space_open(struct net_space *s, pid_t pid, struct ga_error *err)
 					   "cannot open the sandbox's network") : 0;
 }
 
-/* ---- in the child */
-
 struct told {
 	char what[64]; /* empty: success */
 	int errnum;
@@ -173,8 +171,6 @@ child(const struct net_space *s, const struct ga_net_plan *setup, const struct n
 	t.errnum = errno;
 	_exit(rc && tell(to, &t, NULL, 0));
 }
-
-/* ---- outside */
 
 static int failed(int errnum, const char *what, struct ga_error *err)
 {

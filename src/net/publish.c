@@ -14,8 +14,6 @@
 
 #define BACKLOG 128
 
-/* ---- words */
-
 /* The host's port, which may be "auto". */
 static bool parse_host_port(const char *s, size_t n, uint16_t *ret)
 {
@@ -123,8 +121,6 @@ bool ga_net_socket_ok(const char *word)
 
 	return ga_net_socket_parse(word, "/", &s);
 }
-
-/* ---- ports */
 
 static int fail_published(const struct ga_net_publish *p, int errnum, struct ga_error *err)
 {

@@ -20,8 +20,6 @@
 #define BACKLOG 128
 #define LINKS_MAX 40 /* the kernel's own limit (path_resolution(7)) */
 
-/* ---- the way to it */
-
 struct way {
 	int fd;         /* `at`, opened with O_PATH */
 	char *at;       /* path of where the walk is, without symlinks */
@@ -151,8 +149,6 @@ int net_check_unix(const char *path, const struct ga_strv *written, struct ga_er
 	return ga_hint(err, "agents can write where it is, or on the way there, and put a link to "
 			    "another in its place");
 }
-
-/* ---- sockets */
 
 int net_listen_unix(const char *path, int dir, size_t i, struct ga_error *err)
 {

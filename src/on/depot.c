@@ -48,8 +48,6 @@ void depot_at(struct depot *d, const char *dir, const char *name, const char *di
 	d->tree = ga_strf("%s/trees/%s/%s", dir, name, directory);
 }
 
-/* ---- programs -------------------------------------------------------------------------------- */
-
 static void add_keys(json_t *keys, struct ga_strv *ret)
 {
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -189,8 +187,6 @@ int depot_make(struct depot *d, struct ga_error *err)
 	(void)ga_rmtree_at(AT_FDCWD, aside, &second);
 	return rc;
 }
-
-/* ---- its working tree ------------------------------------------------------------------------ */
 
 /* Run git there, without hooks. */
 #define in_tree(d, err, ...) \

@@ -20,8 +20,6 @@
 /* first of a mark: what is typed and shown has none, so that nothing of that waits for more */
 #define MARK '\x1e'
 
-/* ---- marks ----------------------------------------------------------------------------------- */
-
 int on_end_make(struct on_end *e, json_t *request, struct ga_error *err)
 {
 	unsigned char random[ON_END_DIGITS / 2];
@@ -72,8 +70,6 @@ void on_end_print(const json_t *request, int status)
 	line = ga_strf("%c%s%03d", MARK, mark, status & 255);
 	(void)ga_write_full(STDOUT_FILENO, line, strlen(line));
 }
-
-/* ---- connected ------------------------------------------------------------------------------- */
 
 /* Read until behind the line GA_ON_READY, byte by byte, so that nothing of what follows is taken.
  * Returns 1 if it ended before, 2 if nothing came in time. */

@@ -48,8 +48,6 @@ static void no_read(struct result *r, const char *path)
 	attempt(r, n <= 0, n < 0 ? errno : 0, "%s can be read", path);
 }
 
-/* ---- walking */
-
 typedef void visit_fn(struct result *r, const char *path, const struct stat *st);
 
 static void walk(struct result *r, const char *path, unsigned depth, visit_fn *fn)
@@ -73,8 +71,6 @@ static void walk(struct result *r, const char *path, unsigned depth, visit_fn *f
 	if (d)
 		(void)closedir(d);
 }
-
-/* ---- masks */
 
 /* Files that outside are for root alone: uid 0 of a session must not be their owner. */
 static void visit_private(struct result *r, const char *path, const struct stat *st)
@@ -118,8 +114,6 @@ void probe_masks(const struct facts *f, struct result *r)
 		no_write(r, "/etc/passwd");
 	}
 }
-
-/* ---- /proc */
 
 static void visit_sysctl(struct result *r, const char *path, const struct stat *st)
 {
@@ -187,8 +181,6 @@ void probe_proc(const struct facts *f, struct result *r)
 		"core dumps can be made");
 }
 
-/* ---- /dev and /sys */
-
 void probe_devices(const struct facts *f, struct result *r)
 {
 	static const char *const known[] = { ".",      "..",	 "null",   "zero",   "full",
@@ -218,8 +210,6 @@ void probe_devices(const struct facts *f, struct result *r)
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		attempt_call(r, open(others[i], O_PATH | O_CLOEXEC), others[i]);
 }
-
-/* ---- mounts */
 
 void probe_setuid(const struct facts *f, struct result *r)
 {
@@ -269,8 +259,6 @@ void probe_helpers(const struct facts *f, struct result *r)
 	for (const char *const *p = f->programs; *p; p++)
 		no_write(r, *p);
 }
-
-/* ---- credentials that lie beside toolchains */
 
 void probe_credentials(const struct facts *f, struct result *r)
 {

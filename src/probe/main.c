@@ -48,8 +48,6 @@ static const struct {
 };
 #define N_PROBES (sizeof(probes) / sizeof(probes[0]))
 
-/* ---- what the host will look for afterwards ---------------------------------- */
-
 /* Being able to create it does not tell whether it reaches the host: that is checked there. */
 static void leave_traces(const struct facts *f)
 {
@@ -64,8 +62,6 @@ static void leave_traces(const struct facts *f)
 			(void)close(fd);
 	}
 }
-
-/* ---- --------------------------------------------------------------------------- */
 
 static const char *errno_name(int e, char buf[16])
 {

@@ -19,8 +19,6 @@
 #define LANDLOCK_VERSION_QUERY 1u
 #define LANDLOCK_SCOPES 6 /* the first ABI with scopes */
 
-/* ---- rights */
-
 static long raise_caps(const void *arg)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -58,8 +56,6 @@ void probe_caps(const struct facts *f, struct result *r)
 	attempt_call(r, prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_SYS_CHROOT, 0, 0),
 		     "an ambient capability can be raised");
 }
-
-/* ---- what is inherited */
 
 static bool has_bytes(const char *buf, size_t n, const char *what)
 {
@@ -130,8 +126,6 @@ void probe_keyring(const struct facts *f, struct result *r)
 	attempt(r, e == EPERM || e >= KILLED || e == ENOSYS, e, "keyctl reaches the kernel");
 	attempt(r, n <= 0, e, "/proc/keys lists keys");
 }
-
-/* ---- sockets */
 
 static void try_socket(struct result *r, const char *path)
 {

@@ -9,8 +9,6 @@
 #include "ga/base/path.h"
 #include "gather.h"
 
-/* ---- makefiles ------------------------------------------------------------------- */
-
 /* Variables and substitutions as the shell writes them, and lines that go on joined. */
 static char *shell_dollars(const char *text)
 {
@@ -63,8 +61,6 @@ static void make_text(const char *text, struct ga_buf *out)
 		}
 	}
 }
-
-/* ---- configuration of hook managers and task runners -------------------------------- */
 
 /* The key of a line in YAML or TOML, and where its value begins; false: it has none. */
 static bool key_of(const char *line, char key[64], const char **ret_value)
@@ -133,8 +129,6 @@ static void commands_text(const char *text, const char *keys, const char *hook, 
 	ga_buf_addch(out, '\n');
 }
 
-/* ---- manifests ------------------------------------------------------------------------ */
-
 bool ga_has_scripts(const char *name)
 {
 	return ga_has_word("package.json composer.json", ga_path_base(name));
@@ -168,8 +162,6 @@ static void script_text(const char *manifest, const char *name, struct ga_buf *o
 		strings(json_object_get(json_object_get(o, "husky"), "hooks"), out);
 	json_decref(o);
 }
-
-/* ---- all of them ------------------------------------------------------------------------ */
 
 enum format { SHELL, CODE, MAKE, MANAGER, STAGED, MANIFEST, UNKNOWN };
 

@@ -149,8 +149,6 @@ int ga_gather_text(struct ga_gather *g, const struct ga_source *s, const char *t
 	return ga_gather_words(g, s, &w);
 }
 
-/* ---- following ----------------------------------------------------------------------------- */
-
 static int follow(struct ga_gather *g, const struct ga_queued *q)
 {
 	bool outside = q->path[0] == '/';

@@ -28,8 +28,6 @@ static struct ga_source source(const char *what, const char *name)
 				   .absolute = true };
 }
 
-/* ---- links ---------------------------------------------------------------------- */
-
 struct home {
 	struct ga_gather *g;
 	size_t entries;
@@ -86,8 +84,6 @@ static void gather_links(struct ga_gather *g)
 		ga_gather_cut(g, &s, "your home directory has more than is looked at");
 }
 
-/* ---- start-up files ---------------------------------------------------------------- */
-
 /* A file of the home: what it sources and runs by a path into the project. */
 static int gather_startup(struct ga_gather *g, const char *name)
 {
@@ -136,8 +132,6 @@ static int gather_startups(struct ga_gather *g)
 	}
 	return r;
 }
-
-/* ---- PATH ------------------------------------------------------------------------ */
 
 static void gather_search_path(struct ga_gather *g)
 {

@@ -118,8 +118,6 @@ void ga_flag_lines(const struct ga_report *r, struct ga_flag_lines *ret)
 	ga_strmap_release(&k.by_key);
 }
 
-/* ---- one flag -------------------------------------------------------------------------------- */
-
 static const char *const sgr[] = {
     [RC_NONE] = "",          [RC_BOLD] = "\033[1m",    [RC_RED] = "\033[1;31m",
     [RC_GREEN] = "\033[32m", [RC_YELLOW] = "\033[33m", [RC_CYAN] = "\033[36m",

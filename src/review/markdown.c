@@ -110,8 +110,6 @@ static void put_more(struct ga_buf *out, size_t n, const char *what)
 		ga_buf_addf(out, "\n%zu more %s.\n", n, what);
 }
 
-/* ---- sections ----------------------------------------------------------------- */
-
 static void put_head(struct ga_buf *out, const struct ga_session *s, const struct ga_report *r,
 		     const struct ga_diff_stat *stat, size_t commits)
 {

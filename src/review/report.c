@@ -265,8 +265,6 @@ size_t ga_report_open(const struct ga_report *r)
 	return n;
 }
 
-/* ---- on the ref --------------------------------------------------------- */
-
 void ga_report_tell(const struct ga_report *r, struct ga_session *s)
 {
 	s->result.tip = r->tip;

@@ -113,8 +113,6 @@ void ga_look_link_gone(struct ga_look *k)
 		ga_look_fire(k, "symlink-replaces", ga_strdup("a directory takes its place"));
 }
 
-/* ---- directories that look like repositories ----------------------------- */
-
 static uint32_t mode_below(struct ga_look *k, const char *dir, const char *name)
 {
 	cleanup_free char *path = ga_path_join(dir, name);

@@ -43,8 +43,6 @@ static void end(struct attach *a, enum ga_live_end how)
 	a->over = true;
 }
 
-/* ---- what comes */
-
 static void add(struct attach *a, const char *p, size_t n)
 {
 	char *to = a->buf + a->n;
@@ -167,8 +165,6 @@ static void show(struct attach *a)
 	if (!a->n)
 		a->at = 0;
 }
-
-/* ---- what goes */
 
 static void send_typed(struct attach *a)
 {

@@ -82,8 +82,6 @@ static int refresh_device(int dir, const char *stage_dir, const struct ga_strv *
 	return ga_fail_path(err, errnum, "refresh", mounts->v[i]);
 }
 
-/* ---- in a child */
-
 static int enter_stage(const struct within *w, struct ga_error *err)
 {
 	int dir;
@@ -225,8 +223,6 @@ static void __attribute__((noreturn)) child(const struct within *w, int out)
 		(void)ga_write_full(out, err.msg, strlen(err.msg));
 	_exit(rc != 0);
 }
-
-/* ---- */
 
 static int run_child(const struct within *w, struct ga_error *err)
 {

@@ -3,7 +3,6 @@
  * One file of the working tree: judged by its name and content, compared with what is committed.
  */
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "finder.h"

@@ -16,8 +16,6 @@
 
 #define WAYS_MS 3000   /* for the links in the working tree, and again for those of the commit */
 
-/* ---- tracked files with changes ------------------------------------------------------- */
-
 /* A changed tracked file. A secret that the committed version has too was counted there. */
 static int changed_file(struct finder *f, const char *path, struct ga_error *err)
 {
@@ -105,8 +103,6 @@ static int find_work(struct finder *f, const struct ga_scan *scan, struct ga_err
 			finder_walk(f, scan->ignored_dirs.v[i]);
 	return f->o->live ? find_apart(f, &scan->apart, err) : 0;
 }
-
-/* ---- what links lead to ----------------------------------------------------------------- */
 
 static void add_places(struct ga_strmap *m, const struct ga_strv *paths, enum ga_exposed_as as)
 {

@@ -19,8 +19,6 @@
 #define TEXT_MAX 4096
 #define LOOK_COST 4096 /* bytes charged for each file on top of its size */
 
-/* ---- where they lead -------------------------------------------------------------- */
-
 struct way {
 	struct finder *f;
 	bool tree;     /* the commit's version of a path comes before the working tree's */
@@ -139,8 +137,6 @@ char *finder_way(struct finder *f, const char *link, bool tree)
 	free(w.at);
 	return NULL;
 }
-
-/* ---- what they lead to -------------------------------------------------------------- */
 
 /* Is `path`, or a directory above it, in the map? */
 static bool find_place(const struct ga_strmap *m, const char *path, enum ga_exposed_as *ret)

@@ -131,8 +131,6 @@ uint64_t ga_secret_rules_print(const struct ga_strv *add, const struct ga_strv *
 	return h;
 }
 
-/* ---- one path ---------------------------------------------------------------- */
-
 static bool needs_content(const struct ga_secret_rule *r)
 {
 	return r->check != GA_CHECK_NAME;

@@ -152,8 +152,6 @@ int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *er
 	return 0;
 }
 
-/* ---- history ---------------------------------------------------------------------- */
-
 struct history {
 	struct finder f;
 	struct ga_strv seen; /* "ID PATH" of what was looked at ... */
@@ -266,8 +264,6 @@ int ga_exposure_history(const struct ga_exposure_opts *o, struct ga_exposure *re
 	finder_release(&h.f);
 	return rc ? ga_error_wrap(err, "cannot look through the history") : 0;
 }
-
-/* ---- configuration ------------------------------------------------------------------ */
 
 void ga_exposure_config(const struct ga_gitconfig *c, struct ga_exposure *ret)
 {

@@ -106,8 +106,6 @@ int ga_work_commit(const struct ga_repo *r, const struct ga_gitconfig *c, const 
 		       ? 0 : ga_fail(err, GA_EFATAL, "git commit-tree printed no object id");
 }
 
-/* ---- conversion ---- */
-
 static bool converts(const char *attribute, const char *value, bool crlf)
 {
 	bool unset = !strcmp(value, "unset"), none = !strcmp(value, "unspecified");

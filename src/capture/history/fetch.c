@@ -26,8 +26,6 @@ struct fetching {
 	size_t named;               /* refs that were given up */
 };
 
-/* ---- some of it ----------------------------------------------------------- */
-
 static int measure(struct fetching *f, struct ga_error *err)
 {
 	struct capture *c = f->c;
@@ -148,8 +146,6 @@ static int fetch(struct fetching *f, struct ga_oid **from, size_t n, char **ret_
 	return 0;
 }
 
-/* ---- what is refused ------------------------------------------------------- */
-
 static void give_up(struct fetching *f, struct ga_oid **tips, size_t n, const char *reason)
 {
 	cleanup_buf struct ga_buf q = GA_BUF_INIT;
@@ -186,8 +182,6 @@ static void note_given_up(struct fetching *f)
 	/* the note itself counts for one */
 	f->c->unkept_more += more - 1;
 }
-
-/* ---- all of it -------------------------------------------------------------- */
 
 static int fetch_part(struct fetching *f, struct ga_oid **tips, size_t n, struct ga_error *err);
 

@@ -12,8 +12,6 @@
 
 enum { CLAIMED_LEN = 40, CLAIMED_MAX = 20 };
 
-/* ---- headers ------------------------------------------------------------------- */
-
 /* The length of one header in `extra`, with its continuation lines. */
 static size_t header_len(const char *p)
 {
@@ -81,8 +79,6 @@ static enum encoding encoding_of(const struct ga_commit *c)
 			return ENC_BYTES;
 	return ENC_OTHER;
 }
-
-/* ---- text -------------------------------------------------------------------------- */
 
 static bool is_control(uint32_t c, const char *next, bool text)
 {

@@ -4,7 +4,6 @@
  */
 #include "rewrite-internal.h"
 
-
 #include "ga/base/path.h"
 #include "ga/repo/objects.h"
 

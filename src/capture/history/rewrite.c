@@ -15,8 +15,6 @@ void ga_rewrite_release(struct ga_rewrite *r)
 	*r = (struct ga_rewrite)GA_REWRITE_INIT;
 }
 
-/* ---- the range ------------------------------------------------------------------------ */
-
 static void range_release(struct range *g)
 {
 	for (size_t i = 0; i < g->n; i++) {
@@ -96,8 +94,6 @@ static int range_load(struct range *g, const struct ga_oid *tips, size_t n_tips,
 	return ga_pack_begin(g->r, &g->pack, err);
 }
 
-/* ---- writing ---------------------------------------------------------------------------- */
-
 /* Move the pack in, so that what was written can be read. */
 static int finish_pack(struct range *g, struct ga_strv *keeps, struct ga_error *err)
 {
@@ -116,8 +112,6 @@ static void map_tips(const struct range *g, struct ga_oid *tips, size_t n)
 	for (size_t i = 0; i < n; i++)
 		tips[i] = range_mapped(g, &tips[i]);
 }
-
-/* ---- uncommitted work ----------------------------------------------------------------------- */
 
 int ga_rewrite_wip(struct ga_repo *r, const struct ga_wip_opts *o, struct ga_oid *tips,
 		   size_t n_tips, struct ga_strv *paths, bool *ret_exact, struct ga_strv *keeps,
@@ -138,8 +132,6 @@ int ga_rewrite_wip(struct ga_repo *r, const struct ga_wip_opts *o, struct ga_oid
 	map_tips(&g, tips, n_tips);
 	return finish_pack(&g, keeps, err);
 }
-
-/* ---- the held commit ------------------------------------------------------------------------ */
 
 static char *held_message(const struct range *g, const struct ga_rewrite *ret)
 {
@@ -205,8 +197,6 @@ int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rew
 		return -1;
 	return finish_pack(&g, &ret->keeps, err);
 }
-
-/* ---- texts ---------------------------------------------------------------------------------- */
 
 int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *known, size_t n_known,
 		     struct ga_oid *tips, size_t n_tips, size_t *ret_cleaned,

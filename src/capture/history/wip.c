@@ -63,8 +63,6 @@ bool is_stand(const struct capture *c, const struct ga_oid *oid)
 	return ga_oid_equal(oid, &c->base.agent);
 }
 
-/* ---- what the agent did to it -------------------------------------------------------- */
-
 /* All that may become a ref, but not the agent's HEAD if that is in the history of `o`. */
 static size_t find_tips(struct capture *c, struct outcome *o, struct ga_oid **ret)
 {

@@ -41,8 +41,6 @@ static void print(const struct cli_listing *l)
 		cli_note("hint: 'git agent gc' moves what has landed to the trash");
 }
 
-/* ---- --watch ------------------------------------------------------------------------------ */
-
 /* Files change by being replaced, in the directory of sessions, in that of each, and in git's. */
 static int watch_all(const struct cli *c, int fd, struct ga_error *err)
 {

@@ -18,8 +18,6 @@ void cli_verdict_release(struct cli_verdict *v)
 	ga_remarks_release(&v->remarks);
 }
 
-/* ---- parts of a file ----------------------------------------------------- */
-
 static int fail_list(const char *list, size_t n, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(list);
@@ -99,8 +97,6 @@ int cli_decide_hunks(struct cli *c, const struct ga_review_items *items, const c
 				      undo, h.n_edits);
 	return 0;
 }
-
-/* ---- carrying it out ----------------------------------------------------- */
 
 static int fail_feedback(const char *file, bool decided, struct ga_error *err)
 {

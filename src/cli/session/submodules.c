@@ -11,8 +11,6 @@
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
 
-/* ---- work --------------------------------------------------------------------- */
-
 static int find_work(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
 	cleanup_free char *ref = NULL;
@@ -42,8 +40,6 @@ int cli_part_work(const struct ga_env *e, const struct ga_session *s, char **ret
 	*ret_dir = NULL;
 	return ga_start_each_part(e, s, false, find_work, ret_dir, err);
 }
-
-/* ---- landings of it -------------------------------------------------------------- */
 
 /* A hint with each command of git's that it names made to run in `dir`. Caller frees. */
 static char *run_there(const char *hint, const char *dir)
@@ -80,8 +76,6 @@ int cli_check_over(const struct ga_env *e, struct ga_session *s, struct ga_error
 	return ga_land_check_over(e->repo, s, err) ||
 	       ga_start_each_part(e, s, false, check_over, NULL, err) ? -1 : 0;
 }
-
-/* ---- before landing -------------------------------------------------------------- */
 
 /* The superproject of the submodules at hand, and its session. */
 struct around {
@@ -176,8 +170,6 @@ int cli_check_parts(const struct ga_env *e, const struct ga_session *s, struct g
 
 	return ga_start_each_part(e, s, false, check, &a, err);
 }
-
-/* ---- after landing ---------------------------------------------------------------- */
 
 /* Tell the user to merge the submodule's branch there: landing the superproject moves its pointer
  * to the submodule, but not the submodule's own branch and working tree. */

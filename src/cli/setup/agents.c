@@ -16,8 +16,6 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG_QUIET(quiet),
 };
 
-/* ---- list --------------------------------------------------------------------------------- */
-
 static const char *const where_words[] = { [GA_AGENTS_NOWHERE] = "none",
 					   [GA_AGENTS_HOME] = "home", [GA_AGENTS_HOST] = "host",
 					   [GA_AGENTS_OWN] = "own" };
@@ -78,8 +76,6 @@ static int list(struct cli *c, const struct options *o, struct ga_error *err)
 	}
 	return all ? cli_print_json(all, err) : 0;
 }
-
-/* ---- install, update, remove --------------------------------------------------------------- */
 
 static int find_preset(const struct cli *c, const char *name, const struct ga_preset **ret,
 		       struct ga_error *err)

@@ -53,8 +53,6 @@ static void tell(const struct gc *g, const char *kind, const char *name, const c
 		     strcmp(action, "trash") ? "removed" : "moved to the trash", why);
 }
 
-/* ---- sessions that have landed ------------------------------------------------------- */
-
 /* Why a session that has landed stays all the same; `*ret` stays NULL if it need not. Caller frees.
  */
 static int why_stays(struct gc *g, struct ga_session *s, char **ret, struct ga_error *err)
@@ -160,8 +158,6 @@ static int sessions(struct gc *g, int *ret_status, struct ga_error *err)
 	}
 	return 0;
 }
-
-/* ---- the rest --------------------------------------------------------------------------- */
 
 static void tell_all(const struct gc *g, const char *kind, const struct ga_strv *names,
 		     const struct ga_strv *whys)

@@ -90,8 +90,6 @@ static int find(struct cli *c, const struct options *o, struct ga_exposure *ret,
 	return 0;
 }
 
-/* ---- which of them --------------------------------------------------------- */
-
 static bool is_known(const void *where, const char *path)
 {
 	const struct ga_exposure *x = where;
@@ -111,8 +109,6 @@ static bool is_asked_for(const struct ga_exposed *e, const struct ga_strv *paths
 		in = ga_path_inside(e->path, paths->v[i]);
 	return in && (o->all || e->secret.tier > GA_TIER_NOTE);
 }
-
-/* ---- output ------------------------------------------------------------------ */
 
 static json_t *exposed_json(const struct ga_exposed *e)
 {

@@ -29,8 +29,6 @@ static void note_signal(int sig)
 	caught = sig;
 }
 
-/* ---- which --------------------------------------------------------------- */
-
 /* The last value of pager.WHAT if it names a program, else NULL; `*off`: it turns paging off. */
 static const char *own_pager(const struct ga_gitconfig *c, const char *what, bool *off)
 {
@@ -76,8 +74,6 @@ static char *find_pager(const struct cli *c, const char *what)
 	return ga_buf_steal(&out);
 }
 
-/* ---- colours ------------------------------------------------------------- */
-
 static bool want_colour(struct cli *c, const char *what)
 {
 	const struct ga_gitconfig *conf = &c->env.config;
@@ -111,8 +107,6 @@ int cli_palette(struct cli *c, const char *what, struct ga_palette *p,
 	*ret = p;
 	return 0;
 }
-
-/* ---- running it ---------------------------------------------------------- */
 
 static int write_on(void *to, const char *text, size_t n, struct ga_error *err)
 {

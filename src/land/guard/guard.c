@@ -16,8 +16,6 @@
 
 #define COMMITS_MAX 2000000 /* of one session: more than limits.capture.commits can be set to */
 
-/* ---- what is undecided ------------------------------------------------------------ */
-
 struct undecided {
 	struct ga_strv lines;   /* entries, as `git ls-tree -r` prints them */
 	struct ga_strv decided; /* those that somebody accepted, in whichever session */
@@ -159,8 +157,6 @@ static int gather(struct ga_repo *r, const char *state_dir, struct undecided *u,
 	return 0;
 }
 
-/* ---- files --------------------------------------------------------------------------- */
-
 /* Write a file, unless it has that content already. */
 static int put(int dir, const char *name, const struct ga_buf *b, mode_t mode,
 	       struct ga_error *err)
@@ -204,8 +200,6 @@ static int remove_files(const char *path, struct ga_error *err)
 
 	return at < 0 ? 0 : ga_rmtree_at(at, ga_path_base(path), err);
 }
-
-/* ---- all of it ----------------------------------------------------------------------- */
 
 static int lock(struct ga_repo *r, int *ret, struct ga_error *err)
 {

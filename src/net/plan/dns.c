@@ -48,8 +48,6 @@ static void put(struct ga_net_dns_reply *r, const void *p, size_t n)
 	r->n += n;
 }
 
-/* ---- reading ---- */
-
 static void add_label(const unsigned char *p, size_t n, char **to)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -162,8 +160,6 @@ static enum rcode read_query(struct query *q, char *name)
 	return q->class == CLASS_IN ? NOERROR : REFUSED;
 }
 
-/* ---- what is known ---- */
-
 static bool is_or_below(const char *name, const char *suffix)
 {
 	return !strcmp(name, suffix) || net_name_below(name, suffix);
@@ -190,8 +186,6 @@ static enum ga_net_dns judge_unknown(const struct ga_net_plan *p, const char *na
 			return GA_NET_DNS_BY_PROXY;
 	return GA_NET_DNS_REFUSED;
 }
-
-/* ---- writing ---- */
 
 static void put_header(const struct query *q, enum rcode code, unsigned answers,
 		       struct ga_net_dns_reply *r)

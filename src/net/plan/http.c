@@ -43,8 +43,6 @@ static void too_long(struct ga_net_ask *a)
 	refuse(a, "431 Request Header Fields Too Large", "the header is too long");
 }
 
-/* ---- the header as text ---- */
-
 /* Find where the header ends; 0 if it is not complete. What was searched is not searched again:
  * `step` records how far. Returns false if there is a byte that is invalid in a header. */
 static bool find_end(struct ga_net_ask *a, size_t *ret)
@@ -133,8 +131,6 @@ static bool is_own_field(const struct piece *name)
 	return false;
 }
 
-/* ---- the target ---- */
-
 /* Parse host:port; the port is required if `port`, the default, is 0. No user is allowed. */
 static bool read_authority(const char *s, size_t n, uint16_t port, struct ga_net_ask *a)
 {
@@ -166,8 +162,6 @@ static bool read_url(const struct piece *url, struct ga_net_ask *a, struct piece
 	*ret = (struct piece){ url->p + host, url->n - host };
 	return read_authority(url->p + skip, host - skip, 80, a);
 }
-
-/* ---- the request ---- */
 
 /* Rewrite the request into the form for the target's server. False if a line of it is no field. */
 static bool rewrite(struct ga_net_ask *a, const struct piece *method, const struct piece *path,

@@ -95,8 +95,6 @@ const char *ga_system_attributes(void)
 	return set && ga_parse_bool(set, &off) && off ? NULL : "/etc/gitattributes";
 }
 
-/* ---- identity ---------------------------------------------------------------- */
-
 /* Would git use this name or address unchanged? It strips punctuation from both ends and drops
  * angle brackets and newlines. */
 static bool is_plain(const char *s)

@@ -14,8 +14,6 @@
 
 #define CHUNK ((size_t)1 << 17)
 
-/* ---- pointers ----------------------------------------------------------- */
-
 /* git-lfs looks for its name, or one that it had before, before it parses; and no pointer is
  * without an oid. */
 bool ga_lfs_is_pointer(const char *text, size_t n)
@@ -98,8 +96,6 @@ bool ga_lfs_parse(const char *text, size_t n, struct ga_lfs_pointer *ret)
 	*ret = p;
 	return true;
 }
-
-/* ---- the store ---------------------------------------------------------- */
 
 char *ga_lfs_store(const struct ga_repo *r, const struct ga_gitconfig *c)
 {

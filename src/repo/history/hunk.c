@@ -13,8 +13,6 @@ void ga_hunks_release(struct ga_hunks *h)
 	*h = (struct ga_hunks)GA_HUNKS_INIT;
 }
 
-/* ---- reading ------------------------------------------------------------ */
-
 struct reading {
 	struct ga_hunks *h;
 	size_t old, new; /* the next line of each version, counted from 0 */
@@ -92,8 +90,6 @@ int ga_hunks_read(struct ga_repo *r, const struct ga_entry *old, const struct ga
 	rc = ga_diff_print(r, old, new, false, take_line, &x, err);
 	return rc < 0 ? -1 : rc || !ret->n_edits;
 }
-
-/* ---- writing ------------------------------------------------------------ */
 
 static size_t count_lines(const char *p, size_t n, char kind)
 {

@@ -15,8 +15,6 @@
 #define PARENTS_MAX 64
 #define COMMIT_MAX ((size_t)4 << 20)
 
-/* ---- trees -------------------------------------------------------------------- */
-
 /* Compared as text: a mode such as "0100644" is the same number, but makes another tree. */
 static bool mode_ok(const char *p)
 {
@@ -77,8 +75,6 @@ char *ga_import_judge_tree(const char *p, size_t n)
 	}
 	return rc < 0 ? ga_strdup("a tree is malformed") : NULL;
 }
-
-/* ---- commits -------------------------------------------------------------------- */
 
 static bool has_control(const char *p, size_t n)
 {

@@ -112,8 +112,6 @@ int ga_repo_leave_private(struct ga_repo *r, struct ga_error *err)
 	return read_also(r, objects, err);
 }
 
-/* ---- full copies ------------------------------------------------------------------------ */
-
 static int adopt_object(struct ga_repo *r, const struct ga_oid *oid, git_object_t type,
 			struct ga_error *err)
 {

@@ -25,8 +25,6 @@ struct ga_batch {
 	struct ga_strv keeps;
 };
 
-/* ---- the backend for libgit2 -------------------------------------------------- */
-
 static const struct ga_packed *find(const git_odb_backend *b, const git_oid *id)
 {
 	const struct ga_batch *t = (const struct ga_batch *)b;
@@ -79,8 +77,6 @@ static void backend_free(git_odb_backend *b)
 {
 	(void)b;
 }
-
-/* ---- from begin to commit --------------------------------------------------------- */
 
 static void drop_all(struct ga_batch *b)
 {
@@ -182,8 +178,6 @@ void ga_batch_add(struct ga_repo *r, git_object_t type, const struct ga_oid *oid
 	b->bytes += n;
 }
 
-/* ---- to the disk -------------------------------------------------------------------- */
-
 int ga_write_pack(const struct ga_repo *r, const struct ga_packed *v, size_t n,
 		  struct ga_strv *keeps, struct ga_error *err)
 {
@@ -226,8 +220,6 @@ int ga_batch_commit(struct ga_repo *r, struct ga_strv *keeps, struct ga_error *e
 	ga_strv_release(&b->keeps);
 	return 0;
 }
-
-/* ---- from one process to another --------------------------------------------------------- */
 
 struct record {
 	uint64_t type, n;

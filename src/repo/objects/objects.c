@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- blobs ----------------------------------------------------------------- */
-
 int ga_blob_read(struct ga_repo *r, const struct ga_oid *oid, size_t max, struct ga_buf *out,
 		 struct ga_error *err)
 {
@@ -62,8 +60,6 @@ int ga_blob_id(int fd, struct ga_oid *ret, struct ga_error *err)
 	*ret = ga_from_git_oid(&id);
 	return 0;
 }
-
-/* ---- commits ---------------------------------------------------------------- */
 
 void ga_commit_release(struct ga_commit *c)
 {

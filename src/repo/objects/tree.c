@@ -23,8 +23,6 @@ static struct ga_entry entry_of(const struct ga_tree_item *it)
 	return (struct ga_entry){ ga_canonical_mode(it->mode), it->oid };
 }
 
-/* ---- one path --------------------------------------------------------------- */
-
 /* The entry of `path`, or of the first `*ret_n` bytes of it that name what is no directory. */
 static int descend(struct ga_repo *r, const struct ga_oid *tree, const char *path,
 		   struct ga_entry *ret, size_t *ret_n, struct ga_error *err)
@@ -77,8 +75,6 @@ int ga_tree_file(struct ga_repo *r, const struct ga_oid *tree, const char *path,
 		*ret = (struct ga_entry){ 0 };
 	return 0;
 }
-
-/* ---- differences -------------------------------------------------------------- */
 
 struct diff {
 	struct ga_repo *r;

@@ -48,8 +48,6 @@ static void chomp(char *line)
 		line[--n] = '\0';
 }
 
-/* ---- Go ------------------------------------------------------------------------ */
-
 /* Append the words of `s` with single blanks between them. */
 static void put_words(struct ga_buf *out, char *s)
 {
@@ -130,8 +128,6 @@ void ga_deps_gosum(struct ga_deps_text *t, char *line)
 	ga_strv_push(&p->proofs, sum);
 }
 
-/* ---- pip ----------------------------------------------------------------------- */
-
 /* A line, which a backslash continues. */
 static void requirement(struct ga_deps_text *t, char *line)
 {
@@ -173,8 +169,6 @@ void ga_deps_requirements(struct ga_deps_text *t, char *line)
 	requirement(t, t->block.ptr);
 	ga_buf_clear(&t->block);
 }
-
-/* ---- bundler ---------------------------------------------------------------------- */
 
 /* "    NAME (VERSION)" of a block's packages, with what it depends on indented further. */
 static void bundler_package(struct ga_deps_text *t, size_t indent, char *line)
@@ -224,8 +218,6 @@ void ga_deps_bundler(struct ga_deps_text *t, char *line)
 		ga_strv_pushf(&t->ret->rest, "%s: %s", t->block.ptr, line + indent);
 	}
 }
-
-/* ---- code -------------------------------------------------------------------------- */
 
 static const char version_chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789.+-_";

@@ -74,8 +74,6 @@ static void compare(struct ga_look *k, const struct found *more, const struct fo
 	ga_look_fire_as(k, rule, GA_HIGH, ga_buf_steal(&b));
 }
 
-/* ---- lines with a pattern --------------------------------------------------------- */
-
 static bool has_any(const char *plain, const char *patterns)
 {
 	size_t n;
@@ -124,8 +122,6 @@ static void check_lines(struct ga_look *k, const struct ga_buf *old, const struc
 			compare(k, &was, &is, 1, "verify-off", "gone: ");
 	}
 }
-
-/* ---- checks whose failure is ignored ------------------------------------------------ */
 
 /* Note the tool that checks something in `n` bytes of a command. What a recipe, a list, a key or a
  * Dockerfile has before it is skipped. */

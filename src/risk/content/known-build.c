@@ -19,8 +19,6 @@ static void say_words(const struct ga_known *f, const char *rule, enum ga_severi
 	ga_known_say(f->k, rule, s, intro, &found);
 }
 
-/* ---- containers --------------------------------------------------------------------- */
-
 void ga_known_container(const struct ga_known *f)
 {
 	static const char *const reach[] = {
@@ -33,8 +31,6 @@ void ga_known_container(const struct ga_known *f)
 	say_words(f, ga_look_fired(f->k, "compose") ? "compose" : "dockerfile", GA_HIGH,
 		  "reaches out of the container: ", reach, GA_NELEMS(reach));
 }
-
-/* ---- make ----------------------------------------------------------------------------- */
 
 /* Rules of a makefile: each "target\nprerequisites and recipe". */
 struct makefile {
@@ -114,8 +110,6 @@ void ga_known_makefile(const struct ga_known *f)
 	ga_known_say(f->k, "make", GA_LOW, "changes what these do: ", &targets);
 	say_recipe(f);
 }
-
-/* ---- automake ------------------------------------------------------------------------- */
 
 /* The words of "NAME = words" or "NAME += words", if make would expand nothing in them; else NULL.
  */
@@ -247,8 +241,6 @@ void ga_known_automake(const struct ga_known *f)
 		ga_look_lower(f->k, "autotools make", false, "only lists of files change");
 }
 
-/* ---- CMake ------------------------------------------------------------------------------ */
-
 void ga_known_cmake(const struct ga_known *f)
 {
 	static const char *const commands[] = {
@@ -259,8 +251,6 @@ void ga_known_cmake(const struct ga_known *f)
 
 	say_words(f, "cmake", GA_LOW, "adds ", commands, GA_NELEMS(commands));
 }
-
-/* ---- scripts ------------------------------------------------------------------------------ */
 
 void ga_known_script(const struct ga_known *f)
 {

@@ -6,8 +6,6 @@
 
 #include "risk/content.h"
 
-/* ---- VS Code ------------------------------------------------------------------ */
-
 /* Settings of colours, sizes and blanks, by which nothing can be run or hidden. */
 static const char harmless_settings[] =
 	"workbench.colorCustomizations workbench.colorTheme workbench.iconTheme editor.tabSize "
@@ -136,8 +134,6 @@ void ga_known_workspace(const struct ga_known *f)
 	ga_known_say(f->k, "code-workspace", GA_LOW, "changed: ", &keys);
 }
 
-/* ---- JetBrains ------------------------------------------------------------------ */
-
 /* List the names of all components; false: the file is not in the plain form that IDEs write. */
 static bool list_components(const struct ga_buf *text, struct ga_strv *ret)
 {
@@ -191,8 +187,6 @@ void ga_known_idea(const struct ga_known *f)
 									      "jetbrains",
 			     GA_LOW, "components: ", &names);
 }
-
-/* ---- Claude Code ------------------------------------------------------------------ */
 
 void ga_known_claude(const struct ga_known *f)
 {

@@ -7,8 +7,6 @@
 
 #include "risk/content.h"
 
-/* ---- environment files -------------------------------------------------------------- */
-
 static bool loader_variable(const char *name)
 {
 	static const char exact[] =
@@ -64,8 +62,6 @@ void ga_known_dotenv(const struct ga_known *f)
 	}
 }
 
-/* ---- version selectors --------------------------------------------------------------- */
-
 void ga_known_version(const struct ga_known *f)
 {
 	static const char *const words[] = { "/", "\\", ":", "..", "system" };
@@ -77,8 +73,6 @@ void ga_known_version(const struct ga_known *f)
 	if (GA_FINDS_ANY(strstr, value, words))
 		ga_look_fire(f->k, "version-selector-odd", NULL);
 }
-
-/* ---- settings of package managers -------------------------------------------------------- */
 
 /* The name that a line of INI, TOML, YAML or .yarnrc sets, or the XML element that it opens. */
 static char *setting_of(const char *line)

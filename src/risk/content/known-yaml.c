@@ -8,8 +8,6 @@
 #include "ga/config/yaml.h"
 #include "risk/content.h"
 
-/* ---- expressions ----------------------------------------------------------------- */
-
 /* Find the next name and the member that is taken of it: "a.b", "a['b']" and "A [ 'b' ]" are the
  * same. `*ret_of` NULL: all of it is meant, or a member that is computed. Returns where to go on;
  * NULL: there is no more. */
@@ -75,8 +73,6 @@ static void add_expressions(const char *key, const char *text, struct ga_strv *r
 		p = end;
 	}
 }
-
-/* ---- a workflow -------------------------------------------------------------------- */
 
 /* The action's owner, or what else it is taken from: a path of this repository, or an image. */
 static void add_owner(const char *uses, struct ga_strv *ret)

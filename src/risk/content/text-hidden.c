@@ -98,8 +98,6 @@ static bool is_front_matter(const char *line)
 	return false;
 }
 
-/* ---- prose ----------------------------------------------------------------------- */
-
 /* Where a line of a document stands. */
 enum place { PROSE, SHELL, OTHER_CODE };
 

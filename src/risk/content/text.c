@@ -9,8 +9,6 @@
 
 enum { TOKEN_MAX = 64, RUN_LOOKED_AT = 256 };
 
-/* ---- characters ------------------------------------------------------------ */
-
 static bool is_bidi(uint32_t c)
 {
 	return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0x200e ||
@@ -104,8 +102,6 @@ void ga_text_characters(struct ga_look *k, const struct ga_buf *added)
 		ga_look_fire(k, "control-escape", ga_strf("U+%04X", (unsigned)control));
 }
 
-/* ---- lines ------------------------------------------------------------------- */
-
 static bool encoded(const char *line, size_t n)
 {
 	size_t run = 0, solid = 0, blank = 0;
@@ -162,8 +158,6 @@ void ga_text_lines(struct ga_look *k, const struct ga_buf *added)
 	}
 	ga_text_dangers(k, added);
 }
-
-/* ---- modelines ----------------------------------------------------------------- */
 
 static bool is_modeline(const char *line)
 {

@@ -84,8 +84,6 @@ int live_dial(const char *dir, pid_t *ret_pid)
 	return ga_steal_fd(&fd);
 }
 
-/* ---- packets */
-
 int live_send(int fd, const struct ga_ctl_msg *m, const void *bytes, size_t n, const int *fds,
 	      size_t n_fds)
 {

@@ -37,8 +37,6 @@ struct run_services {
 	struct service v[GA_RUN_SERVICES_MAX];
 };
 
-/* ---- the files */
-
 static void open_log(const struct run_services *all, struct service *s)
 {
 	cleanup_free char *name = ga_strf("%s.log", s->name);
@@ -59,8 +57,6 @@ static void log_output(const struct run_services *all, struct service *s, const 
 	if (s->log >= 0 && !ga_write_full(s->log, p, n))
 		s->logged += n;
 }
-
-/* ---- while it runs */
 
 /* One read. Returns false if there is nothing now, or ever. */
 static bool take(const struct run_services *all, struct service *s)
@@ -108,8 +104,6 @@ void run_services_message(const struct ga_sandbox *sb, const struct ga_ctl_msg *
 			;
 	}
 }
-
-/* ---- beginning */
 
 static int open_services(struct ga_sandbox *sb, const char *dir, struct ga_error *err)
 {
@@ -178,8 +172,6 @@ void ga_run_service_state(const struct ga_sandbox *sb, size_t i, struct ga_run_s
 	*ret = (struct ga_run_service_state){ .over = s->over, .failed = s->failed,
 					      .status = s->status, .tail = &s->tail };
 }
-
-/* ---- ending */
 
 void run_services_free(struct ga_sandbox *sb)
 {
