@@ -49,12 +49,6 @@ cmocka tests/unit/
 
 . tests/lib/lint.sh
 
-result 'every folder of src is in the table of docs/architecture.md' "$(
-	for dir in src/*/; do
-		grep -q "^| .${dir%/}. |" docs/architecture.md || echo "$dir"
-	done
-)"
-
 result 'include/ga has the folders of src' "$(
 	for dir in include/ga/*; do
 		[ -d "src/${dir##*/}" ] && [ -d "$dir" ] || echo "$dir"
