@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Includes go one way. The table in docs/architecture.md says which folder owns a header; the lists
-# below say which folders may include its headers.
+# Includes go one way: which room may include the headers of which.
 cd "${TEST_SRCDIR:?}" || exit 1
 
 allowed='
