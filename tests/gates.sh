@@ -76,7 +76,7 @@ gate_clang_tidy() {
 	set -- -std=gnu11 -O2 -D_GNU_SOURCE -DHAVE_CONFIG_H -DGA_LIBEXECDIR='""' -include "$TEST_BUILDDIR/config.h" \
 		-Iinclude -Isrc -I"$TEST_BUILDDIR/src" -I"$TEST_BUILDDIR/src/land/guard" \
 		$(pkg-config --cflags libgit2 jansson libutf8proc nettle yaml-0.1 zlib libseccomp)
-	find src -name '*.c' | xargs -P"$jobs" -I{} clang-tidy --quiet {} -- "$@"
+	find src -name '*.c' -print0 | xargs -0 -P"$jobs" -I{} clang-tidy --quiet {} -- "$@"
 }
 
 gate_analyzer() {
