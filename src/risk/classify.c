@@ -324,9 +324,9 @@ static void know_host(struct ga_look *k)
 {
 	const struct ga_host_facts *h = k->host;
 
-	if (!h || !h->matcher)
-		k->own = ga_rules_matcher();
-	k->matcher = k->own ? k->own : h->matcher;
+	k->matcher = h ? h->matcher : NULL;
+	if (!k->matcher)
+		k->matcher = k->own = ga_rules_matcher();
 	if (h)
 		know(k, &h->reach, h->index);
 }
