@@ -148,11 +148,11 @@ static int enter(char *cwd)
 	return chdir(cwd);
 }
 
-/* PWD is how the user spells the project. Make it that of the working directory, as far as it leads
- * there; else there is none. */
-static void spell(char **env)
+/* PWD is how the user spells the project. Make it that of the working directory, in `pwd`, as far as
+ * it leads there; else there is none. */
+static void spell(char **env, char pwd[2 * PATH_MAX])
 {
-	char here[PATH_MAX], pwd[2 * PATH_MAX];
+	char here[PATH_MAX];
 	struct stat want, st;
 
 	while (*env && strncmp(*env, "PWD=", 4) != 0)
@@ -162,9 +162,9 @@ static void spell(char **env)
 	for (size_t i = strlen(here) + 1; i--;) {
 		if (here[i] && here[i] != '/')
 			continue;
-		(void)snprintf(pwd, sizeof(pwd), "%s%s", *env, here + i);
+		(void)snprintf(pwd, (size_t)2 * PATH_MAX, "%s%s", *env, here + i);
 		if (!stat(pwd + 4, &st) && st.st_dev == want.st_dev && st.st_ino == want.st_ino) {
-			*env = strdup(pwd);
+			*env = pwd;
 			return;
 		}
 	}
@@ -182,6 +182,7 @@ static void announce(int report, struct announced a)
 
 void command_exec(int payload, const int io[3], int report, struct announced a)
 {
+	char pwd[2 * PATH_MAX];
 	struct request r = { 0 };
 
 	if (read_payload(payload, &r) || parse_request(&r))
@@ -193,7 +194,7 @@ void command_exec(int payload, const int io[3], int report, struct announced a)
 			command_fail(report, GA_CTL_STEP_SETUP);
 	if (enter(r.cwd))
 		command_fail(report, GA_CTL_STEP_CWD);
-	spell(r.envp);
+	spell(r.envp, pwd);
 	announce(report, a);
 	default_signals();
 	/* execvp() searches the PATH of environ, which must be the command's */

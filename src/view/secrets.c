@@ -52,8 +52,10 @@ int ga_view_find_secrets(struct ga_env *e, const struct ga_view_opts *o, bool dr
 		return 0;
 	}
 	/* uncommitted work that is not carried is not visible anyway */
-	if (!carried)
-		scan.changed = scan.untracked = (struct ga_strv)GA_STRV_INIT;
+	if (!carried) {
+		scan.changed = (struct ga_strv)GA_STRV_INIT;
+		scan.untracked = (struct ga_strv)GA_STRV_INIT;
+	}
 	if (ga_commit_tree(e->repo, &b->onto, &tree, err) ||
 	    ga_exposure_find(&eo, &b->secrets, err))
 		return -1;
