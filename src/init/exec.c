@@ -148,8 +148,8 @@ static int enter(char *cwd)
 	return chdir(cwd);
 }
 
-/* PWD is how the user spells the project. Make it that of the working directory, in `pwd`, as far as
- * it leads there; else there is none. */
+/* PWD is how the user spells the project. Make it that of the working directory, in `pwd`, as far
+ * as it leads there; else there is none. */
 static void spell(char **env, char pwd[2 * PATH_MAX])
 {
 	char here[PATH_MAX];

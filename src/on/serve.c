@@ -238,8 +238,7 @@ static void answer(const struct depot *d, const struct ga_error *err)
 	(void)ga_write_full(STDOUT_FILENO, out.ptr, out.len);
 }
 
-int ga_on_serve(const char *word, const char *home, int *ret_status,
-		struct ga_error *err)
+int ga_on_serve(const char *word, const char *home, int *ret_status, struct ga_error *err)
 {
 	static const struct {
 		const char *name;

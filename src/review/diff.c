@@ -185,8 +185,7 @@ static int put_contents(struct diff *d, const struct ga_change *c, bool flagged,
 	return 0;
 }
 
-static int put_file(struct diff *d, const struct ga_change *c, bool flagged,
-		     struct ga_error *err)
+static int put_file(struct diff *d, const struct ga_change *c, bool flagged, struct ga_error *err)
 {
 	return put_contents(d, c, flagged, err) ? -1 : ga_out_offer(d->out, err);
 }

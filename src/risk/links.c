@@ -175,8 +175,7 @@ void ga_look_repository(struct ga_look *k)
 		cleanup_free char *above = NULL;
 
 		if (++depth > DEPTH_MAX) {
-			ga_look_uninspected(k, "nested too deep to look for repositories",
-					    NULL);
+			ga_look_uninspected(k, "nested too deep to look for repositories", NULL);
 			return;
 		}
 		if (!(n == 7 && !memcmp(p, "objects", 7)) && !(n == 4 && !memcmp(p, "refs", 4)))

@@ -83,8 +83,7 @@ static void print_top(const char *text)
 		(void)printf("... %zu more lines: p shows all of them\n", rest);
 }
 
-void walk_print_diff(struct cli_walk *w, const struct ga_buf *head,
-		     const struct ga_buf *diff)
+void walk_print_diff(struct cli_walk *w, const struct ga_buf *head, const struct ga_buf *diff)
 {
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;

@@ -22,8 +22,7 @@ static int trash_part(const struct ga_part_at *at, void *payload, struct ga_erro
 }
 
 /* The session goes last: its parts are found through it. */
-int cli_trash(struct ga_env *e, struct ga_session *s, char **ret_where,
-	      struct ga_error *err)
+int cli_trash(struct ga_env *e, struct ga_session *s, char **ret_where, struct ga_error *err)
 {
 	return ga_start_each_part(e, s, true, trash_part, NULL, err) ||
 	       ga_trash_session(e->repo, e->state_dir, s, ret_where, err) ? -1 : 0;
