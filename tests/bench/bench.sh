@@ -264,7 +264,7 @@ for n in $sizes; do
 	make_repo "$n"
 	cd "$HOME/$n"
 	# warm: from here on the base tree is there
-	"$agent" start --base HEAD --name warm -- true >/dev/null 2>&1
+	"$agent" start --keep --base HEAD --name warm -- true >/dev/null 2>&1
 	"$agent" drop warm >/dev/null 2>&1
 	bare_arguments "$HOME/$n"
 	compare "$n" 'start and exit, warm' 'bwrap, the same binds' \
