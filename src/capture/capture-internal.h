@@ -61,7 +61,7 @@ struct capture {
 	unsigned left_ms;             /* ... and what is left of it */
 	int64_t until;                /* deadline of imports, as ga_now_ms() */
 	struct ga_strv keeps;         /* .keep files to be unlinked once refs exist */
-	struct ga_strv notes;         /* for people, quoted */
+	struct ga_strv notes;         /* for users, quoted */
 	struct ga_strv unkept;        /* notes about commits that may be nowhere else ... */
 	size_t unkept_more;           /* ... and how many more commits a note stands for that tells
 				       * of several */
@@ -120,7 +120,7 @@ void begin_import(struct capture *c);
 /* What is left of that, in milliseconds. */
 unsigned import_left(const struct capture *c);
 /* Import a pack stream in the time that is left: into a quarantine, under limits, checked, then
- * into the repository's own objects. Returns 1 if it is refused, with a reason for people in
+ * into the repository's own objects. Returns 1 if it is refused, with a reason for users in
  * `*ret_reason`, which the caller frees. The commits `tips` are checked with all that they reach
  * and `hide` does not. */
 int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tips,
@@ -151,7 +151,7 @@ int take_others(struct capture *c, const struct ga_refs *host, const struct ga_b
  * above. */
 int fetch_commits(struct capture *c, const struct ga_refs *host, const struct ga_buf *known,
 		  struct ga_error *err);
-/* What `tip`, a member of `c`, is called for people; the caller frees it. */
+/* What `tip`, a member of `c`, is called for users; the caller frees it. */
 char *what_is(const struct capture *c, const struct ga_oid *tip);
 /* Remove the heads that were set to zero. */
 void forget_zero_heads(struct capture *c);

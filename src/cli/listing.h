@@ -43,7 +43,7 @@ void cli_listing_look(struct cli_listing *l);
 
 /* A line for each, of at most 80 columns. */
 void cli_listing_print(const struct cli_listing *l, FILE *f);
-/* Behind it, for people: the next commands of the first few, and who changes the same paths. */
+/* Behind it, for users: the next commands of the first few, and who changes the same paths. */
 void cli_listing_print_more(const struct cli_listing *l, FILE *f);
 json_t *cli_listing_json(const struct cli_listing *l);
 

@@ -491,7 +491,7 @@ int ga_config_grants(const struct ga_config *c, const char *name, const void *te
 
 int ga_config_read_user(struct ga_config *c, struct ga_error *err)
 {
-	/* it may be a symlink, for people who keep it elsewhere */
+	/* it may be a symlink, for users who keep it elsewhere */
 	cleanup_close int fd = open(c->from.user_file,
 				    O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	cleanup_free char *q = NULL;

@@ -48,7 +48,7 @@ struct config_key {
 	const char *help;
 	bool (*check)(const char *text); /* KEY_TEXTS: is this word valid? */
 	const char *takes;               /* KEY_TEXTS: what `check` accepts, for messages */
-	const char *grants; /* KEY_TRUST: what it lets an agent do, for people, with "%s" for the
+	const char *grants; /* KEY_TRUST: what it lets an agent do, for users, with "%s" for the
 			     * value (or the word of a list) */
 	bool (*worse)(const char *text); /* KEY_TRUST: does this value grant more ... */
 	const char *more;                /* ... then this is added to `grants` */
@@ -87,7 +87,7 @@ bool config_is_list(const struct config_key *k);
 bool config_is_looser(const struct config_key *k, uint64_t n, uint64_t than);
 const struct ga_strv *config_list(const struct ga_config *c, const struct config_key *k);
 void config_store(struct ga_config *c, const struct config_key *k, union config_value v);
-/* What storing `text` would grant an agent, for people. The caller frees it. */
+/* What storing `text` would grant an agent, for users. The caller frees it. */
 char *config_grant_text(const struct ga_config *c, const struct config_key *k, const char *text);
 
 #endif

@@ -67,7 +67,7 @@ struct net_conn {
 	struct ga_net_ask ask; /* for NET_L_PROXY */
 	struct ga_buf in;     /* for NET_L_DNS_TCP, and of the host's proxy */
 	bool via;             /* it goes through that */
-	char *to;             /* the destination, for people */
+	char *to;             /* the destination, for users */
 	size_t rule;
 	char *name;           /* the name to look up, or NULL */
 	struct net_job *job;  /* the look-up that it waits for; NULL: until there is room for one,
@@ -134,7 +134,7 @@ int net_watch(struct ga_relay *r, struct net_source *s, uint32_t events);
 /* Call this before closing `fd`. Closing alone does not end the watch while a child that was just
  * forked holds a copy, and later events would belong to a source that is gone. */
 void net_unwatch(const struct ga_relay *r, int fd);
-/* A destination for people: with the name that the address stands for. */
+/* A destination for users: with the name that the address stands for. */
 char *net_to_text(const struct ga_relay *r, const struct ga_net_addr *a, uint16_t port);
 
 /* Answer a query, and record a name that is refused. */

@@ -10,9 +10,9 @@
 
 /* point.c: hint at starting a new session on the branch. Returns -1. */
 int resume_anew_hint(const struct ga_session *s, struct ga_error *err);
-/* Where a session goes on. */
+/* Where a session continues. */
 struct resume_point {
-	struct ga_oid branch_base; /* its branch; without one, the commit that it would stand on */
+	struct ga_oid branch_base; /* its branch, or the commit that this would be based on */
 	struct ga_oid agent_base; /* the commit that its private HEAD is put on */
 	struct ga_oid base_report; /* the report there is; zero: none */
 	struct ga_oid view;    /* tree that its layers are to show ... */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How flags are listed: for people so that many are read like few, and none is hidden among many.
+ * How flags are listed: for users so that many are read like few, and none is hidden among many.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was decided for a session, for people.
+ * What was decided for a session, for users.
  */
 
 #include "ga/base/path.h"

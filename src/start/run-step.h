@@ -29,7 +29,7 @@ struct start_stepped {
 };
 int64_t start_step_deadline(uint64_t seconds); /* 0: none */
 int start_step(const struct start_step *s, struct start_stepped *ret, struct ga_error *err);
-/* Why it did not end by itself, for people; NULL: it did. Caller frees. */
+/* Why it did not end by itself, for users; NULL: it did. Caller frees. */
 char *start_step_cut(const struct start_step *s, const struct start_stepped *how,
 		     const char *limit, uint64_t seconds);
 /* ": " and the last line of some output, safe to show; "" if there is none. Caller frees. */

@@ -88,7 +88,7 @@ void start_fill_session(struct ga_env *e, const struct ga_start_opts *o,
 	}
 }
 
-/* The objects an agent stands on must outlive a `git branch -D` and `git gc` on
+/* The objects that an agent needs must outlive a `git branch -D` and `git gc` on
  * the host while it runs. */
 static int pin(struct ga_repo *r, const char *name, const struct ga_refs *refs,
 	       struct ga_error *err)

@@ -39,7 +39,7 @@ struct start_watch {
 	int64_t measured;     /* when the last measurement of the layers began */
 	int64_t next_measure; /* when the next is due */
 	pid_t measure;        /* the process that measures, or 0 */
-	char *why;            /* the reason that it is to end for, for people; or NULL */
+	char *why;            /* the reason that it is to end for, for users; or NULL */
 	const char *event;    /* what the journal calls that reason */
 };
 void start_watch_begin(struct start_watch *w);

@@ -61,7 +61,7 @@ int ga_view_check_project(const struct ga_env *e, struct ga_error *err)
 
 /* Has the user taken in all of the commit? It is reachable from HEAD, or from a branch, remote
  * branch or tag that is not a session's; or at least not from any ref that can have an agent's work
- * (a session's `base` counts as one, whatever it stands on). */
+ * (a session's `base` counts as one, whatever it is based on). */
 static int is_trusted(struct ga_repo *r, const struct ga_oid *commit, const struct ga_oid *head,
 		      struct ga_error *err)
 {

@@ -54,6 +54,10 @@ result 'a source is below 650 lines' "$(
 	wc -l $(find src include -name "*.[ch]") | awk '$1 > 650 && $2 != "total" { print $2 ": " $1 }'
 )"
 
+result 'words that were retired stay so' "$(
+	grep -n -E 'for people|sessions? stands? on' $(find src include -name "*.[ch]")
+)"
+
 result 'where the refs of sessions are is said in one place' "$(
 	grep -n -E '"[^"]*refs/(heads/)?agent/' $(find src include -name "*.[ch]") |
 		grep -v -e '^include/ga/session/session.h:.*#define' -e '/\* "refs'

@@ -34,7 +34,7 @@ enum ga_ignore_verdict { GA_IGNORE_UNDECIDED, GA_IGNORE_NO, GA_IGNORE_YES };
  * ignored. */
 enum ga_ignore_verdict ga_ignore_check(const struct ga_ignore *ig, const char *path, bool is_dir);
 
-/* The pattern that decides, quoted, for people: "'!x/' of 'dir/.gitignore'", or of the user's own
+/* The pattern that decides, quoted, for users: "'!x/' of 'dir/.gitignore'", or of the user's own
  * excludes; NULL if none does. The caller frees it. */
 char *ga_ignore_reason(const struct ga_ignore *ig, const char *path, bool is_dir);
 

@@ -47,7 +47,7 @@ void ga_quote_add(struct ga_buf *out, const char *s, size_t n);
  * hidden; a backslash is not doubled. */
 void ga_quote_add_text(struct ga_buf *out, const char *s, size_t n);
 
-/* A path or name for people, where no quotes stand around it (lists, columns, notes): bare, or in
+/* A path or name for users, where no quotes stand around it (lists, columns, notes): bare, or in
  * double quotes, with '"' escaped too, if it is empty or contains a space, a quote or anything that
  * ga_quote_add() changes. The caller frees it. */
 char *ga_quote(const char *s);

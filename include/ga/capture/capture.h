@@ -21,7 +21,7 @@ struct ga_link {
 	struct ga_oid tip;      /* tip of its branch agent/<name>; zero: it has none */
 	bool told;              /* its own report has something to say */
 	bool gone;              /* there is no repository at `dir` to ask about commits */
-	const char *lost;       /* for people, why nothing of it was captured; or NULL */
+	const char *lost;       /* for users, why nothing of it was captured; or NULL */
 };
 struct ga_links {
 	struct ga_link *v;

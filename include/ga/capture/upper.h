@@ -56,10 +56,10 @@ struct ga_upper_result {
 	struct ga_strv newly_ignored; /* ignored by the rules of the result but not by those of the
 				       * base ... */
 	struct ga_strv newly_ignored_by; /* ... and, parallel to it, the pattern and file that do
-					  * it, for people, quoted */
+					  * it, for users, quoted */
 	struct ga_strv set_id, linked; /* changed files with a set-id bit, and with further hard
 					* links */
-	struct ga_strv notes;         /* oddities that were met, for people, quoted */
+	struct ga_strv notes;         /* oddities that were met, for users, quoted */
 	uint64_t met;                 /* limits that kept something out: a bit 1 << enum ga_limit
 				       * for each */
 	pid_t reader;                 /* the child, which has answered but may still be running; 0:

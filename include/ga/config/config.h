@@ -140,7 +140,7 @@ int ga_config_read(struct ga_config *c, enum ga_origin origin, const char *name,
 struct ga_grant {
 	size_t key;            /* number in the table of keys */
 	char *value;           /* the value, as it stands in the file */
-	char *words;           /* what it would let an agent do, for people; one line, escaped */
+	char *words;           /* what it would let an agent do, for users; one line, escaped */
 	unsigned line, column;
 };
 struct ga_grants {

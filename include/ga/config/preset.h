@@ -58,7 +58,7 @@ struct ga_preset {
 	const char *const *conversations, *const *conversation_env;
 	const char *login_key;    /* `logins` are JSON of which only this member is the login; NULL:
 				   * whole files */
-	const char *login;        /* how to log in, for people; NULL: no login is needed */
+	const char *login;        /* how to log in, for users; NULL: no login is needed */
 	const char *notes;        /* the file below home that it reads before every task, or NULL */
 	/* HOST:PORT that it needs to work, NULL-terminated, as in `network.allow`: exact names, or
 	 * "*.NAME" for all below one */

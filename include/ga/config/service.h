@@ -41,7 +41,7 @@ void ga_services_release(struct ga_services *s);
  * service has is dropped. */
 void ga_services_parse(const struct ga_strv *words, struct ga_services *ret);
 
-/* A command on one line, for people and for a trailer: what must not be shown is escaped, and more
+/* A command on one line, for users and for a trailer: what must not be shown is escaped, and more
  * than `most` bytes are cut. The caller frees it. */
 char *ga_command_text(const char *command, size_t most);
 

@@ -114,7 +114,7 @@ struct ga_home_piece {
 struct ga_home_import {
 	struct ga_home_piece *v; /* what to write */
 	size_t n, cap;
-	struct ga_strv brought;  /* the same, and what was left out and why, as lines for people, */
+	struct ga_strv brought;  /* the same, and what was left out and why, as lines for users, */
 	struct ga_strv left;     /* safe to print */
 	bool same;               /* something of it is there already */
 };

@@ -54,7 +54,7 @@ int ga_import_begin(struct ga_repo *r, const struct ga_import_limits *l, struct 
 void ga_import_show(struct ga_import *im, int64_t delay_ms);
 /* Read a pack stream from `fd` to its end. It is spooled and counted under the limits before git
  * sees a byte, then indexed (`git index-pack --strict`) into the quarantine. A thin pack is
- * refused. On refusal returns 1 and in `*ret_reason` a reason for people (one line, quoted; the
+ * refused. On refusal returns 1 and in `*ret_reason` a reason for users (one line, quoted; the
  * caller frees it); then ga_import_free() is all that is left to do. */
 int ga_import_pack(struct ga_import *im, int fd, char **ret_reason, struct ga_error *err);
 /* Check every object of the quarantine, reachable or not: sizes, modes, names (".git" in any

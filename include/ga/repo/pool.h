@@ -59,7 +59,7 @@ int ga_base_acquire(struct ga_repo *r, const char *state_dir, const struct ga_oi
 
 /* Remove base trees that no session uses and that were last used before `unused_since`, that were
  * never finished, or whose working tree is gone. `dry`: remove none. Adds their numbers to `names`
- * and the reasons, for people, to `whys`. */
+ * and the reasons, for users, to `whys`. */
 int ga_base_prune(const char *state_dir, time_t unused_since, bool dry, struct ga_strv *names,
 		  struct ga_strv *whys, struct ga_error *err);
 

@@ -45,7 +45,7 @@ struct ga_report {
 	struct ga_report_flag *flags;   /* most severe first, then by path */
 	size_t n_flags, cap_flags;
 	struct ga_left_list left;
-	struct ga_strv notes;           /* for people, already quoted */
+	struct ga_strv notes;           /* for users, already quoted */
 	struct ga_strv left_out;        /* paths of the uncommitted part: on no branch */
 	struct ga_oid shown, seen;      /* the commit of what the agent was shown and the tree of
 					 * what it left, which differ in these; zero: none */
@@ -179,7 +179,7 @@ void ga_report_check_trailers(const struct ga_strv *checks, struct ga_buf *messa
 /* A list of paths for JSON: an array of {"path"} or {"path_b64"}. New reference. */
 json_t *ga_report_paths_json(const struct ga_strv *paths);
 
-/* How flags are listed for people: those of one rule, severity and state in one directory are one
+/* How flags are listed for users: those of one rule, severity and state in one directory are one
  * line, if there are more than three; and so are all of one severity and state about what agents
  * are told. Those of places have none. */
 struct ga_flag_line {

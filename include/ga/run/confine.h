@@ -44,7 +44,7 @@ void ga_confine_release(struct ga_confine *c);
  * enforced is an error (GA_ESTART). */
 int ga_confine_plan(const struct ga_use_limits *l, const char *const *env, const char *path,
 		    struct ga_confine *ret, struct ga_error *err);
-/* Append to `ret`, for people and the state file, "LIMIT VALUE BY" for each limit that is set; BY
+/* Append to `ret`, for users and the state file, "LIMIT VALUE BY" for each limit that is set; BY
  * is "watch" for those that the supervisor watches. */
 void ga_confine_describe(const struct ga_confine *c, struct ga_strv *ret);
 

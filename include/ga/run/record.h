@@ -41,7 +41,7 @@ const struct ga_run_sink *ga_record_sink(struct ga_recorder *r);
 void ga_record_flush(struct ga_recorder *r);
 /* Name of the file in the directory; NULL if there is none yet. */
 const char *ga_record_name(const struct ga_recorder *r);
-/* Why the recording ended before the session did, for people; NULL if it did not. */
+/* Why the recording ended before the session did, for users; NULL if it did not. */
 const char *ga_record_stopped(const struct ga_recorder *r);
 /* Record what undoes the terminal state that is left switched on, write the rest and close. */
 void ga_record_end(struct ga_recorder *r);

@@ -163,7 +163,7 @@ struct ga_secret {
  * assumed. The same for binary content where text is expected. */
 void ga_secret_judge(const struct ga_secret_name *name, const char *path,
 		     const struct ga_secret_marks *marks, struct ga_secret *ret);
-/* One line, for people. The caller frees it. */
+/* One line, for users. The caller frees it. */
 char *ga_secret_reason(const struct ga_secret *s);
 
 #endif

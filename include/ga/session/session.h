@@ -85,7 +85,7 @@ struct ga_session_view {
 	struct ga_oid bring_full;
 	char *boot;              /* id of the boot during which its layers were last written;
 				  * NULL */
-	char *incomplete;        /* why its layers lack a part of its work, for people; NULL: they
+	char *incomplete;        /* why its layers lack a part of its work, for users; NULL: they
 				  * do not */
 };
 
@@ -107,7 +107,7 @@ struct ga_session_run {
 	uint64_t unlisted;       /* number of further ones that were refused */
 	struct ga_strv forbidden; /* the same for allowed names that led where none may lead */
 	struct ga_strv checks;   /* how its `finish` commands ended (ga/session/check.h) */
-	struct ga_strv remarks;  /* for people (already quoted) */
+	struct ga_strv remarks;  /* for users (already quoted) */
 	uint64_t resumed;        /* time of the last resume */
 	struct ga_strv resumed_with; /* the command it was resumed with, if not its own */
 };
@@ -118,7 +118,7 @@ struct ga_session_run {
 struct ga_session_result {
 	struct ga_oid tip;       /* tip of the branch; zero: nothing changed */
 	struct ga_oid held;      /* refs/agent/<name>/held; zero: nothing held */
-	struct ga_strv notes;    /* remarks of capture, for people (already quoted) */
+	struct ga_strv notes;    /* remarks of capture, for users (already quoted) */
 	struct ga_strv left_out; /* paths of the uncommitted part that are still to be brought */
 	struct ga_oid base_report; /* the report on what `branch_base` has; zero: none. An ancestor
 				    * of the one on refs/agent/<name>/report */

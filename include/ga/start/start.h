@@ -79,11 +79,11 @@ struct ga_start {
 	struct ga_start_net net;
 	struct ga_agents_command command;
 	bool told;              /* it is given what GA_REMARKS_FILE says */
-	char *update;           /* what to merge first (view.update), for people; NULL */
+	char *update;           /* what to merge first (view.update), for users; NULL */
 	char *cwd;              /* directory to start in: the user's current one if it exists
 				 * inside */
 	char *transcript;       /* file name of its recording, in the session's directory; NULL */
-	struct ga_strv banner;  /* what was decided, for people, one line each */
+	struct ga_strv banner;  /* what was decided, for users, one line each */
 	struct ga_strv notes;   /* those lines of it that come last */
 	size_t carried;         /* number of uncommitted paths in the base */
 	struct ga_start_commands commands;

@@ -35,7 +35,7 @@ int ga_trash_restore(struct ga_repo *r, const char *state_dir, struct ga_session
 		     int *ret_lock, struct ga_error *err);
 
 /* Delete for good what was dropped before that time, directories and refs. `dry`: delete nothing.
- * Adds the names of the directories to `names`, and when each was dropped, for people, to `whys`.
+ * Adds the names of the directories to `names`, and when each was dropped, for users, to `whys`.
  * Safe to repeat after a crash, and while something is being restored. */
 int ga_trash_sweep(struct ga_repo *r, const char *state_dir, uint64_t before, bool dry,
 		   struct ga_strv *names, struct ga_strv *whys, struct ga_error *err);

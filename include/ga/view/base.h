@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a session stands on, and what of it is kept out of its sight.
+ * What a session is based on, and what of it is kept out of its sight.
  */
 #ifndef GA_BASE_H
 #define GA_BASE_H
@@ -20,7 +20,7 @@ struct ga_view_opts {
 	const struct ga_strv *expose; /* absolute paths of secrets to show nevertheless */
 };
 
-/* What a session stands on. `onto`, `base`, `onto_ref`, `trusted`: as in ga/session/session.h. */
+/* What a session is based on. `onto`, `base`, `onto_ref`, `trusted`: as in ga/session/session.h. */
 struct ga_view_base {
 	struct ga_oid onto, base;
 	char *onto_ref;
@@ -42,7 +42,7 @@ int ga_view_check_project(const struct ga_env *e, struct ga_error *err);
 /* Commit the scanned work, which ga_view_choose_base() leaves to do, once there is a session. */
 int ga_view_take_snapshot(struct ga_env *e, const char *objects, struct ga_view_base *b,
 			  struct ga_error *err);
-/* Choose what a new session stands on. A `dry` run makes no commit. */
+/* Choose what a new session is based on. A `dry` run makes no commit. */
 int ga_view_choose_base(struct ga_env *e, const struct ga_view_opts *o, bool dry,
 			struct ga_view_base *ret, struct ga_error *err);
 
@@ -54,7 +54,7 @@ int ga_view_find_secrets(struct ga_env *e, const struct ga_view_opts *o, bool dr
 int ga_view_look_again(struct ga_env *e, const struct ga_view_opts *o, const struct ga_session *s,
 		       const struct ga_oid *tip, struct ga_view_base *b, struct ga_error *err);
 /* The base of a submodule is `commit`, the one that the superproject's base names. What is not
- * committed in it, `*ret_dirty` paths, stays outside. Returns 1 and the reason, for people, if the
+ * committed in it, `*ret_dirty` paths, stays outside. Returns 1 and the reason, for users, if the
  * submodule cannot be a part of the session. */
 int ga_view_choose_part_base(struct ga_env *e, const struct ga_view_opts *o,
 			     const struct ga_oid *commit, struct ga_view_base *ret,
@@ -62,7 +62,7 @@ int ga_view_choose_part_base(struct ga_env *e, const struct ga_view_opts *o,
 
 /* What a session that is not to run here would be based on: HEAD or o->base_rev, and a snapshot of
  * uncommitted work on top, in the object directory `objects` (the handle of `e` uses that from then
- * on); the same commit if there is none. Adds to `notes` what stays here, for people. */
+ * on); the same commit if there is none. Adds to `notes` what stays here, for users. */
 int ga_view_choose(struct ga_env *e, const struct ga_view_opts *o, const char *objects,
 		   struct ga_oid *ret_onto, struct ga_oid *ret_base, struct ga_strv *notes,
 		   struct ga_error *err);

@@ -18,10 +18,10 @@
 int ga_view_make_layers(struct ga_env *e, struct ga_session *s, const struct ga_view_base *b,
 			struct ga_strv *notes, struct ga_error *err);
 
-/* Note in a live session, before it is mounted, which directory it is about to stand on. */
+/* Note in a live session, before it is mounted, which directory it will be based on. */
 int ga_view_note_live(struct ga_session *s, struct ga_error *err);
 
-/* Acquire the base tree that a session stands on. */
+/* Acquire the base tree that a session is based on. */
 int ga_view_get_base(struct ga_env *e, const struct ga_session *s, struct ga_base *ret,
 		     struct ga_error *err);
 /* Fill the git dir's upper layer, with `visible` for its refs; a live session, which has no base

@@ -70,7 +70,7 @@ static int read_head(struct capture *c, struct inside_refs *ret, struct ga_error
 
 /* Refs that cannot be used. */
 struct bad_refs {
-	struct ga_buf names; /* the first few, for people */
+	struct ga_buf names; /* the first few, for users */
 	size_t n;
 	bool more;            /* there are more than `n`: git's messages about them were cut off */
 };

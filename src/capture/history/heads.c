@@ -38,7 +38,7 @@ void note_unkept(struct capture *c, const char *note)
 	ga_strv_push(&c->unkept, note);
 }
 
-/* Go on without the agent's history: only that is lost by a refusal. */
+/* Continue without the agent's history: only that is lost by a refusal. */
 void refuse_history(struct capture *c, const char *reason)
 {
 	cleanup_buf struct ga_buf q = GA_BUF_INIT;

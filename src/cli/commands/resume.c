@@ -21,7 +21,7 @@ static const struct cli_opt opts[] = {
 	CLI_RUN_OPTS(run),
 };
 
-/* The settings of the commit that the session stands on, as when it was started. */
+/* The settings of the commit that the session is based on, as when it was started. */
 static int settle(struct cli *c, const struct ga_session *s, const struct cli_network *o,
 		  struct ga_config *conf, struct ga_strv *net, const struct cli_filter *filter,
 		  struct ga_start_opts *so, struct ga_error *err)

@@ -65,7 +65,7 @@ static void open_early(struct cli *c, struct ga_start *st)
 				     &ignored);
 }
 
-/* The settings of this session, from the commit it is going to stand on. */
+/* The settings of this session, from the commit that it will be based on. */
 static int settle(struct cli *c, const struct options *o, const struct cli_filter *filter,
 		  struct ga_start_opts *so, struct ga_config *conf, struct ga_strv *net,
 		  struct ga_error *err)

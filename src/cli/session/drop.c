@@ -38,7 +38,7 @@ static int check_kept_away(struct cli *c, const struct ga_session *s, struct ga_
 	if (rc == 2) {
 		(void)ga_fail(err, GA_ELOSE, "session '%s' may have commits that are nowhere else: "
 			      "%s", s->name, why);
-		return ga_hint(err, "'git agent resume %s' goes on where they are, "
+		return ga_hint(err, "'git agent resume %s' continues where they are, "
 				    "'git agent drop --force %s' moves it to the trash",
 			       s->name, s->name);
 	}

@@ -32,7 +32,7 @@ struct gc {
 	json_t *list; /* with --json */
 };
 
-/* Print what was cleared away, or would be; `why` is for people, and safe to show. */
+/* Print what was cleared away, or would be; `why` is for users, and safe to show. */
 static void tell(const struct gc *g, const char *kind, const char *name, const char *action,
 		 const char *why)
 {

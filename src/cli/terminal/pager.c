@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Standard output for people: through the user's pager, chosen and started as git does it, and
+ * Standard output for users: through the user's pager, chosen and started as git does it, and
  * with their colours.
  */
 #include <errno.h>
