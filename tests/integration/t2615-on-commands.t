@@ -27,6 +27,7 @@ case ${breaks% *} in
 cuts) { "$@" <&3 & } | head -c 30 ;;
 drops) timeout 2 "$@" <&3 ;;
 leaves) "$@" <&3 >/dev/null 2>&1 & ;;
+paints) printf "git-agent-depot 1\n{\"error\": \"a\\\\u001b[2Jb\"}\n" ;;
 "") exec "$@" ;;
 esac
 exit 0'
@@ -135,9 +136,12 @@ test_that 'who waits for a session hears of its end, though its host was silent 
 	whole &&
 	test_expect_code 124 git agent wait --timeout 1 w &&
 	breaks "" list &&
-	{ git agent wait w & } &&
+	{ git agent wait w 2>../said & } &&
 	wait=$! &&
 	test_wait_for "test -s $HOME/broke" &&
+	breaks paints list &&
+	test_wait_for "grep \"asked about again: on .box.: a.*b\" ../said" &&
+	! grep -q "$(printf "\033")" ../said &&
 	breaks cuts list &&
 	test_wait_for "test -s $HOME/broke" &&
 	>"$far/aihome/go" &&

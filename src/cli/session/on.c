@@ -285,7 +285,8 @@ int cli_on_wait(struct cli *c, const char *name, int64_t deadline, int *ret_stat
 		(void)poll(NULL, 0, (int)(pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS));
 		if (ga_on_look(&o, &why) && !told) {
 			told = true;
-			cli_note("agent/%s: %s; it is asked again", o.name, why.msg);
+			(void)ga_error_wrap(&why, "agent/%s is asked about again", o.name);
+			cli_print_error(&why);
 		}
 	}
 	if (is_state(&o, "absent"))
