@@ -20,7 +20,8 @@ set -u
 # The one that takes longest, and beside it the others, those first that are soonest done
 all='sanitizers shell cppcheck clang-tidy packages analyzer clang valgrind'
 # Those that take longest under valgrind: begun first, so that none is left over at the end
-slow='rewrite import risk-known risk-host termfilter pack tree'
+slow='capture/test-rewrite repo/test-import risk/test-risk-known risk/test-risk-host run/test-termfilter
+repo/test-pack repo/test-tree'
 jobs=${TEST_JOBS:-2}
 work=$TEST_BUILDDIR/build/gates
 MAKEFLAGS= # of the make that runs this: each build here is one of its own
@@ -93,7 +94,7 @@ gate_valgrind() {
 		cc -D_GNU_SOURCE -O1 -Wall -Wextra -Werror -fPIC -shared -pthread -o "$work/pidfd.so" \
 			"$TEST_SRCDIR/tests/gates/pidfd.c" || return 1
 	# shellcheck disable=SC2086
-	{ printf 'tests/unit/test-%s\n' $slow && names UNIT_TESTS; } | awk '!seen[$0]++' |
+	{ printf 'tests/unit/%s\n' $slow && names UNIT_TESTS; } | awk '!seen[$0]++' |
 		xargs -P"$jobs" -n1 sh "$TEST_SRCDIR/tests/gates/valgrind.sh"
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Ignore rules: one byte of options, a path, NUL, the rules of the root, NUL, the rules of the path's first
- * directory. What they mean tests/unit/test-ignore.c asks git.
+ * directory. What they mean tests/unit/base/test-ignore.c asks git.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Patterns: one byte of options, pattern, NUL, text. What they mean tests/unit/test-wildmatch.c asks git.
+ * Patterns: one byte of options, pattern, NUL, text. What they mean tests/unit/base/test-wildmatch.c asks git.
  */
 #include <string.h>
 #include <strings.h>

@@ -7,7 +7,7 @@
  *                             seen in DIR/tree, ids in DIR/head and DIR/refs, and what
  *                             was done in DIR/log
  *
- * Driven by tests/integration/t4100-oracle.t.
+ * Driven by tests/integration/capture/t4100-oracle.t.
  */
 #include "oracle.h"
 

@@ -4,7 +4,7 @@
 # The case table of docs/capture.md, the tags in the code and the tests have the same cases.
 cd "${TEST_SRCDIR:?}" || exit 1
 
-real=tests/integration/t4000-cases.t hand=tests/unit/test-upper-cells.c
+real=tests/integration/capture/t4000-cases.t hand=tests/unit/capture/test-upper-cells.c
 
 . tests/lib/lint.sh
 
@@ -41,7 +41,7 @@ result 'a test is of a cell, and expects what the table says' "$(
 		echo "$table" | grep -qxF "$line" || echo "$line is not in the table"
 	done
 	# every other place that names one
-	grep -ohE 'UP-[A-Z]+/BASE-[A-Z]+' tests/unit/*.c tests/integration/*.t docs/*.md | sort -u |
+	grep -ohE 'UP-[A-Z]+/BASE-[A-Z]+' tests/unit/*/*.c tests/integration/*/*.t docs/*.md | sort -u |
 		while read -r id; do
 			echo "$table" | grep -q "^$id|" || echo "$id is not a cell"
 		done

@@ -32,6 +32,13 @@ result 'what docs/architecture.md names is there' "$(
 		done
 )"
 
+result 'tests are in the rooms of what they test' "$(
+	ls tests/unit tests/integration | grep -v '[.:]' | while read -r room; do
+		[ -z "$room" ] || [ -d "src/$room" ] || echo "$room"
+	done
+	ls -d tests/unit/*.c tests/integration/*.t 2>/dev/null
+)"
+
 # UNIT FILE KIND SYMBOL for each symbol of each object, of which a program apart has its own
 symbols=$(
 	cd "${TEST_BUILDDIR:?}" && find src -name '*.o' | while read -r object; do

@@ -39,8 +39,8 @@ probe: probe
 
 # Headers of libraries and the files that may include them.
 libraries='
-git2 src/repo/\|^tests/unit/test-collision.c
-git2/ src/repo/\|^tests/fuzz/mem-repo.c\|^tests/unit/test-collision.c
+git2 src/repo/\|^tests/unit/repo/test-collision.c
+git2/ src/repo/\|^tests/fuzz/mem-repo.c\|^tests/unit/repo/test-collision.c
 seccomp src/seccomp/
 yaml src/config/yaml.c
 cmocka tests/unit/

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # The manual has a page for each command, with the options that `git agent COMMAND -h` prints from the
-# program's own table. tests/integration/t5010-completion.t compares the completion with that table.
+# program's own table. tests/integration/cli/t5010-completion.t compares the completion with that table.
 cd "${TEST_SRCDIR:?}" || exit 1
 
 . tests/lib/lint.sh

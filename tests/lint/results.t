@@ -18,7 +18,7 @@ result 'what a script in a here document says of a test counts' "$(
 		}
 		script == 1 { t = $0; gsub(/^\t+/, "", t); if (t == tag) script = 2; next }
 		body && /python3 .*<<-\\?[A-Z]+$/ { script = 1; line = FNR; tag = $0; sub(/.*<<-\\?/, "", tag) }
-	' tests/integration/*.t
+	' tests/integration/*/*.t
 )"
 
 result 'a test whose commands are not joined by && fails, and they are not run twice; compound ones can be joined' "$(

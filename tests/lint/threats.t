@@ -13,8 +13,8 @@ untested=$(sed -n 's/^| \(\(OV\|GT\|TT\|SB\|NW\|PS\|RS\)-[0-9][0-9]\) |.*| not t
 # in shell the test's name has the id, in C the function's
 named=$(
 	{
-		grep -hE '^[[:space:]]*test_that' tests/integration/*.t
-		grep -hoE '^TEST(_WITH)?\([a-z0-9_]*' tests/unit/*.c | sed 's/.*(//' |
+		grep -hE '^[[:space:]]*test_that' tests/integration/*/*.t
+		grep -hoE '^TEST(_WITH)?\([a-z0-9_]*' tests/unit/*/*.c | sed 's/.*(//' |
 			sed -n 's/\(ov\|gt\|tt\|sb\|nw\|ps\|rs\)\([0-9][0-9]\)_/\1-\2 /gp' | tr a-z A-Z
 	} | grep -oE '(OV|GT|TT|SB|NW|PS|RS)-[0-9][0-9]' | sort -u
 )
@@ -40,7 +40,7 @@ result 'a test is of an attack that is listed, and what is said not to be tested
 # the other way of opening files goes through the same attacks
 result 'the attacks on the layers are done a second time without openat2' "$(
 	for of in t3000-attacks t3100-layers t4000-cases; do
-		grep -q "^without_openat2 E.* $of.t" tests/integration/*without-openat2.t ||
+		grep -q "^without_openat2 E.* $of.t" tests/integration/*/*without-openat2.t ||
 			echo "$of is not"
 	done
 )"

@@ -25,7 +25,7 @@ result 'every test is one of those that are run, and says what runs it' "$(
 		FNR > 1 { next }
 		{ name = FILENAME; if (sub(/[.]c$/, "", name)) $0 = "#!/bin/sh" }
 		!(name in listed) || $0 != "#!/bin/sh" { print FILENAME }
-	' Makefile.am tests/*/*.t tests/unit/test-*.c tests/fuzz/fuzz-*.c
+	' Makefile.am tests/*/*.t tests/integration/*/*.t tests/unit/*/test-*.c tests/fuzz/fuzz-*.c
 )"
 
 {
