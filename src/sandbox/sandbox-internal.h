@@ -64,21 +64,4 @@ void sandbox_words(struct ga_buf *b, ...) __attribute__((sentinel));
  * earlier: bwrap must not be examining the mounts then. */
 bool sandbox_starts_early(const struct ga_spec *s);
 
-/* Find, for uid 0, which the mode alone does not stop, what others cannot read among the system's
- * configuration: absolute paths of files and directories. */
-int sandbox_private_files(struct ga_strv *files, struct ga_strv *dirs, struct ga_error *err);
-
-/* The directories in which these are searched, and of which files that appear later must be kept
- * from uid 0 as well: each is then shown by a mount of its own. */
-void sandbox_disowned(struct ga_strv *ret);
-
-/* ---- machine.c: why a sandbox may fail here */
-
-/* If this is not an ordinary machine, say in the hint what allows sandboxes there. */
-bool sandbox_hint_machine(struct ga_error *err);
-/* Does a seccomp filter apply to us? */
-bool sandbox_is_filtered(void);
-/* True, with error and hint set, if the kernel is too old altogether. */
-bool sandbox_explain_old(struct ga_error *err);
-
 #endif

@@ -1,6 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What a session sees, as a value: checked, and asked what it shows.
+ */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ga/base/path.h"
@@ -82,50 +86,63 @@ static bool normal(const char *path)
 	return path && path[0] == '/' && (!path[1] || ga_path_relative_ok(path + 1));
 }
 
-/* The session's own directories: an agent must not see or write what the host reads back, except
- * through the overlays. */
-static int check_private(const struct ga_spec *s, struct ga_error *err)
+/* An agent must not see or write what the host reads back, except through the overlays. */
+static int check_hidden(const struct ga_spec *s, const char *dir, struct ga_error *err)
 {
-	cleanup_free char *stage = sandbox_real(s->stage_dir);
-	cleanup_free char *home = sandbox_real(s->home_dir.source);
-	cleanup_free char *upper = s->upper ? sandbox_real(s->upper) : NULL;
-	cleanup_free char *project = sandbox_real(s->project);
-	cleanup_free char *real_home = sandbox_real(s->home);
-	const char *const dirs[] = { stage, upper };
+	cleanup_free char *real = dir ? sandbox_real(dir) : NULL;
+	const char *shown = real ? sandbox_shown_by(s, real) : NULL;
 
-	for (size_t i = 0; i < GA_NELEMS(dirs) && dirs[i]; i++) {
-		const char *shown = sandbox_shown_by(s, dirs[i]);
+	if (!shown)
+		return 0;
+	(void)refuse(err, "the session directory", real, "would be visible inside the sandbox");
+	return ga_hint(err, "set XDG_STATE_HOME or state_dir to a directory outside '%s'", shown);
+}
 
-		if (shown) {
-			(void)refuse(err, "the session directory", dirs[i],
-				     "would be visible inside the sandbox");
-			return ga_hint(err, "set XDG_STATE_HOME or state_dir to a directory "
-					    "outside '%s'", shown);
-		}
-		if (ga_path_inside(dirs[i], project))
-			return refuse(err, "the session directory", dirs[i],
-				      "lies inside the project");
-		if (ga_path_inside(dirs[i], home))
-			return refuse(err, "the session directory", dirs[i],
-				      "lies inside the agents' home");
+static bool lies_inside(const char *path, const char *dir)
+{
+	cleanup_free char *real = path ? sandbox_real(path) : NULL;
+	cleanup_free char *real_dir = sandbox_real(dir);
+
+	return path && (ga_path_inside(path, dir) || ga_path_inside(real, real_dir));
+}
+
+static int check_nesting(const struct ga_spec *s, struct ga_error *err)
+{
+	const char *project = s->project, *agents = s->home_dir.source;
+	const struct {
+		const char *path, *dir, *what, *object, *why;
+	} rules[] = {
+		{ s->home, project, "the project", project, "is your home directory or holds it" },
+		{ s->home, agents, "the agents' home", agents, "is your own home or holds it" },
+		{ project, agents, "the project", project, "lies inside the agents' home" },
+		{ agents, project, "the agents' home", agents, "lies inside the project" },
+		{ s->stage_dir, project, "the session directory", s->stage_dir,
+		  "lies inside the project" },
+		{ s->stage_dir, agents, "the session directory", s->stage_dir,
+		  "lies inside the agents' home" },
+		{ s->upper, project, "the session directory", s->upper, "lies inside the project" },
+		{ s->upper, agents, "the session directory", s->upper,
+		  "lies inside the agents' home" },
+	};
+
+	for (size_t i = 0; i < GA_NELEMS(rules); i++)
+		if (lies_inside(rules[i].path, rules[i].dir))
+			return refuse(err, rules[i].what, rules[i].object, rules[i].why);
+	return 0;
+}
+
+static int check_ro(const struct ga_spec *s, const char *dir, struct ga_error *err)
+{
+	const char *rel = ga_path_below(dir, s->home);
+
+	if (rel && *rel && sandbox_is_secret(rel)) {
+		(void)refuse(err, "the read-only directory", dir, "may hold credentials");
+		return ga_hint(err, "name the directories in it that programs are in");
 	}
-	if (ga_path_inside(real_home, project))
-		return refuse(err, "the project", s->project, "is your home directory or holds it");
-	for (size_t i = 0; i < s->host.ro.n; i++) {
-		cleanup_free char *ro = sandbox_real(s->host.ro.v[i]);
-
-		if (ga_path_inside(real_home, ro))
-			return refuse(err, "the read-only directory", s->host.ro.v[i],
-				      "would show your home directory");
-	}
-	if (ga_path_inside(real_home, home))
-		return refuse(err, "the agents' home", s->home_dir.source,
-			      "is your own home or holds it");
-	if (ga_path_inside(project, home))
-		return refuse(err, "the project", s->project, "lies inside the agents' home");
-	if (ga_path_inside(home, project))
-		return refuse(err, "the agents' home", s->home_dir.source,
-			      "lies inside the project");
+	if (!normal(dir) || !strcmp(dir, "/") || lies_inside(s->home, dir))
+		return refuse(err, "the read-only directory", dir, "would show your home directory");
+	if (ga_path_inside(dir, s->project))
+		return refuse(err, "the read-only directory", dir, "lies inside the project");
 	return 0;
 }
 
@@ -141,25 +158,11 @@ int ga_spec_check(const struct ga_spec *s, struct ga_error *err)
 		(void)refuse(err, "the project", s->project, "is part of the system");
 		return ga_hint(err, "move the repository, to below your home for example");
 	}
-	if (ga_path_inside(s->home, s->project))
-		return refuse(err, "the project", s->project, "is your home directory or holds it");
-	for (size_t i = 0; i < s->host.ro.n; i++) {
-		const char *rel = ga_path_below(s->host.ro.v[i], s->home);
-
-		if (rel && *rel && sandbox_is_secret(rel)) {
-			(void)refuse(err, "the read-only directory", s->host.ro.v[i],
-				     "may hold credentials");
-			return ga_hint(err, "name the directories in it that programs are in");
-		}
-		if (!normal(s->host.ro.v[i]) || !strcmp(s->host.ro.v[i], "/") ||
-		    ga_path_inside(s->home, s->host.ro.v[i]))
-			return refuse(err, "the read-only directory", s->host.ro.v[i],
-				      "would show your home directory");
-		if (ga_path_inside(s->host.ro.v[i], s->project))
-			return refuse(err, "the read-only directory", s->host.ro.v[i],
-				      "lies inside the project");
-	}
-	return check_private(s, err);
+	for (size_t i = 0; i < s->host.ro.n; i++)
+		if (check_ro(s, s->host.ro.v[i], err))
+			return -1;
+	return check_hidden(s, s->stage_dir, err) || check_hidden(s, s->upper, err) ||
+	       check_nesting(s, err) ? -1 : 0;
 }
 
 static bool exists(const char *path)
@@ -199,4 +202,93 @@ bool ga_spec_visible(const struct ga_spec *s, const char *path)
 	cleanup_free char *place = ga_spec_place(s, path);
 
 	return path[0] == '/' && (visible(s, path) || (strcmp(place, path) && visible(s, place)));
+}
+
+/* ---- sockets, and files with texts of ours, shown at paths of their own */
+
+/* `source` NULL: the text. */
+struct what {
+	const char *source;
+	const void *text;
+	size_t n;
+};
+
+static void add(struct ga_spec *s, const struct what *what, const char *at)
+{
+	struct ga_shown *sh;
+
+	s->shown = ga_reallocarray(s->shown, s->n_shown + 1, sizeof(*s->shown));
+	sh = &s->shown[s->n_shown++];
+	*sh = (struct ga_shown){ .text = GA_BUF_INIT, .at = ga_strdup(at) };
+	if (what->source)
+		sh->source = ga_strdup(what->source);
+	else
+		ga_buf_add(&sh->text, what->text, what->n);
+}
+
+/* The real place of `path` inside: a directory on the way may be a symlink of the host's
+ * (/var/run). */
+static char *place(const char *path)
+{
+	cleanup_free char *parent = ga_path_parent(path), *real = sandbox_real(parent);
+
+	return ga_path_join(real, ga_path_base(path));
+}
+
+/* Refused in home, in the project, and in a system directory where nothing exists that it could
+ * replace. */
+static int show(struct ga_spec *s, const struct what *what, const char *at, struct ga_error *err)
+{
+	cleanup_free char *real = place(at), *q = ga_escape(at);
+	struct stat st;
+
+	if (!ga_strv_above(&s->host.rw, real) && !ga_path_inside(real, s->home) &&
+	    !ga_path_inside(real, s->project) &&
+	    !ga_path_inside(real, "/proc") && !ga_path_inside(real, "/dev") &&
+	    (!sandbox_shown_by(s, real) || (!lstat(real, &st) && !S_ISDIR(st.st_mode)))) {
+		add(s, what, real);
+		return 0;
+	}
+	(void)ga_fail(err, GA_ESTART, "'%s' cannot be shown inside", q);
+	return ga_hint(err, "a socket can be shown where neither the system nor the project is, "
+			    "nor what 'mounts.rw' names: in /run, /tmp or home, for example");
+}
+
+/* A symlink on the way in the user's home does not exist in the agents' home. */
+static bool is_at_home(const struct ga_spec *s, const char *at)
+{
+	return ga_path_below(at, s->home) && !ga_path_inside(at, s->project) &&
+	       !ga_strv_above(&s->host.rw, at);
+}
+
+static int show_as_well(struct ga_spec *s, const struct what *what, const char *at,
+			struct ga_error *err)
+{
+	cleanup_free char *led = ga_spec_place(s, at);
+
+	if (!is_at_home(s, led))
+		return show(s, what, led, err);
+	add(s, what, led);
+	return 0;
+}
+
+int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *at, struct ga_error *err)
+{
+	return show_as_well(s, &(struct what){ .source = source }, at, err);
+}
+
+int ga_spec_show_text(struct ga_spec *s, const char *at, const void *text, size_t n,
+		      struct ga_error *err)
+{
+	return show_as_well(s, &(struct what){ .text = text, .n = n }, at, err);
+}
+
+int ga_spec_replace_text(struct ga_spec *s, const char *at, const char *text, struct ga_error *err)
+{
+	cleanup_free char *real = sandbox_real(at);
+	const struct what what = { .text = text, .n = strlen(text) };
+	struct stat st;
+
+	/* a symlink in the path leads to the same place inside */
+	return stat(real, &st) || !S_ISREG(st.st_mode) ? 0 : show(s, &what, real, err);
 }

@@ -3,10 +3,13 @@
  * The toolchain table: which directories of the user's home sandboxes show, and which files in
  * them may hold credentials.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/sys/fd.h"
 #include "toolchains.h"
@@ -234,4 +237,48 @@ size_t sandbox_masks(const struct sandbox_mask **ret)
 {
 	*ret = masks;
 	return GA_NELEMS(masks);
+}
+
+static const struct sandbox_environment environments[] = {
+#define ENVIRONMENT(marker, like, names) { marker, like, names },
+#include "environments.def"
+#undef ENVIRONMENT
+};
+
+static bool has_marker(int dir, const char *marker)
+{
+	for (const char *p = marker; *p; p += strspn(p, " ")) {
+		cleanup_free char *path = ga_strndup(p, strcspn(p, " "));
+
+		if (faccessat(dir, path, F_OK, AT_SYMLINK_NOFOLLOW))
+			return false;
+		p += strlen(path);
+	}
+	return true;
+}
+
+/* Has the directory nothing but these names? */
+static bool has_only(int dir, const char *names)
+{
+	cleanup_dir DIR *d = ga_dir_of(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	struct dirent *e;
+
+	while ((e = ga_dir_next(d)))
+		if (!ga_has_word(names, e->d_name))
+			return false;
+	return d != NULL;
+}
+
+const struct sandbox_environment *sandbox_environment_at(const char *dir, size_t *i)
+{
+	cleanup_close int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	/* a '*' would be taken for a pattern of masks */
+	for (; fd >= 0 && !strchr(dir, '*') && *i < GA_NELEMS(environments); ++*i) {
+		const struct sandbox_environment *e = &environments[*i];
+
+		if (has_marker(fd, e->marker) && (!e->names || has_only(fd, e->names)))
+			return &environments[(*i)++];
+	}
+	return NULL;
 }
