@@ -3,7 +3,7 @@
 #
 # gates.sh [GATE...]: what compilers, analyzers and checkers say of the source; without names, all of
 # them. One is passed when there is nothing to say; a tool that is missing is a failure. Each works in a
-# directory of its own, build/gates/GATE, and leaves a log beside it. Two are at work at a time, and what
+# directory of its own, build/gates/GATE, and leaves a log beside it. Two run at a time, and what
 # one has to say is said when it ends. `make gates` runs this.
 #
 #     shell        shellcheck over every script that is no test (those have their commands in strings)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# deb.sh TARBALL DIRECTORY: a Debian package of what `make dist` made, in a directory that is made
-# anew. The tree has no debian/ at its top: it is laid out there. `make deb` runs this.
+# deb.sh TARBALL DIRECTORY: a Debian package of what `make dist` made, in a directory that is
+# recreated. The tree has no debian/ at its top: it is laid out there. `make deb` runs this.
 set -eu
 tarball=$1 dir=$2
 version=$(basename "$tarball" .tar.xz)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # rpm.sh TARBALL DIRECTORY [OPTION...]: an RPM package of what `make dist` made, in a directory that
-# is made anew. The options go to rpmbuild. `make rpm` runs this.
+# is made again. The options go to rpmbuild. `make rpm` runs this.
 set -eu
 tarball=$(realpath "$1") dir=$2
 shift 2

@@ -140,7 +140,7 @@ static int check_ro(const struct ga_spec *s, const char *dir, struct ga_error *e
 		return ga_hint(err, "name the directories in it that programs are in");
 	}
 	if (!normal(dir) || !strcmp(dir, "/") || lies_inside(s->home, dir))
-		return refuse(err, "the read-only directory", dir, "would show your home directory");
+		return refuse(err, "the read-only directory", dir, "would show your home");
 	if (ga_path_inside(dir, s->project))
 		return refuse(err, "the read-only directory", dir, "lies inside the project");
 	return 0;

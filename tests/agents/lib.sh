@@ -47,7 +47,7 @@ begin() {
 }
 
 # The task: an edit, a new file and a commit of both; then something nobody commits, of which one
-# path runs by itself, one in builds, and one is in the way of nothing.
+# path runs by itself, one in builds, and one conflicts with nothing.
 tell() {
 	cat >"$model/steps" <<-STEPS
 	[

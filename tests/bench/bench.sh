@@ -43,7 +43,7 @@ git config --global init.defaultBranch main
 git config --global gc.auto 0
 
 # make_repo COUNT: that many files, a hundred in a directory, and packed as in a clone; nothing
-# is removed on the way
+# is removed between
 make_repo() {
 	git init -q "$HOME/$1"
 	awk -v n="$1" 'BEGIN {
@@ -273,7 +273,7 @@ for n in $sizes; do
 	first=${first:-$am} last=$am
 done
 # The same branch lands, and is merged by git, in the same repository: each begins with the index as
-# git status leaves it, and the second time with an edited file of the user's.
+# git status leaves it, and the second time with a file that the user edited.
 cat >"$scratch/merge-back" <<EOF_BACK
 "$agent" land --undo lands || :
 git reset -q --hard before-landing
@@ -350,7 +350,7 @@ for n in $sizes; do
 		--against git worktree add -q --detach "$scratch/worktree" HEAD \
 		--after /bin/sh "$scratch/first-after" %
 done
-# The next one: each round stands on a commit of its own, which differs from the last round's, and the
+# The next one: each round is based on a commit of its own, which differs from the last round's, and the
 # first from what has a base tree, in a hundred files.
 for n in $sizes; do
 	cd "$HOME/$n"

@@ -75,7 +75,7 @@ static void classify(const char *path, const struct ga_buf *old, const struct ga
 	check_flags(&flags);
 }
 
-/* An .envrc of the host's: every path it names is one of the repository's. */
+/* An .envrc of the host: every path it names is one of the repository's. */
 static void read_envrc(const struct ga_buf *text)
 {
 	cleanup_reach struct ga_reach h = GA_REACH_INIT;

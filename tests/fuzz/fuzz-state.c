@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	cleanup_buf struct ga_buf first = GA_BUF_INIT, second = GA_BUF_INIT;
 	int dir = dirfd_of_session(), rc;
 
-	/* else every reading would start the library anew */
+	/* else every reading would start the library again */
 	CHECK(git_libgit2_init() > 0);
 	put_state(dir, data, n);
 	rc = ga_session_load(fuzz_dir(), "x", &s, &err);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Run fuzz targets one after the other, FUZZ_SECONDS each (60), from their corpora on. What is
-# learnt on the way stays in tests/fuzz/found/<target>, beside the inputs that failed; these
+# learnt meanwhile stays in tests/fuzz/found/<target>, beside the inputs that failed; these
 # belong, minimised, into tests/fuzz/corpus/<target>.
 cd "${TEST_BUILDDIR:?}" || exit 2
 LSAN_OPTIONS=suppressions=${TEST_SRCDIR:?}/tests/lib/lsan.supp:print_suppressions=0

@@ -6,7 +6,7 @@
  * last call and one more is after it.
  *
  * -m all (default) kills all processes of the command, main only git-agent-main, caller only the
- * one that makes the call; in the latter two the others go on, and are waited for. With N = 0 the
+ * one that makes the call; in the latter two the others continue, and are waited for. With N = 0 the
  * calls are only counted. REPORT is one line each: "calls COUNT", "at N CALL PATH by PROCESS". The exit
  * status is that of the command, or 128 and the signal.
  *

@@ -139,7 +139,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void times(const struct sockaddr_in *a, int count, int anew)
+static void times(const struct sockaddr_in *a, int count, int reconnect)
 {
 	double *took = calloc((size_t)count, sizeof(*took));
 	int fd = -1;
@@ -147,13 +147,13 @@ static void times(const struct sockaddr_in *a, int count, int anew)
 	for (int i = 0; took && i < count; i++) {
 		double begun = now_us();
 
-		if (anew || fd < 0) {
+		if (reconnect || fd < 0) {
 			fd = dial(a);
 			send_all(fd, "e", 1);
 		}
 		there_and_back(fd);
 		took[i] = now_us() - begun;
-		if (anew)
+		if (reconnect)
 			(void)close(fd);
 	}
 	if (!took)

@@ -294,11 +294,11 @@ class Cell:
             user.lines.append(rng.choice(("echo user >>sub/x", "git -C sub checkout -q three",
                                           "echo new >sub/n")))
         if rng.random() < 0.03 and self.head != "unborn":
-            self.counts["a merge of the user's in progress"] += 1
+            self.counts["a merge of the user in progress"] += 1
             user.lines.append("git merge -q --no-ff --no-commit side || :")
 
     def own_commit(self, rng, user):
-        """A commit of the user's; if there is uncommitted work, of one path or of all."""
+        """A commit of the user; if there is uncommitted work, of one path or of all."""
         if not self.session.dirty:
             for _ in range(rng.randint(1, 2)):
                 user.change(COMMITTED)
@@ -321,7 +321,7 @@ class Cell:
         return sorted(p.split("/")[0] if rng.random() < 0.3 else p for p in chosen)
 
     def choose_hooks(self, rng):
-        """{name: text} of the user's hooks."""
+        """{name: text} of the user hooks."""
         hooks = {}
         if rng.random() < 0.25:
             for _ in range(rng.randint(1, 2)):
@@ -349,7 +349,7 @@ class Cell:
 
 
 def narrow(user):
-    """Leave all but some directories out of the user's working tree."""
+    """Leave all but some directories out of the working tree."""
     user.lines.append("git sparse-checkout set --cone d e")
     user.tree = {p: n for p, n in user.tree.items() if "/" not in p or p[:2] in ("d/", "e/")}
     user.tracked = {p for p in user.tracked if p in user.tree}

@@ -247,7 +247,7 @@ class Check:
                 self.fail("a", "refused some paths: " + plainly(done.text), [done.text])
 
     def progress(self):
-        """Is something of the user's in progress?"""
+        """Is an operation of the user in progress?"""
         return any(k[0] == "progress" for k in self.before)
 
     # ---- uncommitted work at the start of the session

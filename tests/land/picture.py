@@ -163,7 +163,7 @@ def commit_of(world, picture):
 
 
 def by_content(world, picture):
-    """The same without ids of commits that are made anew: the tree in place of HEAD's commit."""
+    """The same without ids of commits that are rewritten: the tree in place of HEAD's commit."""
     head = picture["head", ""]
     own = ("ref", head[5:]) if head.startswith("ref: ") else None
     result = {k: v for k, v in picture.items() if k != own}
@@ -186,7 +186,7 @@ def blob_id(value):
 
 
 def hooks_run(world):
-    """Which hooks of the user's have run, in their order."""
+    """Which user hooks have run, in their order."""
     return (read(os.path.join(world.home, "hooks.log")) or b"").decode().split()
 
 

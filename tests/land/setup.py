@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Make the world of a cell: the repository from a template, the session in a real sandbox, and the
-# state of the user's files.
+# state of the user files.
 import os
 
 import hand

@@ -24,7 +24,7 @@ session() {
 		git commit -qm w'
 }
 
-# user_hook FILE [LOG]: a hook of the user's, which writes its name to that file
+# user_hook FILE [LOG]: a user hook, which writes its name to that file
 user_hook() {
 	mkdir -p "$(dirname "$1")" &&
 	printf '#!/bin/sh\ncat >/dev/null\necho "mine ${0##*/}" >>"%s"\n' "${2-/dev/null}" >"$1" &&

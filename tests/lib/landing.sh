@@ -26,14 +26,14 @@ session() {
 $2"
 }
 
-# mine: a commit of the user's that touches no file of the session's, so that the branches differ
+# mine: a commit of the user that touches no file of the session's, so that the branches differ
 mine() {
 	echo mine >mine &&
 	git add mine &&
 	git commit -qm mine
 }
 
-# hook NAME COMMANDS: a hook of the user's that runs these
+# hook NAME COMMANDS: a user hook that runs these
 hook() {
 	test_script "$(git rev-parse --git-path hooks)/$1" "$2"
 }

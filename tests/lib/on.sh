@@ -78,7 +78,7 @@ agree() {
 	git agent list >/dev/null &&
 	echo "$1" >>"$(dirname "$(dirname "$(dir_of x)")")/on-hosts"
 }
-# far_restart CONFIG: the server of "build" anew, by that configuration
+# far_restart CONFIG: the server of "build" again, by that configuration
 far_restart() {
 	(
 		cd "$HOME" &&

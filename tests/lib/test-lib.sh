@@ -328,7 +328,7 @@ test_inside() {
 	git agent start -q -- sh -c "$@"
 }
 
-# test_background NAME COMMANDS [ARG...]: the same in one that goes on by itself
+# test_background NAME COMMANDS [ARG...]: the same in one that runs in the background
 test_background() {
 	test_name=$1
 	shift

@@ -82,7 +82,7 @@ result 'what a page refers to of ours is there' "$(
 )"
 
 # ".Dq a ; see Xr b 1" quotes all of it, and of ".Xr a 1 , b 1" one is no reference
-result 'nothing stands on the line behind the end of a quotation or reference' "$(
+result 'nothing is on the line behind the end of a quotation or reference' "$(
 	grep -nE '^\.(.* )?(Dq|Sq|Ql) .* [,;:] [^ ]|^\.Xr [^ ]+ [0-9] [,;:] ' docs/man/*.[157]
 )"
 

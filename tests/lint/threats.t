@@ -30,7 +30,7 @@ result 'an attack has a test' "$(
 	done
 )"
 
-result 'a test is of an attack that is listed, and what is said not to be tested is not' "$(
+result 'a test is of an attack that is listed, and what is listed as untested is not' "$(
 	for id in $named; do
 		echo "$listed" | grep -qx "$id" || echo "$id is not listed"
 		echo "$untested" | grep -qx "$id" && echo "$id is tested"

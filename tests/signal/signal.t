@@ -16,7 +16,7 @@ test_lazy_prereq HISTORY 'git -C "$TEST_SRCDIR" rev-parse -q --verify HEAD~100 &
 flags_of() {
 	"$TEST_BUILDDIR/tests/helpers/flagcommits" "$1" "$(git -C "$1" rev-parse "$2")" "${4:-1000}" >"$3"
 }
-# made TABLE: a repository of that name with its commits, and what is said of each branch
+# made TABLE: a repository of that name with its commits, and the flags of each branch
 made() {
 	git init -q "$1" &&
 	python3 "$signal/make.py" "$signal/$1.txt" >stream &&

@@ -43,7 +43,7 @@ static inline void report_store(struct stay *t)
 	OK(ga_refs_update(t->repo, &u, "test", &err));
 }
 
-/* Session "s1" of the repository `dir`: the tag "onto" is what it stands on, the branch
+/* Session "s1" of the repository `dir`: the tag "onto" is what it is based on, the branch
  * agent/s1 and the refs below refs/agent/s1 are what there is. Flags are those the
  * rules give. */
 static inline void stay_open(struct stay *t, const char *dir)

@@ -332,7 +332,7 @@ test_that 'an older version that cannot be removed does not fail an update' '
 	starts 7.0.1
 '
 
-# An agent of the user's own, `mine`, whose program shows what it gets, and `plain`, which has no settings
+# An agent that the user defines, `mine`, whose program shows what it gets, and `plain`, which has no settings
 own_agents() {
 	mkdir -p "$HOME/host" "$HOME/.mine" &&
 	test_script "$HOME/host/prog" "echo \"prog \$* key=\$MY_KEY other=\$OTHER_KEY set=\$MINE_AUTO\"" &&

@@ -313,7 +313,7 @@ test_that 'a base that an agent made runs no filter, from the trash neither' '
 	test -e "$TRASH/ran"
 '
 
-# Attributes that are in no tree: the system's, and a file of the user's that is ignored.
+# Attributes that are in no tree: the system's, and an ignored file of the user.
 test_that 'attributes in an ignored file of the user count' '
 	make_repo users &&
 	mkdir sub &&

@@ -4,7 +4,7 @@
 # Random work in real sandboxes: the tree that is captured is the one that
 # `git add -A && git write-tree` makes of a plain copy of what the agent saw, and the
 # agent's commits arrive with their ids. docs/capture.md lists what is left out on
-# purpose. Every third session then goes on, with other work, and every sixth once more after
+# purpose. Every third session is then resumed, with other work, and every sixth once more after
 # somebody committed on its branch.
 #
 #     SEED=123 make check T=tests/integration/capture/t4100-oracle.t
@@ -55,7 +55,7 @@ for e in sys.stdin.buffer.read().split(b"\0")[:-1]:
 		git_on_copy update-index -z --index-info
 }
 
-# What the session had when it went on, and was in no commit: tracked while commits leave it alone.
+# What the session had when it was resumed, and was in no commit: tracked while commits leave it alone.
 add_uncommitted() {
 	git_inside ls-tree -r -z "$1" >"$out/ls" &&
 	git_inside diff-tree -r -z --no-renames "$base" "$view" >"$out/uncommitted" &&
@@ -138,7 +138,7 @@ check_tree() {
 	bad "from git's tree to ours: $(cat "$out/diff")"
 }
 
-# The agent's HEAD is the history that was captured, or what its last commit stands on.
+# The agent's HEAD is the history that was captured, or what its last commit is based on.
 check_commits() {
 	[ "$head" != "$base" ] || return 0
 	if ! git_inside merge-base --is-ancestor "$base" "$head"; then
@@ -197,7 +197,7 @@ check_one() {
 	[ $((seed % 6)) != 0 ] || check_host
 }
 
-# It goes on: other work over the same layers, and with the same git.
+# It is resumed: other work over the same layers, and with the same git.
 check_again() {
 	published_before=${held:-$tip}
 	view=$(git_inside rev-parse "$full^{tree}") orig_before=$orig out=$HOME/aihome/out/$seed.2
@@ -207,7 +207,7 @@ check_again() {
 	) \
 		2>"$repo.err" || {
 		cat "$repo.err"
-		grep -q "git dir cannot be used" "$repo.err" || bad "it did not go on"
+		grep -q "git dir cannot be used" "$repo.err" || bad "it was not resumed"
 		return
 	}
 	echo again >>"$stats"
@@ -252,7 +252,7 @@ check_host() {
 		grep -q -e "cannot be brought into the session" -e "was also changed on" "$repo.err" ||
 			{
 				cat "$repo.err"
-				bad "it did not go on"
+				bad "it was not resumed"
 			}
 	fi
 }
@@ -301,7 +301,7 @@ done_there() {
 		/^write / { print $2 ~ /gitignore/ ? "ignore-rules" : $2 ~ /gitattributes/ ? "attributes" : "write" }'
 }
 
-# A path with uncommitted work of the user's is in no commit that is published; whatever else the agent did is;
+# A path with uncommitted work of the user is in no commit that is published; whatever else the agent did is;
 # and of the rest it is said that it is left out, and what an earlier run published there stays.
 check_work() {
 	[ -n "$dirty" ] || return 0

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='paths as the user knows them: links on the way to his home and to the project'
+test_description='paths as the user knows them: symlinks in the path of the home and of the project'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 

@@ -4,7 +4,7 @@ test_description='what the user'\''s own programs see of their environment is wh
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-# note NAME: a program that keeps the variables that it was given, as NAME; then it goes on with its input.
+# note NAME: a program that keeps the variables that it was given, as NAME, and then reads its input.
 # Those of the shell and of the tests, and the name of the commit in git's words, are not compared. (Git puts the
 # directory of its programs before PATH for each git below another, so git-agent is not started by git here.)
 note() {
@@ -32,7 +32,7 @@ same() {
 	done
 }
 
-# make_repo NAME: a repository with hooks of the user's that note their environment, and a branch to merge
+# make_repo NAME: a repository with user hooks that note their environment, and a branch to merge
 make_repo() {
 	mkdir -p "$HOME/seen"
 	git init -q "$1"

@@ -200,7 +200,7 @@ cat $HOME/go >/dev/null" &&
 	{ wait $pid || :; }
 }
 
-# git_ends: the hook lets git go on, and git ends
+# git_ends: the hook lets git continue, and git ends
 git_ends() {
 	echo >../go &&
 	test_wait_for "! readlink /proc/$(cat ../git)/exe"

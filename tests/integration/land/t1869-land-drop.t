@@ -65,7 +65,7 @@ test_that 'land names ignored directories of dependencies that changed in the se
 	! grep dist ../err
 '
 
-test_that 'land --drop drops what has landed, and --undo brings it back' '
+test_that 'land --drop drops what has landed, and --undo restores it' '
 	session d "$work; echo l >x.log" &&
 	test_says "agent/d: dropped, with its leftovers; .git agent drop --restore d" git agent land --drop d &&
 	! git agent list | grep ^d &&

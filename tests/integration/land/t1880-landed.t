@@ -11,7 +11,7 @@ make_repo() {
 	test_commit base
 }
 
-# Three commits of the agent's, of which two touch one file
+# Three commits of the agent, of which two touch one file
 work='sed -i s/^5$/five/ a; git commit -qam one
 echo new >new; git add new; git commit -qm two
 sed -i s/^25$/twentyfive/ a; echo more >>new; git commit -qam three'

@@ -124,7 +124,7 @@ test_that FARTTY 'on a terminal it is attached, left and returned to, and summed
 	git agent diff t | grep "+more"
 '
 
-test_that FARSERVER 'a session is resumed there, and fetched anew' '
+test_that FARSERVER 'a session is resumed there, and fetched again' '
 	make_repo u &&
 	agree build &&
 	git agent start --on build -d -n u -- sh -c "echo 1 >one" >/dev/null &&

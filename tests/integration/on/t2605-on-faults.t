@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='sessions on another machine: what fails, there, here and on the way'
+test_description='sessions on another machine: what fails, there, here and in between'
 . "$TEST_SRCDIR/tests/lib/on.sh"
 
 depot() {

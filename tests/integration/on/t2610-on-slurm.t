@@ -45,7 +45,7 @@ job_runs() {
 	test_wait_for "git agent list | grep -q '^$1  *running'"
 }
 
-# goes on beside the others: Slurm looks at limits of minutes twice a minute
+# runs beside the others: Slurm looks at limits of minutes twice a minute
 test_that SLURM 'a job that is going to reach its time limit' '
 	make_repo limit &&
 	agree cluster &&

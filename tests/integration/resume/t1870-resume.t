@@ -467,7 +467,7 @@ test_that 'what was only in the index stays there unless the branch has changed'
 	test ! -s "$HOME/aihome/b"
 '
 
-test_that 'a review of a session that went on begins with what changed since the last one' '
+test_that 'a review of a session that was resumed begins with what changed since the last one' '
 	test_enter since a &&
 	test_session s "echo 1 >x; echo 2 >y; seq 3 >f" &&
 	git agent review s >../first &&

@@ -8,7 +8,7 @@ require_sandbox
 agent='echo 1 >one; git add one; git commit -qm one
 echo 2 >two; echo e >.envrc; seq 1 20 >long; mkdir s; echo x >s/x; echo log >x.log'
 
-# on NAME COMMANDS: on its branch, in a working tree of the user's
+# on NAME COMMANDS: on its branch, in a working tree of the user
 on() {
 	git worktree add -q ../wt "agent/$1" &&
 	(cd ../wt && eval "$2")

@@ -174,7 +174,7 @@ test_that 'a session with submodules is refused, with a hint' '
 	test_fails 125 "is part of a superproject" git agent resume sub -- true
 '
 
-# on NAME COMMANDS: on its branch, in a working tree of the user's
+# on NAME COMMANDS: on its branch, in a working tree of the user
 on() {
 	git worktree add -q ../wt "agent/$1" &&
 	(cd ../wt && eval "$2" && git add -f -A && git commit -qm host)

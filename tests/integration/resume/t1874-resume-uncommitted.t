@@ -110,7 +110,7 @@ test_that 'branches of earlier runs that later ones merge bring no uncommitted c
 	test -z "$(git log -SSECRETWIP --format=%s main)"
 '
 
-test_that 'a branch that was created anew on the host brings no uncommitted changes of the start' '
+test_that 'a branch that was created again on the host brings no uncommitted changes of the start' '
 	test_enter wr &&
 	echo u >u &&
 	echo b >b &&

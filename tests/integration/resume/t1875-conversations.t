@@ -41,7 +41,7 @@ test_that 'sessions that take turns continue each its own conversation, and are 
 	test_shows "^e: resume --last --include-non-interactive --dangerously[a-z-]*\$" git agent resume -q e
 '
 
-test_that 'what is said of a rejection is the first prompt of the resume, once' '
+test_that 'the remark of a rejection is the first prompt of the resume, once' '
 	git agent start -q -n f claude >out &&
 	printf "#!/bin/sh\necho x >b\n" >"$HOME/bin/writer" &&
 	chmod +x "$HOME/bin/writer" &&
@@ -113,7 +113,7 @@ test_that 'two that run at once write no file of each other, and leave no mount 
 	! find "$HOME/aihome" -name .git-agent-mount-point -o -name sessions | grep .
 '
 
-test_that 'PS-11: what an agent puts in the way is refused, and nothing is followed' '
+test_that 'PS-11: what an agent puts there is refused, and nothing is followed' '
 	mkdir "$TRASH/victim" &&
 	for how in "touch ~/.claude" "mkfifo ~/.claude" "ln -s $TRASH/victim ~/.claude" \
 		"mkdir ~/.claude; ln -s $TRASH/victim ~/.claude/projects" \

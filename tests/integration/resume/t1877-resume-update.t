@@ -64,7 +64,7 @@ test_that 'a conflict is left inside, and resolved there' '
 	test "$(sed -n 2p a)" = two
 '
 
-test_that 'a merge that the agent gives up leaves the session as it was' '
+test_that 'a merge that the agent aborts leaves the session as it was' '
 	repo abort &&
 	theirs 2 zwei &&
 	before=$(git rev-parse agent/s) &&

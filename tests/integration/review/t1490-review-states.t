@@ -174,7 +174,7 @@ import json, sys
 print(*sorted({f["path"] + ":" + f["verdict"] for f in json.load(sys.stdin)["flags"]}))'
 }
 
-# decides COMMAND: it gives the exact result, and touches nothing of the user's
+# decides COMMAND: it gives the exact result, and touches no file of the user
 decides() {
 	refs >"$TRASH/refs"
 	mine >"$TRASH/before"
@@ -295,7 +295,7 @@ test_that STRACE 'a rejection that is killed between any two steps is done, or n
 	test $n -gt 3
 '
 
-# ---- what only commits on the way have
+# ---- what only commits before the tip have
 
 # only NAME: of each flag "PATH VERDICT COMMIT...", with the commits that alone have it
 only() {

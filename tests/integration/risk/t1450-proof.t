@@ -41,7 +41,7 @@ host_hooks() {
 forget() {
 	[ "$state" = held ] || rm -f "$ran"
 }
-# commits of the user's meanwhile
+# commits of the user since
 diverge() {
 	echo mine >mine &&
 	git add mine &&
@@ -104,7 +104,7 @@ do_direnv() {
 	forget &&
 	direnv export bash
 }
-# Did something of the agent's run?
+# Did anything run that the agent wrote?
 bitten() {
 	test -e "$ran"
 }

@@ -79,7 +79,7 @@ test_that 'all output arrives, whatever else writes' '
 		$run sh -c "(while :; do echo noise; done) & sleep 0.2; echo THE-END"
 '
 
-test_that 'a session ends when its leader is killed, and goes on when it is stopped' '
+test_that 'a session ends when its leader is killed, and continues when it is stopped' '
 	$pty expect=ready send="\n" exit=137 mode=cooked -- \
 		$run sh -c "echo ready; read x; kill -KILL \$PPID; sleep 1000" &&
 	$pty expect=ready send="\n" exit=3 -- $run sh -c "

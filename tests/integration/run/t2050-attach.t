@@ -127,7 +127,7 @@ test_that 'without a name attach and logs take the only session that runs' '
 	test_expect_code 129 git agent logs 2>../err
 '
 
-test_that 'a session goes on when the terminal attached to it is hung up or git-agent killed' '
+test_that 'a session continues when the terminal attached to it is hung up or git-agent killed' '
 	cd r &&
 	$pty expect="in> " mode=raw close exit=129 -- git agent attach s &&
 	$pty expect="in> " mode=raw signal=TERM exit=143 mode=cooked -- git agent attach s &&

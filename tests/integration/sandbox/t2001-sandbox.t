@@ -123,7 +123,7 @@ test_that 'no mount takes set-uid bits, and only the nodes of /dev take devices'
 	test ! -s loose
 '
 
-# of the host's /var/tmp, where the project may be
+# of /var/tmp on the host, where the project may be
 shown=
 case $TRASH in /var/tmp/*) shown=${TRASH#/var/tmp/} ;; esac
 shown=${shown%%/*}

@@ -169,7 +169,7 @@ test_that 'hidden files stay hidden when the host replaces them' '
 	done
 '
 
-test_that USERNS 'where no overlay can be mounted files are hidden one by one, which is said' '
+test_that USERNS 'where no overlay can be mounted files are hidden one by one, with a message' '
 	mkdir -p over/sub &&
 	echo s >over/file &&
 	echo o >over/open &&

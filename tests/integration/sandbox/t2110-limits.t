@@ -209,7 +209,7 @@ test_that NOT_ROOT 'tasks are limited by default, and limits.tasks=0 ends that' 
 '
 
 # Descriptors that were sent to a socket and that nobody takes: the kernel refuses more to a sender whose
-# own limit is below what all of the user's programs have sent so. Too few for whoever has the usual limit.
+# own limit is below what all programs of the user have sent so. Too few for whoever has the usual limit.
 cat >hold.py <<-'EOF'
 import array, os, socket, sys, time
 null, pairs, left = os.open("/dev/null", os.O_RDONLY), [], 400

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# A shared directory is a mount point inside, and yet programs remove, rename and make it anew as any other.
+# A shared directory is a mount point inside, and yet programs remove, rename and recreate it as any other.
 test_description='removing shared directories inside'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox

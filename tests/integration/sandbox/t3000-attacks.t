@@ -133,7 +133,7 @@ test_that 'OV-06 GT-09: a fifo named .gitattributes blocks nothing' '
 	test_holds agent/t2:m/k k
 '
 
-# Those of the repository and of the user's configuration count, as they were before the session.
+# Those of the repository and of the user configuration count, as they were before the session.
 test_that 'GT-03 GT-09: attributes and settings of the session'\''s git directory convert no content' '
 	make_repo mine "printf \"*.txt text\n\" >.gitattributes" &&
 	attack m "

@@ -10,7 +10,7 @@ test_lazy_prereq MOUNT 'test "$(id -u)" = 0 && unshare -Urm sh -c "mkdir m && mo
 test_lazy_prereq ROOT 'test "$(id -u)" = 0 && touch f && chown 12345:12345 f'
 test_lazy_prereq GROUPS '[ -n "$(other_group)" ]'
 
-# a group of the user's that is not the primary one
+# a supplementary group of the user
 other_group() {
 	if [ "$(id -u)" = 0 ]; then
 		echo 12345
@@ -80,7 +80,7 @@ test_that ROOT 'a directory is searched again after it has changed, or after a w
 	test_says chown git agent start -- true
 '
 
-test_that ROOT 'a search that takes long goes on at the next start' '
+test_that ROOT 'a search that takes long continues at the next start' '
 	mkdir lib/many &&
 	(cd lib/many && seq 20000 | xargs touch) &&
 	chown 12345 mod/p/f &&

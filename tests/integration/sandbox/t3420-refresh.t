@@ -88,8 +88,8 @@ test_that 'files written inside stay in front of those of the host' '
 	test_prints host cat mods/other/f
 '
 
-# anew DIR FILE TEXT: what the host does with a build directory
-anew() {
+# recreate DIR FILE TEXT: what the host does with a build directory
+recreate() {
 	rm -r "$1" &&
 	mkdir "$1" &&
 	echo "$3" >"$1/$2"
@@ -99,13 +99,13 @@ seen() {
 	git agent shell s -- cat "$1"
 }
 
-test_that 'a shared directory that was created anew is shown, with what was written inside' '
-	repo anew &&
+test_that 'a shared directory that was created again is shown, with what was written inside' '
+	repo again &&
 	git agent start -qd -n s -- sleep 1000 &&
 	git agent shell s -- sh -c "
 		echo mine >sub/cache/mine
 		cat sub/cache/1" &&
-	anew sub/cache 2 two &&
+	recreate sub/cache 2 two &&
 	git agent refresh s &&
 	test "$(seen sub/cache/2)" = two &&
 	test "$(seen sub/cache/mine)" = mine &&
@@ -113,7 +113,7 @@ test_that 'a shared directory that was created anew is shown, with what was writ
 	git agent shell s -- sh -c "
 		echo more >sub/cache/more
 		echo over >sub/cache/2" &&
-	anew sub/cache 3 three &&
+	recreate sub/cache 3 three &&
 	git agent refresh s &&
 	test_prints "2\n3\nmine\nmore" git agent shell s -- ls sub/cache &&
 	test "$(seen sub/cache/2)" = over &&
@@ -121,7 +121,7 @@ test_that 'a shared directory that was created anew is shown, with what was writ
 	echo four >sub/cache/4 &&
 	git agent refresh s &&
 	test "$(seen sub/cache/4)" = four &&
-	anew mods file later &&
+	recreate mods file later &&
 	git agent refresh s &&
 	test "$(seen mods/file)" = later &&
 	git agent stop -q s &&
@@ -139,7 +139,7 @@ test_that 'a shared directory of a submodule is refreshed as well' '
 	echo 1 >in/mods/1 &&
 	git agent start -qd -n s -- sleep 1000 &&
 	test "$(seen in/mods/1)" = 1 &&
-	anew in/mods 2 two &&
+	recreate in/mods 2 two &&
 	git agent refresh s &&
 	test "$(seen in/mods/2)" = two &&
 	git agent stop -q s
@@ -159,7 +159,7 @@ test_that 'a program keeps working in the former directory, and refreshes at onc
 	} &&
 	busy=$! &&
 	test_wait_for "git agent shell s -- test -e ready" &&
-	anew mods 1 one &&
+	recreate mods 1 one &&
 	rm -f ../failed &&
 	pids= &&
 	for i in 1 2 3 4 5 6; do
@@ -194,7 +194,7 @@ test_that 'SB-04: nothing is mounted where an agent put something else; the othe
 	git agent start -q -n s -- true &&
 	mv sub/cache x &&
 	git agent resume -qd s -- sleep 1000 &&
-	anew mods m m &&
+	recreate mods m m &&
 	mv x sub/cache &&
 	echo 2 >sub/cache/2 &&
 	git agent shell s -- sh -c "
@@ -244,7 +244,7 @@ test_that 'a directory that cannot be read stays covered as it was, and the othe
 	echo "GITHUB_TOKEN=ghp_$(printf "%036d" 7 | tr 0-9 aB3dEf7hIj)" >sub/cache/.env &&
 	git agent start -qd -n s -- sleep 1000 &&
 	test_must_fail seen sub/cache/.env 2>/dev/null &&
-	anew mods m m &&
+	recreate mods m m &&
 	chmod 0 sub &&
 	test_when_finished "chmod 755 \"$PWD/sub\"" &&
 	test_fails 128 "cannot look at .*/sub/cache.: agent/s still has what it was: Permission denied" \

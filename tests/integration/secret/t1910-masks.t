@@ -37,7 +37,7 @@ EOT
 may_fail() {
 	"$@" || :
 }
-# looks NAME COMMANDS [OPTION...]: a session in which sh runs these; what is said is in ../out and ../err
+# looks NAME COMMANDS [OPTION...]: a session in which sh runs these; the output is in ../out and ../err
 looks() {
 	looks_name=$1 looks_for=$2
 	shift 2
@@ -197,7 +197,7 @@ test_that 'in the working tree itself secrets are kept out, and their committed 
 	! in_objects .
 '
 
-test_that 'the object of a staged secret is hidden, unless it is in a pack, which is said' '
+test_that 'the object of a staged secret is hidden, unless it is in a pack, which a message names' '
 	test_enter st a &&
 	echo "TOKEN=$T" >.env &&
 	git add .env &&

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='many sessions at once, while the user goes on working'
+test_description='many sessions at once, while the user works on'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 

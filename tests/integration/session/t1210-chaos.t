@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Twenty sessions at once on one repository, killed with SIGKILL anywhere (supervisor, stage, bwrap,
-# init, agent, a git of theirs), captured, landed, dropped and brought back in random order: nothing
+# init, agent, a git of theirs), captured, landed, dropped and restored in random order: nothing
 # written gets lost, and nothing stays behind.
 #
 #     SEED=123 TIMES=2 make check T=tests/integration/session/t1210-chaos.t

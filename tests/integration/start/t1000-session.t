@@ -234,7 +234,7 @@ test_that 'words of an earlier release still work, and say what they are now' '
 	test_says "is now .git agent --version" test_shows "^git-agent version" git agent version
 '
 
-test_that 'an option behind an agent is the agents, which is said if start has it too' '
+test_that 'an option behind an agent is the agents, with a note if start has it too' '
 	cd r &&
 	mkdir -p bin &&
 	test_script bin/codex "#!/bin/sh" &&

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='dropping sessions, and bringing them back'
+test_description='dropping sessions, and restoring them'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 

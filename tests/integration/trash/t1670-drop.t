@@ -4,7 +4,7 @@ test_description='dropping in every state of the repository: the exact result, a
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-# mine: all of the user's: branch, commit, index, operation in progress, stash, every file with its mode
+# mine: everything of the user: branch, commit, index, operation in progress, stash, every file with its mode
 mine() {
 	git symbolic-ref -q HEAD
 	git rev-parse HEAD
@@ -80,7 +80,7 @@ in_trash() {
 	! git agent list | grep ^s
 }
 
-# row STATE COMMANDS: refused (2) and nothing touched; forced: nothing of the user's touched, refs and layers
+# row STATE COMMANDS: refused (2) and nothing touched; forced: the user files untouched, refs and layers
 #   in the trash as they were; restored: all as it was.
 row() {
 	n=$((n + 1))

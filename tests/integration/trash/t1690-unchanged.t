@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='a session that changed nothing goes to the trash, from which resume brings it back'
+test_description='a session that changed nothing goes to the trash, from which resume restores it'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 test_use live
 require_sandbox
@@ -16,7 +16,7 @@ echo a >a &&
 echo "*.ign" >.gitignore &&
 test_commit 1 || exit 1
 
-test_that 'it goes with one line, which has the command that brings it back' '
+test_that 'it goes with one line, which has the command that restores it' '
 	test_says "^agent/e: changed nothing, and is in the trash; .git agent resume e. brings it back" \
 		git agent start -n e -- cat a &&
 	test "$(tail -n 1 ../err | cut -c 1-8)" = agent/e: &&

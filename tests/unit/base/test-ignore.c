@@ -103,7 +103,7 @@ static void write_text(const char *path, const struct ga_buf *text)
 	EQUAL(ga_write_full(fd, text->ptr, text->len), 0);
 }
 
-/* Make a directory and everything in it, asking our own rules on the way. */
+/* Make a directory and everything in it, asking our own rules for each. */
 static void grow(struct world *w, struct ga_ignore *ig, const char *root, const char *rel, unsigned depth, bool ignored)
 {
 	cleanup_free char *dir = ga_path_join(root, rel), *rules = ga_path_join(dir, ".gitignore");

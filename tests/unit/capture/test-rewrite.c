@@ -87,7 +87,7 @@ TEST(merges_keep_both_parents)
 	w = run("merge", "base", "refs/agent/y", NULL);
 	assert_list(&w.held_paths, "hook");
 	assert_out("merge", "git show refs/agent/tip:hook", "better");
-	/* two branches of the agent's own, one of them with what is held */
+	/* two branches of the agent, one of them with what is held */
 	SH("merge", "git checkout -q --detach base; echo x >crit/x;" C "1; git tag side1;"
 		    "git checkout -q --detach base; echo 5 >f;" C "2; git merge -q --no-ff -m both side1;"
 		    "git tag -d side1; git update-ref refs/agent/z HEAD");

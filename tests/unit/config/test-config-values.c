@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a key takes for its value, and what is said of what it does not take.
+ * What a key takes for its value, and the message about what it does not take.
  */
 #include "config-support.h"
 

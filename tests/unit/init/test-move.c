@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Moving a directory entry by entry while others go on working in it: what they do between the copy
+ * Moving a directory entry by entry while others work in it: what they do between the copy
  * and the emptying is done here, at the rename of the copy, which is linked to come by.
  */
 

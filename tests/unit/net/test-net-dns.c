@@ -157,7 +157,7 @@ TEST(a_name_gets_its_answer_or_none)
 		}
 }
 
-/* What is no query, by what is said to it; -1: nothing. */
+/* What is no query, by the answer to it; -1: none. */
 static void malformed_one(const struct ga_net_plan *p, const char *what, const struct ga_buf *q, int rcode)
 {
 	struct ga_net_dns_reply r;

@@ -16,7 +16,7 @@
 #include "ga/sys/fd.h"
 #include "net/relay-internal.h"
 
-/* Time stands still unless the test lets it go on. */
+/* Time stands still unless the test moves it. */
 static int64_t now = 1000;
 int64_t __wrap_ga_now_ms(void);
 int64_t __wrap_ga_now_ms(void)

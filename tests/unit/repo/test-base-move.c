@@ -46,7 +46,7 @@ static void make_random(const char *name, unsigned *seed)
 	FILE *f = fopen(file, "we");
 
 	for (unsigned i = 0; i < COMMITS; i++) {
-		/* a few on top of each other, or all anew */
+		/* a few on top of each other, or all again */
 		unsigned changes = rand_r(seed) % 4 ? 1 + (unsigned)rand_r(seed) % 8 : 60;
 
 		ga_buf_addf(&in, "commit refs/heads/c%u\nmark :%u\n"

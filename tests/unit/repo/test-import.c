@@ -190,7 +190,7 @@ TEST(gt05_delta_bomb)
 		"pack", "an object is too large");
 }
 
-/* The repository has other bytes under the id of the agent's blob: what there is stays, and nothing that
+/* The repository has other bytes under the id of a blob of the agent: what there is stays, and nothing that
  * leans on the agent's comes in. */
 TEST(gt05_an_id_with_other_content)
 {

@@ -21,7 +21,7 @@ TEST(a_base_is_made_found_or_moved)
 	EQUAL(b.how, GA_BASE_FOUND);
 	STREQ(a.tree, b.tree);
 	ga_base_release(&a);
-	/* somebody still stands on it */
+	/* something is still based on it */
 	acquire("basic", "two", &a);
 	EQUAL(a.how, GA_BASE_MADE);
 	assert_string_not_equal(a.tree, b.tree);
@@ -175,7 +175,7 @@ TEST(changed_rules_make_a_whole_checkout)
 		    "echo '* text eol=crlf' >.gitattributes; git add .; git commit -qm 2");
 	acquire("rules", "HEAD~1", &b);
 	ga_base_release(&b);
-	/* t is the same blob in both: only the attribute says to write it anew */
+	/* t is the same blob in both: only the attribute says to write it again */
 	acquire("rules", "HEAD", &b);
 	assert_checkout("rules", "HEAD", &b);
 	ga_base_release(&b);
@@ -279,7 +279,7 @@ static pid_t acquire_in_child(const char *name, const char *rev, unsigned hold_m
 			_exit(1);
 		}
 		(void)nanosleep(&ts, NULL);
-		/* what we stand on must not have changed under us */
+		/* what we are based on must not have changed under us */
 		{
 			cleanup_free char *cmd = ga_strf(
 				"cd '%s/%s' && GIT_INDEX_FILE='%s/index' GIT_WORK_TREE='%s' git -c "

@@ -163,7 +163,7 @@ TEST(one_ref_is_created_and_deleted_without_git)
 	OK(ga_ref_delete(r, "refs/agent/x/base", &one, &err));
 	OK(ga_ref_delete(r, "refs/agent/x/base", &one, &err));
 	assert_refs("one", "");
-	/* nothing left in the way of another name */
+	/* nothing left that conflicts with another name */
 	OK(ga_ref_create(r, "refs/agent/x", &two, "why", &err));
 }
 

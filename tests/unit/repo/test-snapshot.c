@@ -265,7 +265,7 @@ static void make_parent(const char *dir, int at, const char *path)
 	cleanup_free char *parent = ga_path_parent(path);
 	struct stat st;
 
-	/* a file in the way of a directory: sometimes the directory wins */
+	/* a file where a directory goes: sometimes the directory wins */
 	for (char *p = parent; *p; p++) {
 		if (*p != '/')
 			continue;

@@ -64,7 +64,7 @@ TEST(flags_keep_verdicts)
 	x = ga_report_find(&r, "low", "z", &one);
 	EQUAL(x->verdict, GA_VERDICT_OPEN);
 	EQUAL(x->severity, GA_CRITICAL);
-	/* held is in the way whatever its severity */
+	/* held blocks a landing whatever its severity */
 	x->severity = GA_LOW;
 	EQUAL(ga_report_open(&r), 1);
 	x->held = true;

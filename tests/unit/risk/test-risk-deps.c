@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What changes of packages are harmless, and what is said of the others.
+ * What changes of packages are harmless, and how the others are described.
  */
 #include "risk-support.h"
 

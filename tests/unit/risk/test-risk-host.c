@@ -40,7 +40,7 @@ static void host_close(struct host *h)
 	ga_repo_free(h->repo);
 }
 
-/* The rule of the host's that makes a path critical, NULL if none does. */
+/* The rule of the host that makes a path critical, NULL if none does. */
 static const char *held_by(const struct host *h, const char *path)
 {
 	static const char *const rules[] = { "hooks-path-configured", "hook-config-command",

@@ -187,7 +187,7 @@ static const struct {
 	{ "gitignore", ".gitignore", ".env\n", ".env*\n!.env.example\n", GA_MEDIUM, NULL },
 	{ "ci-github", ".github/workflows/x.yml", "on: push\njobs: {a: {steps: [{run: make check}]}}\n",
 	  "on: push\njobs: {a: {steps: [{run: make check, continue-on-error: true}]}}\n", GA_HIGH,
-	  "goes on if make fails" },
+	  "continues if make fails" },
 	{ "npmrc", ".npmrc", NULL, "script-shell=./x\n", GA_HIGH, "script-shell names what is run" },
 	{ "npmrc", ".npmrc", NULL, "@a:registry=https://x.example/${NPM_TOKEN}\n", GA_HIGH,
 	  "chooses where packages come from, with the value of a variable" },

@@ -211,7 +211,7 @@ TEST(odd_names_have_flags)
 			fail_msg("'%s' fires on '%s'", row->rule, row->silent);
 		ga_flags_release(&f);
 	}
-	/* Routers of web frameworks name files like this: shown, not in the way. */
+	/* Routers of web frameworks name files like this: shown, not held. */
 	ga_classify_path(NULL, "app/[id]/+page.ts", false, &f);
 	for (size_t i = 0; i < f.n; i++)
 		assert_true(f.v[i].severity < GA_HIGH);

@@ -9,7 +9,7 @@
 #include "run/live-internal.h"
 #include "../scratch.h"
 
-/* What comes, in pieces; what goes on; whether that detaches. */
+/* What comes, in pieces; what is passed on; whether that detaches. */
 static const struct {
 	const char *in[4];
 	const char *out;

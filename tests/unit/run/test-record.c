@@ -116,7 +116,7 @@ TEST_WITH(each_run_has_a_file_of_its_own, make_dir, remove_dir)
 	STRV(names);
 	BUF(text);
 
-	/* whatever is in the way, it is not followed and not written to */
+	/* whatever is there, it is not followed and not written to */
 	EQUAL(symlink("/dev/null", second), 0);
 	for (int i = 0; i < 2; i++) {
 		struct ga_recorder *r = begin(dir, GA_RECORD_LEAST);

@@ -115,7 +115,7 @@ TEST(what_it_wrote_is_waited_for)
 		const char *script;
 		int found;
 	} cases[] = {
-		/* it says so and goes on */
+		/* it says so and continues */
 		{ "echo one; echo two; exec sleep 60", 1 },
 		{ "echo one; echo two", 1 },
 		{ "echo one; echo two; exit 3", 1 },
