@@ -122,12 +122,11 @@ static bool is_in_home(const char *home, const char *dir, const char *name)
 
 char *ga_agents_version(const struct ga_env *e, const char *name)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *notes = agents_notes(e), *home = ga_home_dir(e, e->conf.home_mode);
 	cleanup_free char *file = ga_path_join(notes, name), *dir = NULL;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	if (ga_read_file_at(AT_FDCWD, file, VERSION_MAX + 1, &b, &ignored) || !b.len ||
+	if (ga_read_file_at(AT_FDCWD, file, VERSION_MAX + 1, &b, GA_IGNORED) || !b.len ||
 	    b.ptr[b.len - 1] != '\n')
 		return NULL;
 	ga_buf_truncate(&b, b.len - 1);
@@ -201,7 +200,6 @@ static char *version_on_path(const char *real)
 /* The version of an npm package that the user has on the host; NULL: not known. */
 static char *package_version(const char *program, const char *package)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *real = realpath(program, NULL), *file = NULL;
 	cleanup_free char *below = package ? ga_strf("/node_modules/%s/", package) : NULL;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -212,7 +210,7 @@ static char *package_version(const char *program, const char *package)
 	if (!at)
 		return real && package ? version_on_path(real) : NULL;
 	file = ga_strf("%.*spackage.json", (int)((size_t)(at - real) + strlen(below)), real);
-	if (!ga_read_file_at(AT_FDCWD, file, PACKAGE_MAX, &b, &ignored))
+	if (!ga_read_file_at(AT_FDCWD, file, PACKAGE_MAX, &b, GA_IGNORED))
 		j = json_loadb(b.ptr, b.len, 0, NULL);
 	version = json_string_value(json_object_get(j, "version"));
 	if (version && ga_agents_version_ok(version))

@@ -42,12 +42,10 @@ int ga_agents_add_task(const char *task, struct ga_agents_command *c, struct ga_
 {
 	const struct ga_preset *p = c->preset;
 
-	if (!p || !p->task) {
-		(void)ga_fail(err, GA_EUSAGE, "cannot give '%s' a task: its way to take one is not "
-			      "known", c->argv.v[0]);
-		return ga_hint(err, "put the task after the command, as the program itself takes "
-				    "it");
-	}
+	if (!p || !p->task)
+		return ga_fail(err, GA_EUSAGE, "cannot give '%s' a task: its way to take one is "
+			       "not known" GA_HINT "put the task after the command, as the program "
+			       "itself takes it", c->argv.v[0]);
 	if (*task == '-')
 		return ga_fail(err, GA_EUSAGE, "the task begins with '-', which '%s' takes for an "
 			       "option", p->name);
@@ -123,10 +121,9 @@ int ga_agents_check_command(struct ga_env *e, struct ga_agents_command *c, struc
 	const char *command = c->argv.v[0];
 	cleanup_free char *file = NULL, *place = NULL;
 
-	if (!*command) {
-		(void)ga_fail(err, GA_EUSAGE, "the command is empty");
-		return ga_hint(err, "name a program, as in 'git agent start bash'");
-	}
+	if (!*command)
+		return ga_fail(err, GA_EUSAGE, "the command is empty" GA_HINT "name a program, as "
+			       "in 'git agent start bash'");
 	if (strchr(command, '/'))
 		return 0; /* a path inside: the sandbox will tell */
 	c->own = find_own(e, command);

@@ -106,10 +106,8 @@ static void remove_stale(int at)
 	struct dirent *e;
 
 	while ((e = ga_dir_next(d))) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
 		if (!strncmp(e->d_name, RUN, strlen(RUN)))
-			(void)ga_rmtree_at(at, e->d_name, &ignored);
+			(void)ga_rmtree_at(at, e->d_name, GA_IGNORED);
 	}
 }
 
@@ -144,11 +142,9 @@ static int make_scratch(const struct ga_env *e, int *ret_lock, struct ga_strv *r
 
 static void remove_scratch(struct ga_strv *dirs)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
 	/* by path, as it is in the state directory, where nobody else can write */
 	if (dirs->n)
-		(void)ga_rmtree_at(AT_FDCWD, dirs->v[0], &ignored);
+		(void)ga_rmtree_at(AT_FDCWD, dirs->v[0], GA_IGNORED);
 	ga_strv_release(dirs);
 }
 
@@ -294,21 +290,20 @@ int ga_agents_check(const struct ga_env *e, const struct ga_preset *p, const cha
 {
 	cleanup_free char *npm = agents_find_command(e, "npm", NULL);
 
-	if (!p->package) {
-		(void)ga_fail(err, GA_EUSAGE, "npm does not distribute '%s'", p->name);
-		return ga_hint(err, "install it on the host as its makers say; a start finds it");
-	}
+	if (!p->package)
+		return ga_fail(err, GA_EUSAGE, "npm does not distribute '%s'" GA_HINT
+			       "install it on the host as its makers say; a start finds it",
+			       p->name);
 	if (wanted && !ga_agents_wanted_ok(wanted)) {
 		cleanup_free char *q = ga_escape(wanted);
 
-		(void)ga_fail(err, GA_EUSAGE, "'%s' is no version of '%s'", q, p->name);
-		return ga_hint(err, "one is 1.2.3, or a word such as latest");
+		return ga_fail(err, GA_EUSAGE, "'%s' is no version of '%s'" GA_HINT "one is 1.2.3, "
+			       "or a word such as latest", q, p->name);
 	}
 	if (npm)
 		return 0;
-	(void)ga_fail(err, GA_ESTART, "npm was not found on PATH, which '%s' is installed by",
-		      p->name);
-	return ga_hint(err, "install Node.js");
+	return ga_fail(err, GA_ESTART, "npm was not found on PATH, which '%s' is installed by"
+		       GA_HINT "install Node.js", p->name);
 }
 
 /* Remove all versions but `keep`, in a home that is locked for us alone. */

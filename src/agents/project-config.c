@@ -65,13 +65,12 @@ static void add_entry(struct ga_repo *r, const struct ga_preset *p, const char *
 		      const char *path, const struct ga_entry *entry, struct ga_agents_config *ret)
 {
 	const struct ga_questions *q = p->questions;
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *quoted = ga_quote(path);
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	bool file = entry->mode == GA_MODE_FILE || entry->mode == GA_MODE_EXEC;
 
 	if (file && has(q->settings, rel) &&
-	    !ga_blob_read(r, &entry->oid, SETTINGS_MAX, &text, &ignored) &&
+	    !ga_blob_read(r, &entry->oid, SETTINGS_MAX, &text, GA_IGNORED) &&
 	    has_only_harmless(q, &text))
 		return;
 	add(ret, path, file ? NULL : "is not a file");
@@ -83,12 +82,11 @@ static void add_entry(struct ga_repo *r, const struct ga_preset *p, const char *
 static void add_config(struct ga_repo *r, const struct ga_preset *p, const char *rel,
 		       const char *path, const struct ga_entry *entry, struct ga_agents_config *ret)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_changes struct ga_changes list = GA_CHANGES_INIT;
 
 	if (entry->mode != GA_MODE_TREE)
 		add_entry(r, p, rel, path, entry, ret);
-	else if (ga_tree_list(r, &entry->oid, FILES_MAX, &list, &ignored))
+	else if (ga_tree_list(r, &entry->oid, FILES_MAX, &list, GA_IGNORED))
 		add(ret, path, "cannot be listed, or has too many files");
 	for (size_t i = 0; i < list.n; i++) {
 		cleanup_free char *rel_in = ga_path_join(rel, list.v[i].path);
@@ -127,7 +125,6 @@ static int add_committed(struct ga_repo *r, const struct ga_preset *p, const str
 static bool is_harmless(int top, const struct ga_questions *q, const char *rel, const char *path,
 			bool enter)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	cleanup_dir DIR *d = ga_dir_of(ga_openat_beneath(top, path, O_RDONLY | O_DIRECTORY, 0));
 	struct dirent *e;
@@ -135,7 +132,7 @@ static bool is_harmless(int top, const struct ga_questions *q, const char *rel, 
 
 	if (!d)
 		return has(q->settings, rel) &&
-		       !ga_read_beneath(top, path, SETTINGS_MAX, &text, &ignored) &&
+		       !ga_read_beneath(top, path, SETTINGS_MAX, &text, GA_IGNORED) &&
 		       has_only_harmless(q, &text);
 	while (ret && (e = ga_dir_next(d))) {
 		cleanup_free char *rel_in = ga_path_join(rel, e->d_name);

@@ -97,16 +97,22 @@ void *ga_memdup(const void *p, size_t n)
 	return q;
 }
 
-char *ga_strf(const char *fmt, ...)
+char *ga_vstrf(const char *fmt, va_list ap)
 {
 	char *p = NULL;
+
+	return checked(vasprintf(&p, fmt, ap) < 0 ? NULL : p);
+}
+
+char *ga_strf(const char *fmt, ...)
+{
 	va_list ap;
-	int n;
+	char *p;
 
 	va_start(ap, fmt);
-	n = vasprintf(&p, fmt, ap);
+	p = ga_vstrf(fmt, ap);
 	va_end(ap);
-	return checked(n < 0 ? NULL : p);
+	return p;
 }
 
 void ga_bug(const char *file, int line, const char *what)

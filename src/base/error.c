@@ -6,19 +6,40 @@
 
 #include "ga/base/quote.h"
 
+/* The message of an error that is ignored: only that there is one is known. */
+static char ignored[] = "ignored";
+
 void ga_error_release(struct ga_error *err)
 {
-	free(err->msg);
-	free(err->hint);
-	*err = (struct ga_error)GA_ERROR_INIT;
+	if (!err->ignored) {
+		free(err->msg);
+		free(err->hint);
+	}
+	*err = (struct ga_error){ .ignored = err->ignored };
 }
 
-void ga_error_set(struct ga_error *err, enum ga_code code, char *msg)
+void ga_error_set(struct ga_error *err, enum ga_code code, const char *fmt, ...)
 {
-	if (err->msg)
+	const char *hint = strstr(fmt, GA_HINT);
+	cleanup_free char *first = hint ? ga_strndup(fmt, (size_t)(hint - fmt)) : NULL;
+	va_list ap, again;
+
+	if (err->msg && !err->ignored)
 		GA_BUG(err->msg);
 	err->code = code;
-	err->msg = msg;
+	err->msg = ignored;
+	if (err->ignored)
+		return;
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	err->msg = ga_vstrf(first ? first : fmt, again);
+	if (first) {
+		cleanup_free char *all = ga_vstrf(fmt, ap);
+
+		ga_error_hint(err, ga_strdup(all + strlen(err->msg) + strlen(GA_HINT)), false);
+	}
+	va_end(again);
+	va_end(ap);
 }
 
 void ga_error_path(struct ga_error *err, int errnum, const char *verb, const char *path)
@@ -30,7 +51,7 @@ void ga_error_path(struct ga_error *err, int errnum, const char *verb, const cha
 
 void ga_error_hint(struct ga_error *err, char *hint, bool instead)
 {
-	if (err->hint && !instead) {
+	if (err->ignored || (err->hint && !instead)) {
 		free(hint);
 		return;
 	}
@@ -40,17 +61,22 @@ void ga_error_hint(struct ga_error *err, char *hint, bool instead)
 
 void ga_error_prefix(struct ga_error *err, char *prefix)
 {
-	char *msg = ga_strf("%s: %s", prefix, err->msg ? err->msg : "unknown error");
+	cleanup_free char *first = err->ignored ? NULL : err->msg;
 
+	err->msg = err->ignored ? ignored
+				: ga_strf("%s: %s", prefix, first ? first : "unknown error");
 	free(prefix);
-	free(err->msg);
-	err->msg = msg;
 	if (err->code == GA_OK)
 		err->code = GA_EFATAL;
 }
 
 void ga_error_take(struct ga_error *to, struct ga_error *from)
 {
+	if (to->ignored) {
+		ga_error_set(to, from->code, "%s", "");
+		ga_error_release(from);
+		return;
+	}
 	if (to->msg)
 		GA_BUG(to->msg);
 	*to = *from;

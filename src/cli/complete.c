@@ -31,11 +31,10 @@ static void say(const char *before, const char *word, const char *end, const cha
 /* `elsewhere`: sessions on other machines, too. */
 static void say_sessions(struct cli *c, const char *before, const char *prefix, bool elsewhere)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 	cleanup_refs struct ga_refs l = GA_REFS_INIT;
 
-	if (ga_refs_list(c->env.repo, prefix, &l, &ignored))
+	if (ga_refs_list(c->env.repo, prefix, &l, GA_IGNORED))
 		return;
 	for (size_t i = 0; i < l.n; i++) {
 		const char *name = l.v[i].name + strlen(prefix), *base = strchr(name, '/');
@@ -44,7 +43,7 @@ static void say_sessions(struct cli *c, const char *before, const char *prefix, 
 		if (base && !strcmp(base, "/base"))
 			ga_strv_take(&names, ga_strndup(name, (size_t)(base - name)));
 	}
-	if (elsewhere && !cli_context_init(c, CLI_NEED_STATE, &ignored))
+	if (elsewhere && !cli_context_init(c, CLI_NEED_STATE, GA_IGNORED))
 		ga_on_names(c->env.state_dir, &names);
 	for (size_t i = 0; i < names.n; i++)
 		say(before, names.v[i], "", "session");
@@ -53,11 +52,10 @@ static void say_sessions(struct cli *c, const char *before, const char *prefix, 
 static void say_revisions(struct cli *c, const char *before)
 {
 	static const char *const kinds[] = { "refs/heads/", "refs/tags/", "refs/remotes/" };
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_refs struct ga_refs l = GA_REFS_INIT;
 
 	say(before, "HEAD", "", "");
-	if (ga_session_host_refs(c->env.repo, &l, &ignored))
+	if (ga_session_host_refs(c->env.repo, &l, GA_IGNORED))
 		return;
 	for (size_t i = 0; i < l.n; i++)
 		for (size_t k = 0; k < GA_NELEMS(kinds); k++)
@@ -68,10 +66,9 @@ static void say_revisions(struct cli *c, const char *before)
 static void say_remotes(struct cli *c, const char *before)
 {
 	static const char section[] = "remote.", key[] = ".url";
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig conf = GA_GITCONFIG_INIT;
 
-	if (ga_gitconfig_load(c->env.repo, &conf, &ignored))
+	if (ga_gitconfig_load(c->env.repo, &conf, GA_IGNORED))
 		return;
 	for (size_t i = 0; i < conf.n; i++) {
 		const char *k = conf.v[i].key;
@@ -90,11 +87,10 @@ static void say_remotes(struct cli *c, const char *before)
 /* `known`: not the shell, which is a preset too, but no agent. */
 static void say_agents(struct cli *c, const char *before, bool known)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	const struct ga_preset *p;
 
 	if (!c->settings.from.user_file)
-		(void)cli_context_init(c, CLI_NEED_SETTINGS, &ignored);
+		(void)cli_context_init(c, CLI_NEED_SETTINGS, GA_IGNORED);
 
 	for (size_t i = 0; (p = ga_preset_at(&c->env.agents, i)); i++)
 		if (!known || p->login)
@@ -104,28 +100,25 @@ static void say_agents(struct cli *c, const char *before, bool known)
 /* Is there a repository around us? Opens it. */
 static bool in_repository(struct cli *c)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
-	return c->env.repo || !cli_context_init(c, CLI_NEED_REPO, &ignored);
+	return c->env.repo || !cli_context_init(c, CLI_NEED_REPO, GA_IGNORED);
 }
 
 static void find_changed(struct cli *c, const char *name, struct ga_changes *ret)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 	struct ga_oid base, tip;
 	const struct ga_oid *to = &r.held;
 
-	if (cli_context_init(c, CLI_NEED_STATE, &ignored) ||
-	    ga_session_load(c->env.state_dir, name, &s, &ignored) ||
-	    ga_report_read(c->env.repo, &s, &r, &ignored))
+	if (cli_context_init(c, CLI_NEED_STATE, GA_IGNORED) ||
+	    ga_session_load(c->env.state_dir, name, &s, GA_IGNORED) ||
+	    ga_report_read(c->env.repo, &s, &r, GA_IGNORED))
 		return;
 	if (ga_oid_is_zero(to))
 		to = &r.tip;
-	if (!ga_oid_is_zero(to) && !ga_commit_tree(c->env.repo, &r.base, &base, &ignored) &&
-	    !ga_commit_tree(c->env.repo, to, &tip, &ignored))
-		(void)ga_tree_diff(c->env.repo, &base, &tip, ret, &ignored);
+	if (!ga_oid_is_zero(to) && !ga_commit_tree(c->env.repo, &r.base, &base, GA_IGNORED) &&
+	    !ga_commit_tree(c->env.repo, to, &tip, GA_IGNORED))
+		(void)ga_tree_diff(c->env.repo, &base, &tip, ret, GA_IGNORED);
 }
 
 /* An agent chose the name, and the shell puts it on a command line that the user enters. */

@@ -165,10 +165,9 @@ int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***a
 		if (v[in][0] != '-' || !v[in][1]) {
 			if (cmd->stop_at_word || (cmd->name_first && out))
 				break;
-			if (cmd->paths_last && out) {
-				(void)ga_fail(err, GA_EUSAGE, "too many arguments");
-				return ga_hint(err, "paths come behind '--'");
-			}
+			if (cmd->paths_last && out)
+				return ga_fail(err, GA_EUSAGE, "too many arguments" GA_HINT
+					       "paths come behind '--'");
 			v[out++] = v[in++];
 			continue;
 		}

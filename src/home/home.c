@@ -70,8 +70,9 @@ static int close_home(const struct ga_env *e, const char *dir, const char *q, st
 	if (!strcmp(dir, e->agent_home) && strcmp(dir, usual) != 0) {
 		cleanup_free char *word = ga_quote_shell(dir);
 
-		(void)ga_fail(err, GA_ESTART, "the agents' home '%s' is not closed to others", q);
-		return ga_hint(err, "if it is a directory for agents alone: chmod 0700 %s", word);
+		return ga_fail(err, GA_ESTART, "the agents' home '%s' is not closed to others"
+			       GA_HINT "if it is a directory for agents alone: chmod 0700 %s", q,
+			       word);
 	}
 	if (chmod(dir, 0700))
 		return ga_fail_errno(err, GA_ESTART, errno,
@@ -87,14 +88,12 @@ static int make_home(const struct ga_env *e, const char *dir, struct ga_error *e
 
 	if (ga_mkdir_p(dir, 0700, err))
 		return ga_hint(err, "the agents' home is kept there: make room for it");
-	if (lstat(dir, &st) || !S_ISDIR(st.st_mode)) {
-		(void)ga_fail(err, GA_ESTART, "the agents' home '%s' is not a directory", q);
-		return ga_hint(err, "move what is there away; a link to a directory does not do");
-	}
-	if (st.st_uid != geteuid()) {
-		(void)ga_fail(err, GA_ESTART, "the agents' home '%s' belongs to another user", q);
-		return ga_hint(err, "move it away; the next start makes one of your own");
-	}
+	if (lstat(dir, &st) || !S_ISDIR(st.st_mode))
+		return ga_fail(err, GA_ESTART, "the agents' home '%s' is not a directory" GA_HINT
+			       "move what is there away; a link to a directory does not do", q);
+	if (st.st_uid != geteuid())
+		return ga_fail(err, GA_ESTART, "the agents' home '%s' belongs to another user"
+			       GA_HINT "move it away; the next start makes one of your own", q);
 	return (st.st_mode & 07777) == 0700 ? 0 : close_home(e, dir, q, err);
 }
 

@@ -110,7 +110,6 @@ static void add_piece(struct job *j, const char *rel, struct ga_buf *text, mode_
 
 static void take_file(struct job *j, int fd, const char *rel)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT, now = GA_BUF_INIT;
 	cleanup_free char *q = ga_quote(rel);
 	struct stat st;
@@ -119,14 +118,14 @@ static void take_file(struct job *j, int fd, const char *rel)
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return leave(j, rel, "no file");
 	if (j->ret->n >= FILES_MAX || (size_t)st.st_size > FILE_MAX ||
-	    j->bytes + (size_t)st.st_size > ALL_MAX || ga_read_fd(fd, FILE_MAX, &text, &ignored))
+	    j->bytes + (size_t)st.st_size > ALL_MAX || ga_read_fd(fd, FILE_MAX, &text, GA_IGNORED))
 		return leave(j, rel, "too large, or one of too many");
 	if (has_secret(rel, text.ptr, text.len))
 		return leave(j, rel, "it may hold a secret");
 	if (j->p->notes && !strcmp(rel, j->p->notes))
 		ga_buf_addf(&text, "\nRead the file that $GIT_AGENT_NOTES names: it says where you "
 			    "are.\n");
-	if (j->home >= 0 && ga_read_beneath(j->home, rel, FILE_MAX + 1024, &now, &ignored) < 0)
+	if (j->home >= 0 && ga_read_beneath(j->home, rel, FILE_MAX + 1024, &now, GA_IGNORED) < 0)
 		ga_buf_truncate(&now, 0);
 	other = now.len > 0;
 	if (other && ga_buf_equal(&now, &text)) {
@@ -449,7 +448,6 @@ static void take_rows(struct job *j, const struct row *first, json_t *from, json
 
 static void take_members(struct job *j, const struct row *first)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf own = GA_BUF_INIT, theirs = GA_BUF_INIT;
 	cleanup_close int fd = open_own(j, first->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	const char *dot = strrchr(first->path, '.');
@@ -462,11 +460,11 @@ static void take_members(struct job *j, const struct row *first)
 	max = j->toml ? GA_TOML_MAX : JSON_MAX;
 	if (fd < 0)
 		return errno == ELOOP ? leave(j, first->path, "a link") : (void)0;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || ga_read_fd(fd, max, &own, &ignored))
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || ga_read_fd(fd, max, &own, GA_IGNORED))
 		return leave(j, first->path, "no file, or too large");
 	from = parse(j, &own);
 	/* a link or the like in its place counts as nothing, and is replaced */
-	rc = j->home < 0 ? 0 : ga_read_beneath(j->home, first->path, max, &theirs, &ignored);
+	rc = j->home < 0 ? 0 : ga_read_beneath(j->home, first->path, max, &theirs, GA_IGNORED);
 	to = rc ? NULL : theirs.len ? parse(j, &theirs) : json_object();
 	if (json_is_object(from) && json_is_object(to))
 		take_rows(j, first, from, to);

@@ -35,7 +35,6 @@ static bool is_later(const struct timespec *a, const struct timespec *b)
 
 static void read_login(int home, const char *rel, struct login *ret)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_close int fd = ga_openat_beneath(home, rel, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 	struct stat st, now;
 
@@ -45,7 +44,7 @@ static void read_login(int home, const char *rel, struct login *ret)
 	}
 	ret->there = true;
 	ret->odd = fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size > LOGIN_MAX ||
-		   ga_read_fd(fd, LOGIN_MAX, &ret->bytes, &ignored) || fstat(fd, &now);
+		   ga_read_fd(fd, LOGIN_MAX, &ret->bytes, GA_IGNORED) || fstat(fd, &now);
 	/* one that is empty, or is being written, is no login yet */
 	if (!ret->odd)
 		ret->odd = !ret->bytes.len || is_later(&now.st_ctim, &st.st_ctim) ||
@@ -92,7 +91,6 @@ int home_share_logins(const struct ga_env *e, const char *other, struct ga_error
 static int read_own(const struct ga_env *e, const char *rel, const char *key,
 		    const struct ga_buf *theirs, struct ga_buf *ret)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *file = ga_path_join(e->home, rel);
 	cleanup_close int fd = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	cleanup_buf struct ga_buf all = GA_BUF_INIT;
@@ -101,7 +99,7 @@ static int read_own(const struct ga_env *e, const char *rel, const char *key,
 	char *text;
 
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-	    ga_read_fd(fd, LOGIN_MAX, key ? &all : ret, &ignored))
+	    ga_read_fd(fd, LOGIN_MAX, key ? &all : ret, GA_IGNORED))
 		return -1;
 	if (!key)
 		return ret->len ? 0 : -1;

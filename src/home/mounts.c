@@ -115,7 +115,6 @@ static void remove_at(const char *home, const char *rel)
 
 bool home_sweep(const struct ga_env *e, int lock)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *path = note_path(e);
 	cleanup_buf struct ga_buf lines = GA_BUF_INIT;
 	cleanup_strv struct ga_strv all = GA_STRV_INIT;
@@ -123,8 +122,8 @@ bool home_sweep(const struct ga_env *e, int lock)
 
 	if (is_apart(e) || access(path, F_OK))
 		return false;
-	if (ga_flock(lock, true, false, &ignored) ||
-	    ga_read_file_at(AT_FDCWD, path, NOTE_MAX, &lines, &ignored))
+	if (ga_flock(lock, true, false, GA_IGNORED) ||
+	    ga_read_file_at(AT_FDCWD, path, NOTE_MAX, &lines, GA_IGNORED))
 		return true;
 	for (size_t pos = 0; (s = ga_buf_next0(&lines, &pos));)
 		ga_strv_push(&all, s);

@@ -56,10 +56,8 @@ int ga_home_add_layer(const struct ga_env *e, const struct ga_session *s,
 
 void ga_home_close(const struct ga_env *e, const char *dir, int lock)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
 	/* if it fails, the next start tries again and reports it */
 	if (e->conf.home_mode == GA_HOME_PROJECT)
-		(void)home_share_logins(e, dir, &ignored);
+		(void)home_share_logins(e, dir, GA_IGNORED);
 	(void)home_sweep(e, lock);
 }

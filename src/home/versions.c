@@ -38,7 +38,6 @@ static void keep_tools(const struct ga_buf *from, struct ga_buf *ret)
 
 static int bring(int user, int home, const char *rel, bool tools_only, struct ga_error *err)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT, kept = GA_BUF_INIT;
 	cleanup_close int there = -1;
 
@@ -48,7 +47,7 @@ static int bring(int user, int home, const char *rel, bool tools_only, struct ga
 	if (fd < 0)
 		return 0;
 	there = ga_openat_beneath(home, rel, O_PATH | O_NOFOLLOW, 0);
-	if (there >= 0 || ga_read_fd(fd, VERSIONS_MAX, &text, &ignored) || !text.len)
+	if (there >= 0 || ga_read_fd(fd, VERSIONS_MAX, &text, GA_IGNORED) || !text.len)
 		return 0;
 	if (tools_only)
 		keep_tools(&text, &kept);

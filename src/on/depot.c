@@ -115,9 +115,8 @@ char *depot_ref(const struct depot *d, const char *what)
 bool depot_has(const struct depot *d, const char *refs, const char *what)
 {
 	cleanup_free char *ref = ga_strf("%s%s/%s", refs, d->name, what);
-	cleanup_error struct ga_error none = GA_ERROR_INIT;
 
-	return !GIT(d, &none, "rev-parse", "--quiet", "--verify", ref);
+	return !GIT(d, GA_IGNORED, "rev-parse", "--quiet", "--verify", ref);
 }
 
 int depot_forget(const struct depot *d, struct ga_error *err)
@@ -165,7 +164,6 @@ int depot_make(struct depot *d, struct ga_error *err)
 	cleanup_free char *aside = ga_path_join(d->dir, ".new-XXXXXX");
 	cleanup_free char *git = NULL;
 	struct depot new = { 0 };
-	cleanup_error struct ga_error second = GA_ERROR_INIT;
 	int rc;
 
 	if (!access(d->git, F_OK))
@@ -184,7 +182,7 @@ int depot_make(struct depot *d, struct ga_error *err)
 		return 0;
 	if (!rc && errno != EEXIST)
 		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot make '%s'", d->main);
-	(void)ga_rmtree_at(AT_FDCWD, aside, &second);
+	(void)ga_rmtree_at(AT_FDCWD, aside, GA_IGNORED);
 	return rc;
 }
 
@@ -200,10 +198,9 @@ int depot_make(struct depot *d, struct ga_error *err)
 void depot_remove_tree(const struct depot *d)
 {
 	cleanup_free char *entry = ga_strf("%s/worktrees/%s", d->git, d->name);
-	cleanup_error struct ga_error none = GA_ERROR_INIT, ignored = GA_ERROR_INIT;
 
-	(void)ga_rmtree_at(AT_FDCWD, entry, &none);
-	(void)ga_rmtree_at(AT_FDCWD, d->tree, &ignored);
+	(void)ga_rmtree_at(AT_FDCWD, entry, GA_IGNORED);
+	(void)ga_rmtree_at(AT_FDCWD, d->tree, GA_IGNORED);
 }
 
 static int add_tree(struct depot *d, const char *base, struct ga_error *err)

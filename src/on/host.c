@@ -62,13 +62,12 @@ static void sweep_sockets(const char *dir)
 static char *socket_dir(void)
 {
 	const char *run = ga_env_get("XDG_RUNTIME_DIR"), *home = ga_env_get("HOME");
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *dir = run && *run == '/' ? ga_path_join(run, "git-agent")
 			       : home ? ga_path_join(home, ".ssh/git-agent") : NULL;
 	struct stat st;
 
 	if (!dir || strlen(dir) > SOCKET_DIR_MAX || strpbrk(dir, "% \"'") ||
-	    ga_mkdir_p(dir, 0700, &ignored) || stat(dir, &st) || st.st_uid != geteuid() ||
+	    ga_mkdir_p(dir, 0700, GA_IGNORED) || stat(dir, &st) || st.st_uid != geteuid() ||
 	    (st.st_mode & 077))
 		return NULL;
 	sweep_sockets(dir);
@@ -196,11 +195,9 @@ int on_fail_there(const struct ga_on *o, int status, const struct ga_buf *out,
 					  : ga_strf("ssh %s", o->way.ssh ? o->way.ssh : o->host);
 	cleanup_free char *safe = ga_escape(way);
 
-	if (status == ON_SSH_FAILED && !o->way.run.n) {
-		(void)ga_fail(err, GA_EFATAL, "cannot reach '%s': %s", q,
-			      line ? line : "ssh failed");
-		return ga_hint(err, "'%s' shows why; it is unknown what runs there", safe);
-	}
+	if (status == ON_SSH_FAILED && !o->way.run.n)
+		return ga_fail(err, GA_EFATAL, "cannot reach '%s': %s" GA_HINT "'%s' shows why; it "
+			       "is unknown what runs there", q, line ? line : "ssh failed", safe);
 	if (is_other_version(out))
 		(void)ga_fail(err, GA_EFATAL, "git-agent on '%s' is of another version than here",
 			      q);

@@ -122,8 +122,8 @@ int ga_on_read(const char *state_dir, const char *name, struct ga_on *ret, struc
 	if (ok)
 		return 0;
 	ga_on_release(ret);
-	(void)ga_fail(err, GA_EFATAL, "the record '%s' is damaged", path);
-	return ga_hint(err, "remove it, if you do not need the session that it is about");
+	return ga_fail(err, GA_EFATAL, "the record '%s' is damaged" GA_HINT "remove it, if you do "
+		       "not need the session that it is about", path);
 }
 
 void ga_on_names(const char *state_dir, struct ga_strv *ret)

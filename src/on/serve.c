@@ -33,8 +33,8 @@ static int check_depot(const struct depot *d, struct ga_error *err)
 {
 	if (!access(d->git, F_OK))
 		return 0;
-	(void)ga_fail(err, GA_EFATAL, "the depot of this repository is gone");
-	return ga_hint(err, "what ran there is unknown; 'git agent drop --force' forgets it");
+	return ga_fail(err, GA_EFATAL, "the depot of this repository is gone" GA_HINT
+		       "what ran there is unknown; 'git agent drop --force' forgets it");
 }
 
 static int check_tree(const struct depot *d, struct ga_error *err)
@@ -106,19 +106,18 @@ static int give_back(struct depot *d, struct ga_error *err)
 
 static int do_start(struct depot *d, struct ga_error *err)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_close int held = -1;
 	cleanup_free char *base = depot_ref(d, "base");
 	int rc = check_depot(d, err);
 
-	if (!rc && GIT(d, &ignored, "update-ref", LAST_BASE, base))
+	if (!rc && GIT(d, GA_IGNORED, "update-ref", LAST_BASE, base))
 		rc = ga_fail(err, GA_EFATAL, "the base of the session is not there");
 	if (!rc && json_is_true(json_object_get(d->input, "slurm")))
 		rc = slurm_submit(d, err);
 	else if (!rc && !(rc = hold(d, &held, err)) && !(rc = claim(d, err)) &&
 		 depot_start(d, held, err)) {
 		/* of a start that failed there is no record by which it could be dropped */
-		(void)give_back(d, &ignored);
+		(void)give_back(d, GA_IGNORED);
 		rc = -1;
 	}
 	ga_json_set(d->answer, "claimed", json_boolean(rc > 0));

@@ -95,8 +95,7 @@ static void agent(const struct job *j, struct ga_strv *ret, const char *command,
 /* What it is now; NULL: that cannot be told. New reference. */
 static json_t *session(const struct depot *own)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	json_t *all = depot_sessions(own, &ignored);
+	json_t *all = depot_sessions(own, GA_IGNORED);
 	json_t *ret = json_incref(json_object_get(all, own->name));
 
 	json_decref(all);
@@ -112,12 +111,11 @@ static bool has_ended(const json_t *session)
 
 static void stop(struct job *j)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 
 	j->told = true;
 	agent(j, &words, "stop", "--timeout=" STOP_TIME);
-	(void)depot_run(&words, DEPOT_RUN(.cwd = j->own.tree), NULL, &ignored);
+	(void)depot_run(&words, DEPOT_RUN(.cwd = j->own.tree), NULL, GA_IGNORED);
 }
 
 /* What asks for the end waits to be taken. */
@@ -195,7 +193,6 @@ static int put_parts(const struct job *j, struct ga_error *err)
 /* Why it was told to end, as Slurm says it. */
 static const char *reason(const struct job *j)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 
@@ -203,7 +200,7 @@ static const char *reason(const struct job *j)
 		return "";
 	ga_strv_push_many(&words, "squeue", "--noheader", "--format=%r", NULL);
 	ga_strv_pushf(&words, "--jobs=%s", j->id);
-	(void)depot_run(&words, DEPOT_RUN(.timeout_ms = 10000), &out, &ignored);
+	(void)depot_run(&words, DEPOT_RUN(.timeout_ms = 10000), &out, GA_IGNORED);
 	return out.len >= 9 && !strncmp(out.ptr, "TimeLimit", 9) ? "time limit" : "cancelled";
 }
 
@@ -236,18 +233,16 @@ static int give_result(const struct job *j, const json_t *session, struct ga_err
 /* Steps that are in the directory have some time to say what they have to. */
 static void clean(struct job *j)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT, none = GA_ERROR_INIT;
 	cleanup_close int fd = open(j->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int64_t deadline = ga_now_ms() + LEAVE_MS;
 
-	while (fd >= 0 && ga_flock(fd, true, false, &none) > 0 && ga_now_ms() < deadline)
+	while (fd >= 0 && ga_flock(fd, true, false, GA_IGNORED) > 0 && ga_now_ms() < deadline)
 		(void)usleep(POLL_US);
-	(void)ga_rmtree_at(AT_FDCWD, j->dir, &ignored);
+	(void)ga_rmtree_at(AT_FDCWD, j->dir, GA_IGNORED);
 }
 
 static int work(struct job *j, const sigset_t *signals, struct ga_error *err)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	json_t *end = NULL;
 	int rc = start(j, err);
 
@@ -257,7 +252,7 @@ static int work(struct job *j, const sigset_t *signals, struct ga_error *err)
 	}
 	/* the error stays for the job's output */
 	if (rc)
-		(void)put_state(j, slurm_state("lost", err->msg), false, &ignored);
+		(void)put_state(j, slurm_state("lost", err->msg), false, GA_IGNORED);
 	json_decref(end);
 	return rc;
 }
@@ -310,12 +305,11 @@ int slurm_inside(struct depot *d, struct ga_error *err)
 	cleanup_free char *dir = ga_strdup(depot_text(state, "dir"));
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	cleanup_depot struct depot own = { .request = json_incref(d->request) };
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_close int fd = *dir == '/' ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	int rc;
 
 	json_decref(state);
-	if (fd < 0 || ga_flock(fd, false, false, &ignored))
+	if (fd < 0 || ga_flock(fd, false, false, GA_IGNORED))
 		return ga_fail(err, GA_EFATAL, "session '%s' has ended", d->name);
 	open_own(&own, d, dir);
 	depot_agent(&own, &words);

@@ -27,10 +27,9 @@
 json_t *slurm_get(const struct depot *d, const char *what)
 {
 	cleanup_free char *ref = depot_ref(d, what);
-	cleanup_error struct ga_error none = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 
-	return GIT_OUT(d, NULL, &out, &none, "cat-file", "blob", ref)
+	return GIT_OUT(d, NULL, &out, GA_IGNORED, "cat-file", "blob", ref)
 		       ? NULL : json_loadb(out.ptr, out.len, 0, NULL);
 }
 
@@ -170,10 +169,9 @@ static char *log_of(const struct depot *d, const char *name)
 static json_t *gone(const struct depot *d, const char *name, const char *state)
 {
 	cleanup_free char *log = log_of(d, name), *line = NULL;
-	cleanup_error struct ga_error none = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf said = GA_BUF_INIT;
 
-	(void)ga_read_file_at(AT_FDCWD, log, SQUEUE_MAX, &said, &none);
+	(void)ga_read_file_at(AT_FDCWD, log, SQUEUE_MAX, &said, GA_IGNORED);
 	line = ga_git_last_line(&said);
 	if (line)
 		line[strnlen(line, LOG_TAIL)] = '\0';
@@ -288,8 +286,6 @@ static int sbatch(const struct depot *d, struct ga_error *err)
 
 int slurm_submit(struct depot *d, struct ga_error *err)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT, none = GA_ERROR_INIT;
-
 	(void)json_object_del(d->input, "keys");
 	if (depot_has(d, DEPOT_REFS, "state"))
 		return 1;
@@ -299,10 +295,10 @@ int slurm_submit(struct depot *d, struct ga_error *err)
 	if (!sbatch(d, err))
 		return 0;
 	/* it may have been submitted all the same, and then must not run unseen */
-	if (forbid(d, &none) > 0)
+	if (forbid(d, GA_IGNORED) > 0)
 		return 0;
-	if (!cancel(d, &ignored))
-		(void)depot_forget(d, &ignored);
+	if (!cancel(d, GA_IGNORED))
+		(void)depot_forget(d, GA_IGNORED);
 	return -1;
 }
 

@@ -76,13 +76,12 @@ void on_end_print(const json_t *request, int status)
 static int skip_noise(struct ga_process_job *job, int fd)
 {
 	static const char ready[] = GA_ON_READY "\n";
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	int64_t deadline = ga_now_ms() + ON_CALL_MS;
 	size_t at = 0;
 	char c;
 
 	for (size_t n = 0; n < ON_NOISE_MAX; n++) {
-		if (ga_process_readable(job, fd, deadline, &ignored) <= 0)
+		if (ga_process_readable(job, fd, deadline, GA_IGNORED) <= 0)
 			return 2;
 		if (read(fd, &c, 1) != 1)
 			return 1;
@@ -97,13 +96,12 @@ static int skip_noise(struct ga_process_job *job, int fd)
 static void copy_out(struct ga_process_job *job, int fd, struct on_end *end,
 		     struct ga_termfilter *f)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	size_t room = PIECE + sizeof(end->mark);
 	cleanup_free char *raw = ga_malloc(PIECE), *in = ga_malloc(room);
 	cleanup_free char *out = ga_malloc(GA_TERMFILTER_ROOM(room));
 	ssize_t got;
 
-	while (ga_process_readable(job, fd, 0, &ignored) > 0 &&
+	while (ga_process_readable(job, fd, 0, GA_IGNORED) > 0 &&
 	       (got = read(fd, raw, PIECE)) > 0) {
 		size_t n = end ? on_end_strip(end, raw, (size_t)got, in) : (size_t)got;
 		size_t k = f ? ga_termfilter(f, in, n, out) : 0;
@@ -123,9 +121,9 @@ static int fail_broken(const struct ga_on *o, const struct ga_buf *why, struct g
 {
 	cleanup_free char *line = ga_git_last_line(why), *safe = line ? ga_escape(line) : NULL;
 
-	(void)ga_fail(err, GA_EFATAL, "the connection to '%s' broke%s%s", o->host,
-		      safe ? ": " : "", safe ? safe : "");
-	return ga_hint(err, "'git agent list' asks what runs there");
+	return ga_fail(err, GA_EFATAL, "the connection to '%s' broke%s%s" GA_HINT
+		       "'git agent list' asks what runs there", o->host, safe ? ": " : "",
+		       safe ? safe : "");
 }
 
 /* What the command said, as it came or, for a session, with its name here. */

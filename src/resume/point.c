@@ -30,15 +30,13 @@ void resume_point_release(struct resume_point *p)
 
 static int branch_gone(const struct ga_session *s, struct ga_error *err)
 {
-	(void)ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone", s->name);
-	return ga_hint(err, "'git branch agent/%s %s' brings it back", s->name,
-		       GA_HEX(&s->result.tip));
+	return ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone" GA_HINT "'git branch "
+		       "agent/%s %s' brings it back", s->name, s->name, GA_HEX(&s->result.tip));
 }
 
 static int find_branch(struct ga_env *e, const struct ga_session *s, struct ga_oid *ret,
 		       struct ga_error *err)
 {
-	cleanup_error struct ga_error missing = GA_ERROR_INIT;
 	int rc = ga_ref_read(e->repo, s->id.branch, ret, err);
 	struct ga_oid tree;
 
@@ -48,7 +46,7 @@ static int find_branch(struct ga_env *e, const struct ga_session *s, struct ga_o
 	if (ga_oid_is_zero(&s->result.tip))
 		return 0;
 	/* a branch that has landed is there to be deleted */
-	return s->state != GA_STATE_LANDED || ga_commit_tree(e->repo, ret, &tree, &missing)
+	return s->state != GA_STATE_LANDED || ga_commit_tree(e->repo, ret, &tree, GA_IGNORED)
 		       ? branch_gone(s, err) : 0;
 }
 
@@ -118,8 +116,8 @@ static int both_changed(const struct ga_session *s, const char *what, const char
 {
 	cleanup_free char *q = ga_escape(path);
 
-	(void)ga_fail(err, GA_EFATAL, "%s '%s' was also changed on agent/%s", what, q, s->name);
-	return ga_hint(err, "%s", remedy);
+	return ga_fail(err, GA_EFATAL, "%s '%s' was also changed on agent/%s" GA_HINT "%s", what, q,
+		       s->name, remedy);
 }
 
 /* Find p->full: the branch with what is still held. */

@@ -24,11 +24,9 @@
 
 static int check_state(const struct ga_session *s, struct ga_error *err)
 {
-	if (s->state != GA_STATE_CAPTURED && s->state != GA_STATE_LANDED) {
-		(void)ga_fail(err, GA_EFATAL, "session '%s' is %s", s->name,
-			      ga_state_name(s->state));
-		return ga_hint(err, "only a session that was captured can go on");
-	}
+	if (s->state != GA_STATE_CAPTURED && s->state != GA_STATE_LANDED)
+		return ga_fail(err, GA_EFATAL, "session '%s' is %s" GA_HINT "only a session that "
+			       "was captured can go on", s->name, ga_state_name(s->state));
 	if (s->id.within) {
 		(void)ga_fail(err, GA_EFATAL, "session '%s' is part of a superproject's session",
 			      s->name);
@@ -54,14 +52,12 @@ static int check_place(const struct ga_env *e, const struct ga_session *s, struc
 
 	if (!strcmp(ga_repo_info(e->repo)->workdir, s->id.project))
 		return 0;
-	if (access(git, F_OK)) {
-		(void)ga_fail(err, GA_EFATAL, "the project of session '%s' is not at '%s' any more",
-			      s->name, q);
-		return ga_hint(err, "move it back; or 'git agent start --base agent/%s COMMAND' "
-				    "begins a new session here", s->name);
-	}
-	(void)ga_fail(err, GA_EFATAL, "session '%s' belongs to the working tree '%s'", s->name, q);
-	return ga_hint(err, "cd %s", word);
+	if (access(git, F_OK))
+		return ga_fail(err, GA_EFATAL, "the project of session '%s' is not at '%s' any more"
+			       GA_HINT "move it back; or 'git agent start --base agent/%s COMMAND' "
+			       "begins a new session here", s->name, q, s->name);
+	return ga_fail(err, GA_EFATAL, "session '%s' belongs to the working tree '%s'" GA_HINT
+		       "cd %s", s->name, q, word);
 }
 
 static int check_layers(const struct ga_session *s, struct ga_error *err)
@@ -99,9 +95,9 @@ static int read_feedback(const char *file, struct ga_buf *all, struct ga_error *
 	    ga_read_fd(fd, room, all, &inner)) {
 		if (inner.msg && all->len - before <= room)
 			return ga_fail(err, GA_EUSAGE, "--feedback: '%s': %s", q, inner.msg);
-		(void)ga_fail(err, GA_EUSAGE, "--feedback: more than %zu KiB in all",
-			      GA_FEEDBACK_MAX >> 10);
-		return ga_hint(err, "the agent can be told where in the project the rest is");
+		return ga_fail(err, GA_EUSAGE, "--feedback: more than %zu KiB in all" GA_HINT
+			       "the agent can be told where in the project the rest is",
+			       GA_FEEDBACK_MAX >> 10);
 	}
 	return 0;
 }

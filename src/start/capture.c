@@ -127,10 +127,9 @@ static void release_own(struct ga_env *own)
 static bool open_own(const struct ga_env *e, const struct ga_session *s, struct ga_env *own)
 {
 	const struct ga_repo_info *here = ga_repo_info(e->repo), *there;
-	cleanup_error struct ga_error gone = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 
-	if (!strcmp(here->workdir, s->id.project) || ga_repo_open(s->id.project, &r, &gone))
+	if (!strcmp(here->workdir, s->id.project) || ga_repo_open(s->id.project, &r, GA_IGNORED))
 		return false;
 	there = ga_repo_info(r);
 	if (strcmp(there->workdir, s->id.project) != 0 ||
@@ -139,7 +138,7 @@ static bool open_own(const struct ga_env *e, const struct ga_session *s, struct 
 	*own = *e;
 	own->config = (struct ga_gitconfig)GA_GITCONFIG_INIT;
 	own->loading = NULL;
-	if (ga_gitconfig_load(r, &own->config, &gone))
+	if (ga_gitconfig_load(r, &own->config, GA_IGNORED))
 		return false;
 	own->repo = ga_steal(&r);
 	return true;

@@ -16,12 +16,10 @@ int ga_start_plan_limits(const struct ga_env *e, struct ga_start *st, struct ga_
 {
 	/* in a dry run there is no sandbox, and nothing else has set it */
 	st->spec.nested = e->conf.inside.nested;
-	if (e->conf.inside.nested && geteuid() == 0) {
-		(void)ga_fail(err, GA_ESTART, "no sandbox can be made inside one of root's: the "
-			      "kernel maps uid 0 no further");
-		return ga_hint(err, "start the session as an ordinary user, or with "
-				    "'git agent -c sandbox.nested=false start'");
-	}
+	if (e->conf.inside.nested && geteuid() == 0)
+		return ga_fail(err, GA_ESTART, "no sandbox can be made inside one of root's: the "
+			       "kernel maps uid 0 no further" GA_HINT "start the session as an "
+			       "ordinary user, or with 'git agent -c sandbox.nested=false start'");
 	ga_confine_release(&st->confine);
 	return ga_confine_plan(&e->use, e->environ, e->path, &st->confine, err);
 }
@@ -86,7 +84,7 @@ int ga_start_check_room(const struct ga_env *e, struct ga_error *err)
 		return 0;
 	least = ga_size_text(e->conf.disk_free);
 	q = ga_escape(dir);
-	(void)ga_fail(err, GA_ESTART, "less than %s is free for '%s'", least, q);
-	return ga_hint(err, "free some space, or set XDG_STATE_HOME, state_dir or home to a "
-			    "directory elsewhere, or disk_free to less");
+	return ga_fail(err, GA_ESTART, "less than %s is free for '%s'" GA_HINT "free some space, "
+		       "or set XDG_STATE_HOME, state_dir or home to a directory elsewhere, or "
+		       "disk_free to less", least, q);
 }

@@ -31,23 +31,21 @@ bool start_has_network(const struct ga_env *e, const struct ga_start *st)
  * begins a sandbox. The note is a guess: a sandbox begun with the wrong network is begun again. */
 void start_note_guess(const struct ga_env *e)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_close int dir = open(e->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (dir < 0 || (e->net.options && e->net.options->n))
 		return;
 	if (e->net.by_repository)
-		(void)ga_write_new(dir, START_NETWORK_NOTE, "own\n", 4, 0600, &ignored);
+		(void)ga_write_new(dir, START_NETWORK_NOTE, "own\n", 4, 0600, GA_IGNORED);
 	else
 		(void)unlinkat(dir, START_NETWORK_NOTE, 0);
 }
 
 static char *host_nsswitch(void)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	(void)ga_read_file_at(AT_FDCWD, "/etc/nsswitch.conf", NSSWITCH_MAX, &b, &ignored);
+	(void)ga_read_file_at(AT_FDCWD, "/etc/nsswitch.conf", NSSWITCH_MAX, &b, GA_IGNORED);
 	return ga_net_nsswitch(b.ptr);
 }
 

@@ -166,11 +166,10 @@ static int check_left_refs(struct ga_env *e, const struct ga_start_opts *o, cons
 		rc = has_refs(e, st, name, err);
 		if (rc <= 0)
 			return rc;
-		if (o->name) {
-			(void)ga_fail(err, GA_ESTART, "an earlier session '%s' left refs", name);
-			return ga_hint(err, "choose another --name, or delete what 'git "
-					    "for-each-ref " GA_SESSION_REFS "%s/' lists", name);
-		}
+		if (o->name)
+			return ga_fail(err, GA_ESTART, "an earlier session '%s' left refs" GA_HINT
+				       "choose another --name, or delete what 'git for-each-ref "
+				       GA_SESSION_REFS "%s/' lists", name, name);
 		ga_strv_push(taken, name);
 	}
 }
@@ -194,13 +193,11 @@ int ga_start_prepare(struct ga_env *e, const struct ga_start_opts *o, struct ga_
 	    ga_session_create(e->state_dir, o->name, stem, &taken, &ret->session, &ret->lock, err))
 		return -1;
 	if (prepare(e, o, &b, ret, err)) {
-		cleanup_error struct ga_error second = GA_ERROR_INIT;
-
 		/* nothing ran yet, so nobody's work is lost */
 		ga_run_finish(ret->sandbox);
 		ret->sandbox = NULL;
 		start_unlock_parts(ret);
-		(void)ga_start_discard(e, &ret->session, &second);
+		(void)ga_start_discard(e, &ret->session, GA_IGNORED);
 		return !ga_explain_full(err, e->state_dir) ? -1 :
 			ga_hint(err, "free some space, or set XDG_STATE_HOME or state_dir to a "
 				     "directory elsewhere");

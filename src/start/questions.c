@@ -50,7 +50,6 @@ static bool insert_flags(const struct ga_questions *q, const char *project, stru
 static void write_first(const struct ga_env *e, const struct ga_questions *q,
 			const struct ga_agents_found *f, const char *home)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_close int at = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool by_key = f->key && !f->login && !strcmp(f->key, q->key);
 	const char *key = by_key ? ga_environ_get(e->environ, q->key) : NULL;
@@ -62,16 +61,15 @@ static void write_first(const struct ga_env *e, const struct ga_questions *q,
 		ga_buf_addf(&text, "%s%s\"]}", q->key_text, n > KEY_END ? key + n - KEY_END : key);
 	ga_buf_adds(&text, "}\n");
 	if (at >= 0)
-		(void)ga_write_new(at, q->first, text.ptr, text.len, 0600, &ignored);
+		(void)ga_write_new(at, q->first, text.ptr, text.len, 0600, GA_IGNORED);
 }
 
 /* May a file below home say that the user trusts the directory, or one above it? */
 static bool is_noted(const char *home, const struct ga_questions *q, char *dir)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_close int at = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-	bool ret = at >= 0 && ga_read_beneath(at, q->noted, NOTED_MAX, &text, &ignored);
+	bool ret = at >= 0 && ga_read_beneath(at, q->noted, NOTED_MAX, &text, GA_IGNORED);
 	json_t *j = q->member ? json_loadb(text.ptr, text.len, 0, NULL) : NULL;
 	const json_t *all = json_object_get(j, "projects");
 
@@ -157,9 +155,9 @@ static int leave_unanswered(const struct ga_env *e, const struct ga_agents_confi
 			      how);
 		return 0;
 	}
-	(void)ga_fail(err, GA_ESTART, "%s would ask, where nobody sees it, before it runs commands "
-		      "from %s (%s)", p->name, paths, how);
-	return ga_hint(err, "or start it once without --detach, and answer");
+	return ga_fail(err, GA_ESTART, "%s would ask, where nobody sees it, before it runs "
+		       "commands from %s (%s)" GA_HINT "or start it once without --detach, and "
+		       "answer", p->name, paths, how);
 }
 
 /* Is it known what it asks? If not, say so. */

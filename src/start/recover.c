@@ -20,9 +20,7 @@
 
 void start_save_if_possible(const struct ga_session *s)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
-	(void)ga_session_save(s, &ignored);
+	(void)ga_session_save(s, GA_IGNORED);
 }
 
 /* Nothing can be removed of a part whose repository is gone, and nothing need be. */
@@ -71,11 +69,10 @@ static bool is_gone(struct ga_env *e, const struct ga_session *s, const char *re
 {
 	/* asked first, as a damaged object is removed */
 	bool here = !ga_oid_is_zero(oid) && ga_object_here(e->repo, oid);
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_oid now;
 
 	return !ga_oid_is_zero(oid) && !ga_commit_whole(e->repo, oid, &s->id.onto) &&
-	       (here || ga_ref_read(e->repo, ref, &now, &ignored) > 0);
+	       (here || ga_ref_read(e->repo, ref, &now, GA_IGNORED) > 0);
 }
 
 /* Is the report damaged (`rc` of reading it), or what it names? Or gone: the capture of layers that
@@ -84,11 +81,10 @@ static bool has_lost(struct ga_env *e, const struct ga_session *s,
 		     const struct ga_report *r, int rc)
 {
 	cleanup_free char *held = ga_session_ref(s, "held");
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_oid base;
 
 	if (rc > 0)
-		return !ga_commit_tree(e->repo, &s->id.base, &base, &ignored) &&
+		return !ga_commit_tree(e->repo, &s->id.base, &base, GA_IGNORED) &&
 		       !ga_oid_equal(&base, &s->view.tree);
 	return rc || is_gone(e, s, s->id.branch, &r->tip) || is_gone(e, s, held, &r->held);
 }
@@ -123,7 +119,6 @@ static int repair(struct ga_env *e, struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *space = ga_strf(GA_SESSION_REFS "%s", s->name);
 	cleanup_free char *upper = ga_session_path(s, "upper"), *git = ga_session_path(s, "git");
-	cleanup_error struct ga_error unreadable = GA_ERROR_INIT;
 	cleanup_report struct ga_report report = GA_REPORT_INIT;
 	cleanup_free char *name = ga_session_ref(s, "report");
 	cleanup_strv struct ga_strv gone = GA_STRV_INIT;
@@ -134,7 +129,7 @@ static int repair(struct ga_env *e, struct ga_session *s, struct ga_error *err)
 	ga_session_clear_locks(e->repo, s);
 	if (here && ga_refs_repair(e->repo, s->id.branch, space, &s->id.onto, &gone, err))
 		return -1;
-	rc = ga_report_read(e->repo, s, &report, &unreadable);
+	rc = ga_report_read(e->repo, s, &report, GA_IGNORED);
 	ga_report_tell(&report, s);
 	if (!here)
 		return 0;
@@ -172,12 +167,10 @@ int ga_start_recover(struct ga_env *e, struct ga_session *s, struct ga_error *er
 	for (int i = 0; ga_run_alive(s->run.pid, s->run.pidns); i++) {
 		struct timespec t = { 0, GONE_STEP_MS * 1000000 };
 
-		if (i == GONE_MS / GONE_STEP_MS) {
-			(void)ga_fail(err, GA_EFATAL, "processes of session '%s' are still running",
-				      s->name);
-			return ga_hint(err, "end them (pid namespace %llu), then try again",
-				       (unsigned long long)s->run.pidns);
-		}
+		if (i == GONE_MS / GONE_STEP_MS)
+			return ga_fail(err, GA_EFATAL, "processes of session '%s' are still running"
+				       GA_HINT "end them (pid namespace %llu), then try again",
+				       s->name, (unsigned long long)s->run.pidns);
 		(void)nanosleep(&t, NULL);
 	}
 	ga_live_remove(s->dir);

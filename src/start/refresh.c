@@ -81,9 +81,9 @@ static int explain(const struct refresh *r, const struct place *a, struct ga_err
 	cleanup_free char *why = ga_steal(&err->msg);
 
 	q = ga_escape(path);
-	(void)ga_fail(err, GA_EFATAL, "'%s' is a new directory, and cannot be shown to agent/%s: "
-		      "%s", q, r->s->name, why);
-	return ga_hint(err, "'git agent stop %s', then 'git agent resume' shows it", r->s->name);
+	return ga_fail(err, GA_EFATAL, "'%s' is a new directory, and cannot be shown to agent/%s: "
+		       "%s" GA_HINT "'git agent stop %s', then 'git agent resume' shows it", q,
+		       r->s->name, why, r->s->name);
 }
 
 static int cannot_look(const struct refresh *r, const struct place *a, struct ga_error *err)

@@ -227,16 +227,14 @@ static int run(struct ga_env *e, struct ga_start *st, int *ret_status, struct ga
 
 bool ga_start_is_idle(const struct ga_session *s)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *upper = ga_session_path(s, "upper"), *git = ga_session_path(s, "git");
 
 	return !s->view.shared.n && !s->id.submodules.n && ga_dir_is_empty(upper) &&
-	       ga_gitdir_untouched(git, s->id.branch, &ignored) == 1;
+	       ga_gitdir_untouched(git, s->id.branch, GA_IGNORED) == 1;
 }
 
 int ga_start_run(struct ga_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_session *s = &st->session;
 	int rc;
 
@@ -261,14 +259,12 @@ int ga_start_run(struct ga_env *e, struct ga_start *st, int *ret_status, struct 
 	ga_strv_release(&s->run.published);
 	ga_home_close(e, st->spec.home_dir.source, st->home_lock);
 	if (rc && err->code == GA_ESTART && !st->resumed) {
-		cleanup_error struct ga_error second = GA_ERROR_INIT;
-
 		/* no sandbox, or no command in it: nobody wrote anything */
 		ga_run_finish(st->sandbox);
 		st->sandbox = NULL;
 		start_unlock_parts(st);
 		s->state = GA_STATE_NEW;
-		(void)ga_start_discard(e, s, &second);
+		(void)ga_start_discard(e, s, GA_IGNORED);
 		return -1;
 	}
 	s->run.finished = (uint64_t)time(NULL);
@@ -276,7 +272,7 @@ int ga_start_run(struct ga_env *e, struct ga_start *st, int *ret_status, struct 
 	start_note_exit(st);
 	if (!ga_start_is_idle(s))
 		start_save_if_possible(s);
-	(void)start_save_parts(st, &ignored);
+	(void)start_save_parts(st, GA_IGNORED);
 	start_unlock_parts(st);
 	return rc;
 }

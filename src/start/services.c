@@ -88,7 +88,6 @@ static int start_all(struct start_watch *w, struct ga_start *st, const struct ga
 static void show_tail(const struct start_step *s, const struct ga_service *v,
 		      const struct ga_run_service_state *state)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	cleanup_free char *heading = ga_strf("== service %s wrote last:", v->name);
 	struct start_step show = { .watch = s->watch, .st = s->st, .heading = heading,
@@ -100,7 +99,7 @@ static void show_tail(const struct start_step *s, const struct ga_service *v,
 		ga_buf_chomp(&text);
 	show.command = text.ptr;
 	if (text.len)
-		(void)start_step(&show, &how, &ignored);
+		(void)start_step(&show, &how, GA_IGNORED);
 }
 
 static int fail_service(const struct start_step *s, const struct ga_service *v, const char *how,

@@ -19,9 +19,9 @@ static int fail_setup(const struct start_step *s, const struct start_stepped *ho
 				     : ga_strf("ended with status %d", how->status);
 	cleanup_free char *said = s->st->quiet && !cut ? start_said(&how->tail) : ga_strdup("");
 
-	(void)ga_fail(err, GA_ESTART, "setup: '%s' %s%s", command, why, said);
-	return ga_hint(err, "nothing is left of the session; 'git agent start --no-setup bash' "
-			    "shows what it met, and --no-setup starts without it");
+	return ga_fail(err, GA_ESTART, "setup: '%s' %s%s" GA_HINT "nothing is left of the session; "
+		       "'git agent start --no-setup bash' shows what it met, and --no-setup starts "
+		       "without it", command, why, said);
 }
 
 int start_run_setup(struct start_watch *w, struct ga_start *st, struct ga_error *err)
@@ -81,10 +81,9 @@ int start_run_update(struct start_watch *w, struct ga_start *st, struct ga_error
 			      "agent to resolve", st->update);
 	else if (cut || how.status) {
 		said = cut ? ga_strf(": it %s", cut) : start_said(&how.tail);
-		(void)ga_fail(err, GA_ESTART, "cannot merge %s into session '%s'%s", st->update,
-			      session->name, said);
-		return ga_hint(err, "'git agent resume %s' continues it without that",
-			       session->name);
+		return ga_fail(err, GA_ESTART, "cannot merge %s into session '%s'%s" GA_HINT
+			       "'git agent resume %s' continues it without that", st->update,
+			       session->name, said, session->name);
 	}
 	return 0;
 }
@@ -106,7 +105,6 @@ void start_run_finish(struct start_watch *w, struct ga_start *st, bool ended)
 
 	s.deadline = start_step_deadline(w->e->use.finish);
 	for (size_t i = 0; i < st->commands.finish.n; i++) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		cleanup_free char *text = ga_command_text(st->commands.finish.v[i], TEXT_MAX);
 		cleanup_free char *heading = ga_strf("== finish: %s", text);
 		struct ga_check c = { GA_CHECK_NOT_RUN, 0, text };
@@ -114,7 +112,7 @@ void start_run_finish(struct start_watch *w, struct ga_start *st, bool ended)
 
 		s.heading = heading;
 		s.command = st->commands.finish.v[i];
-		if (!skip && !start_step(&s, &how, &ignored)) {
+		if (!skip && !start_step(&s, &how, GA_IGNORED)) {
 			c.end = check_end(&s, &how);
 			c.status = c.end == GA_CHECK_EXITED ? how.status : 0;
 		}

@@ -28,18 +28,16 @@ static int open_repo(const char *dir, const char *id, struct ga_repo **ret, stru
 	if (real && strcmp(real, dir) != 0)
 		return ga_fail(err, GA_EFATAL, "a symlink leads elsewhere in its place");
 	/* an empty directory would be taken for one of the superproject */
-	if (lstat(git, &st)) {
-		(void)ga_fail(err, GA_EFATAL, "it is not checked out");
-		return ga_hint(err, "'git submodule update --init' brings it back");
-	}
+	if (lstat(git, &st))
+		return ga_fail(err, GA_EFATAL, "it is not checked out" GA_HINT "'git submodule "
+			       "update --init' brings it back");
 	if (ga_repo_open(dir, &r, err))
 		return -1;
 	if (strcmp(ga_repo_info(r)->workdir, dir) != 0)
 		return ga_fail(err, GA_EFATAL, "its working tree is elsewhere");
-	if (id && strcmp(ga_repo_info(r)->id, id) != 0) {
-		(void)ga_fail(err, GA_EFATAL, "another repository is there now");
-		return ga_hint(err, "put the one back that was there when the session started");
-	}
+	if (id && strcmp(ga_repo_info(r)->id, id) != 0)
+		return ga_fail(err, GA_EFATAL, "another repository is there now" GA_HINT
+			       "put the one back that was there when the session started");
 	*ret = ga_steal(&r);
 	return 0;
 }

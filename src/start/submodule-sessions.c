@@ -49,12 +49,10 @@ static int check_dirty(const struct ga_start_opts *o, struct ga_view_base *b,
 				      "there has changed", q, op);
 		return 0;
 	}
-	if (o->view.dirty == GA_DIRTY_REFUSE) {
-		(void)ga_fail(err, GA_ELOSE, "%zu path%s not committed", dirty,
-			      dirty == 1 ? " is" : "s are");
-		return ga_hint(err, "commit or stash them there, or start with --dirty carry or "
-				    "--dirty ignore");
-	}
+	if (o->view.dirty == GA_DIRTY_REFUSE)
+		return ga_fail(err, GA_ELOSE, "%zu path%s not committed" GA_HINT "commit or stash "
+			       "them there, or start with --dirty carry or --dirty ignore", dirty,
+			       dirty == 1 ? " is" : "s are");
 	ga_strv_pushf(&b->scan.skipped, "submodule %s: its uncommitted work (%zu path%s); "
 		      "commit it there to have it inside", q, dirty, dirty == 1 ? "" : "s");
 	return 0;

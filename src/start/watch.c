@@ -72,14 +72,13 @@ static enum measured measure_in(struct sum *sum, int fd, unsigned depth)
 static enum measured measure(const struct ga_session *s, uint64_t most, pid_t parent)
 {
 	static const char *const names[] = { "upper", "shared", "git" };
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_close int dir = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct sum sum = { .most = most };
 	enum measured m = FITS;
 	struct rlimit files;
 
 	/* in a user namespace of our own we can read directories that the agent closed */
-	if (dir < 0 || ga_ns_enter_user(&ignored) || getrlimit(RLIMIT_NOFILE, &files))
+	if (dir < 0 || ga_ns_enter_user(GA_IGNORED) || getrlimit(RLIMIT_NOFILE, &files))
 		return UNKNOWN;
 	/* Never outlive the supervisor: we hold the socket by which process 1 notices its end, and
 	 * its lock. Set after entering the user namespace, which clears it. */
@@ -188,12 +187,10 @@ bool start_watch_tick(void *payload)
 /* Note that the session is incomplete: what the command was about to write may be missing. */
 static void note(const struct start_watch *w, struct ga_session *s)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
 	free(s->view.incomplete);
 	s->view.incomplete = ga_strdup(w->why);
 	(void)ga_journal(s->dir, w->event, json_pack("{s:s}", "incomplete", s->view.incomplete));
-	(void)ga_session_save(s, &ignored);
+	(void)ga_session_save(s, GA_IGNORED);
 }
 
 int start_watch_end(struct start_watch *w, struct ga_session *s, struct ga_error *err)

@@ -86,10 +86,9 @@ static int run_git(struct fetch *f, const struct ga_git *what, struct ga_error *
 	if (!status)
 		return 0;
 	line = ga_git_last_line(&why);
-	(void)ga_fail(err, GA_EFATAL, "cannot fetch session '%s': %s", f->from->name,
-		      line ? line : "git failed");
-	return ga_hint(err, "what git refuses of it, or is more than limits.capture.pack_size or "
-			    ".object_size, does not come in");
+	return ga_fail(err, GA_EFATAL, "cannot fetch session '%s': %s" GA_HINT "what git refuses "
+		       "of it, or is more than limits.capture.pack_size or .object_size, does not "
+		       "come in", f->from->name, line ? line : "git failed");
 }
 
 /* Fetch `ids` into `dir`, checked by git, to no ref and no file of the repository. Bounded in the
@@ -236,14 +235,13 @@ static int take_once(struct fetch *f, int at, const struct ga_import_limits *lim
 {
 	cleanup_free char *sessions = ga_path_join(f->e->state_dir, "sessions");
 	cleanup_free char *dir = ga_path_join(sessions, ".new-XXXXXX");
-	cleanup_error struct ga_error second = GA_ERROR_INIT;
 	int rc;
 
 	if (!mkdtemp(dir))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write the state directory");
 	rc = gather(f, dir, limits, err) || ga_fault_stop("fetch:downloaded", err) ||
 	     import(f, dir, limits, err) ? -1 : 0;
-	(void)ga_rmtree_at(at, ga_path_base(dir), &second);
+	(void)ga_rmtree_at(at, ga_path_base(dir), GA_IGNORED);
 	return rc;
 }
 
@@ -340,10 +338,10 @@ static int check_private(struct fetch *f, struct ga_error *err)
 		n_all--;
 	if (!n_all)
 		return 0;
-	(void)ga_fail(err, GA_EFATAL, "session '%s' has commits of a branch or tag here that the "
-		      "remote is not known to have", f->from->name);
-	return ga_hint(err, "'git for-each-ref --contains %.12s' lists them; name the one "
-		       "that it is based on: --base REV", GA_HEX(&all[n_all - 1]));
+	return ga_fail(err, GA_EFATAL, "session '%s' has commits of a branch or tag here that the "
+		       "remote is not known to have" GA_HINT "'git for-each-ref --contains %.12s' "
+		       "lists them; name the one that it is based on: --base REV", f->from->name,
+		       GA_HEX(&all[n_all - 1]));
 }
 
 static int find_onto(struct fetch *f, struct ga_error *err)
@@ -512,10 +510,9 @@ static int begin(struct fetch *f, const char *name, int *ret_lock, struct ga_err
 
 	if (rc)
 		return rc < 0 ? -1 : begin_new(f, name, ret_lock, err);
-	if (!f->s->id.remote || strcmp(f->s->id.remote, source(f))) {
-		(void)ga_fail(err, GA_ELOSE, "there is another session '%s' here", name);
-		return ga_hint(err, "give it another name here: '%s:NAME'", f->from->name);
-	}
+	if (!f->s->id.remote || strcmp(f->s->id.remote, source(f)))
+		return ga_fail(err, GA_ELOSE, "there is another session '%s' here" GA_HINT
+			       "give it another name here: '%s:NAME'", name, f->from->name);
 	rc = ga_session_lock(f->s, false, ret_lock, err);
 	if (rc)
 		return rc < 0 ? -1 : ga_fail(err, GA_EFATAL, "session '%s' is in use", name);
@@ -536,10 +533,10 @@ static int check_descends(struct fetch *f, struct ga_error *err)
 			     ? ga_is_ancestor(f->r, was, &f->tip, err) : 0;
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	(void)ga_fail(err, GA_EFATAL, "session '%s' is refused: what '%s' has of it is not based "
-		      "on what was fetched before", f->s->name, f->o->label);
-	return ga_hint(err, "it was rolled back, or its agent rewrote commits; 'git agent drop "
-			    "--force %s' drops it here and there", f->s->name);
+	return ga_fail(err, GA_EFATAL, "session '%s' is refused: what '%s' has of it is not based "
+		       "on what was fetched before" GA_HINT "it was rolled back, or its agent "
+		       "rewrote commits; 'git agent drop --force %s' drops it here and there",
+		       f->s->name, f->o->label, f->s->name);
 }
 
 static int bring_commits(struct fetch *f, const char *committer, struct ga_error *err)
@@ -603,12 +600,11 @@ int ga_fetch_session(struct ga_env *e, const struct ga_fetch_opts *o,
 	for (size_t i = 0; i < f.keeps.n; i++)
 		(void)unlink(f.keeps.v[i]);
 	if (rc && made) {
-		cleanup_error struct ga_error second = GA_ERROR_INIT;
 		cleanup_free char *sessions = ga_path_join(e->state_dir, "sessions");
 		cleanup_close int at = open(sessions, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 		if (at >= 0)
-			(void)ga_rmtree_at(at, name, &second);
+			(void)ga_rmtree_at(at, name, GA_IGNORED);
 	}
 	if (rc)
 		return -1;

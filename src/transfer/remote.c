@@ -300,8 +300,8 @@ static int check_kept(struct ga_repo *r, const char *remote, const char *ref,
 	ga_ref_updates_add(&u, ref, &ga_oid_none, was);
 	if (ga_refs_update(r, &u, "agent: not pushed", err))
 		return -1;
-	(void)ga_fail(err, GA_EFATAL, "'%s' is this repository itself", q);
-	return ga_hint(err, "name another remote: 'git remote -v' lists them");
+	return ga_fail(err, GA_EFATAL, "'%s' is this repository itself" GA_HINT "name another "
+		       "remote: 'git remote -v' lists them", q);
 }
 
 int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_session *s, bool held,

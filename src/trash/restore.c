@@ -44,10 +44,9 @@ static bool cut_number(char *s, uint64_t *ret)
 
 static bool is_session(const char *dir, const char *name, uint64_t *ret_started)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 
-	if (ga_session_load_from(dir, name, &s, &ignored))
+	if (ga_session_load_from(dir, name, &s, GA_IGNORED))
 		return false;
 	*ret_started = s.id.started;
 	return true;
@@ -151,11 +150,10 @@ static int check_free(struct ga_repo *r, const char *state_dir, const struct ga_
 	cleanup_free char *dir = ga_strf("%s/sessions/%s", state_dir, s->name);
 	int rc;
 
-	if (!*s->id.project) {
-		(void)ga_fail(err, GA_EFATAL, "the state of session '%s' was damaged", s->name);
-		return ga_hint(err, "its refs are below " GA_TRASH_REFS "%s/, its layers in the "
-			       "trash", entry);
-	}
+	if (!*s->id.project)
+		return ga_fail(err, GA_EFATAL, "the state of session '%s' was damaged" GA_HINT
+			       "its refs are below " GA_TRASH_REFS "%s/, its layers in the trash",
+			       s->name, entry);
 	if (!access(dir, F_OK)) {
 		(void)ga_fail(err, GA_EFATAL, "there is a session '%s' again", s->name);
 		/* that one goes into the trash as the last of this name */
@@ -165,8 +163,8 @@ static int check_free(struct ga_repo *r, const char *state_dir, const struct ga_
 	rc = branch_in_the_way(r, s, entry, err);
 	if (rc <= 0)
 		return rc;
-	(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s' exists again", s->name);
-	return ga_hint(err, "'git branch -m agent/%s OTHER' gives it another name", s->name);
+	return ga_fail(err, GA_EFATAL, "branch 'agent/%s' exists again" GA_HINT "'git branch -m "
+		       "agent/%s OTHER' gives it another name", s->name, s->name);
 }
 
 int ga_trash_load(const char *state_dir, const char *name, const struct ga_session *whole_or_null,

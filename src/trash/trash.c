@@ -80,14 +80,13 @@ static char *free_stamp(struct ga_repo *r, const char *trash, const char *name)
 	uint64_t now = (uint64_t)time(NULL);
 
 	for (unsigned n = 1;; n++) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		cleanup_free char *stamp = n == 1 ? ga_strf("%s-%" PRIu64, name, now)
 						  : ga_strf("%s-%" PRIu64 "-%u", name, now, n);
 		cleanup_free char *dir = ga_path_join(trash, stamp);
 		cleanup_free char *prefix = ga_strf(GA_TRASH_REFS "%s/", stamp);
 		cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 
-		if (access(dir, F_OK) && (ga_refs_list(r, prefix, &refs, &ignored) || !refs.n))
+		if (access(dir, F_OK) && (ga_refs_list(r, prefix, &refs, GA_IGNORED) || !refs.n))
 			return ga_steal(&stamp);
 	}
 }
@@ -119,10 +118,8 @@ int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session
 	    ga_fault_stop("drop:noted", err))
 		return -1;
 	if (move_refs(r, s, s->result.stamp, err)) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
 		s->state = was;
-		(void)ga_session_save(s, &ignored);
+		(void)ga_session_save(s, GA_IGNORED);
 		return -1;
 	}
 	to = ga_path_join(trash, s->result.stamp);

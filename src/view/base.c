@@ -36,26 +36,20 @@ int ga_view_check_project(const struct ga_env *e, struct ga_error *err)
 	cleanup_free char *q = ga_escape(info->workdir), *home = ga_escape(e->agent_home);
 	cleanup_free char *state = ga_escape(e->state_dir);
 
-	if (!strcmp(info->workdir, "/") || ga_path_inside(e->home, info->workdir)) {
-		(void)ga_fail(err, GA_ESTART,
-			      "the working tree '%s' is or contains your home directory", q);
-		return ga_hint(err, "an agent would see all of it; work in a repository below your "
-				    "home");
-	}
+	if (!strcmp(info->workdir, "/") || ga_path_inside(e->home, info->workdir))
+		return ga_fail(err, GA_ESTART, "the working tree '%s' is or contains your home "
+			       "directory" GA_HINT "an agent would see all of it; work in a "
+			       "repository below your home", q);
 	if (ga_path_inside(info->workdir, e->agent_home) ||
-	    ga_path_inside(e->agent_home, info->workdir)) {
-		(void)ga_fail(err, GA_ESTART,
-			      "the working tree '%s' and the agents' home '%s' overlap", q, home);
-		return ga_hint(err, "move the repository out of the agents' home");
-	}
+	    ga_path_inside(e->agent_home, info->workdir))
+		return ga_fail(err, GA_ESTART, "the working tree '%s' and the agents' home '%s' "
+			       "overlap" GA_HINT "move the repository out of the agents' home", q,
+			       home);
 	if (ga_path_inside(e->state_dir, info->workdir) ||
-	    ga_path_inside(info->workdir, e->state_dir)) {
-		(void)ga_fail(err, GA_ESTART,
-			      "the working tree '%s' and the state directory '%s' overlap", q,
-			      state);
-		return ga_hint(err, "set state_dir to a directory outside the repository, in %s",
-			       e->conf.from.user_file);
-	}
+	    ga_path_inside(info->workdir, e->state_dir))
+		return ga_fail(err, GA_ESTART, "the working tree '%s' and the state directory '%s' "
+			       "overlap" GA_HINT "set state_dir to a directory outside the "
+			       "repository, in %s", q, state, e->conf.from.user_file);
 	return 0;
 }
 
@@ -117,12 +111,10 @@ static int choose_dirty(struct ga_env *e, const struct ga_view_opts *o, bool dry
 	    view_narrow_ignored(e, o, &b->scan, err))
 		return -1;
 	b->carried = b->scan.changed.n + b->scan.untracked.n;
-	if (b->carried && o->dirty == GA_DIRTY_REFUSE) {
-		(void)ga_fail(err, GA_ELOSE, "%zu path%s not committed", b->carried,
-			      b->carried == 1 ? " is" : "s are");
-		return ga_hint(err, "commit or stash them, or start with --dirty carry or "
-				    "--dirty ignore");
-	}
+	if (b->carried && o->dirty == GA_DIRTY_REFUSE)
+		return ga_fail(err, GA_ELOSE, "%zu path%s not committed" GA_HINT "commit or stash "
+			       "them, or start with --dirty carry or --dirty ignore", b->carried,
+			       b->carried == 1 ? " is" : "s are");
 	if (ga_view_find_secrets(e, o, dry, true, b, err))
 		return -1;
 	b->carried -= view_count_hidden(b, &b->scan.changed) +
@@ -172,10 +164,9 @@ static int make_first(struct ga_env *e, bool dry, struct ga_oid *ret, struct ga_
 		return -1;
 	for (size_t i = 0; i < refs.n; i++) {
 		cleanup_commit struct ga_commit other = { .parents = NULL };
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-		if (ga_commit_read(e->repo, &refs.v[i].oid, &other, &ignored) || other.n_parents ||
-		    !ga_oid_equal(&other.tree, &c.tree))
+		if (ga_commit_read(e->repo, &refs.v[i].oid, &other, GA_IGNORED) ||
+		    other.n_parents || !ga_oid_equal(&other.tree, &c.tree))
 			continue;
 		*ret = refs.v[i].oid;
 		return 0;
@@ -235,12 +226,11 @@ int ga_view_choose_part_base(struct ga_env *e, const struct ga_view_opts *o,
 	bool busy = op && strcmp(op, "bisect") != 0 && o->dirty != GA_DIRTY_REFUSE;
 	/* the submodule's working tree belongs to HEAD: with another base it is not looked at */
 	bool look = !o->base_rev && o->dirty != GA_DIRTY_IGNORE && !busy;
-	cleanup_error struct ga_error missing = GA_ERROR_INIT;
 	struct ga_oid head, tree;
 	int rc;
 
 	*ret_dirty = 0;
-	if (ga_commit_tree(e->repo, commit, &tree, &missing)) {
+	if (ga_commit_tree(e->repo, commit, &tree, GA_IGNORED)) {
 		*ret_why = "its commit is not there; 'git submodule update' brings it";
 		return 1;
 	}

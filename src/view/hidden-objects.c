@@ -34,10 +34,9 @@ static void add_blob(struct blobs *bs, const char *path, const struct ga_oid *oi
 
 static void add_form(const char *path, const struct ga_buf *text, struct blobs *ret)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_oid oid;
 
-	if (!ga_blob_id_of(text->ptr, text->len, &oid, &ignored))
+	if (!ga_blob_id_of(text->ptr, text->len, &oid, GA_IGNORED))
 		add_blob(ret, path, &oid);
 }
 
@@ -73,14 +72,13 @@ static void add_files(const char *workdir, const struct ga_strv *hidden, struct 
 	cleanup_close int work = open(workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	for (size_t i = 0; i < hidden->n; i++) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		cleanup_close int fd = ga_openat_beneath(work, hidden->v[i],
 							 O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 		cleanup_buf struct ga_buf text = GA_BUF_INIT;
 		struct stat st;
 
 		if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-		    !ga_read_fd(fd, BLOB_MAX, &text, &ignored))
+		    !ga_read_fd(fd, BLOB_MAX, &text, GA_IGNORED))
 			add_forms(hidden->v[i], &text, ret);
 		explicit_bzero(text.ptr, text.len);
 	}
@@ -133,7 +131,6 @@ static int add_staged(struct ga_env *e, const struct ga_view_base *b, struct blo
 /* Does a commit have it that the session sees? True also if git gives no answer in time. */
 static bool in_history(struct ga_env *e, const struct ga_oid *oid, const struct ga_oid *base)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *find = ga_strf("--find-object=%s", GA_HEX(oid));
 	char hex[GA_OID_HEXSZ + 1];
 	const char *const args[] = { "log", "-1", "--format=%H", "-m", find, "--exclude=agent/*",
@@ -142,19 +139,18 @@ static bool in_history(struct ga_env *e, const struct ga_oid *oid, const struct 
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_git g = GA_GIT(.args = args, .out = &out, .timeout_ms = HISTORY_MS);
 
-	return ga_git_ok(e->repo, &g, &ignored) || out.len;
+	return ga_git_ok(e->repo, &g, GA_IGNORED) || out.len;
 }
 
 /* Is it in a pack as well, which cannot be hidden? True also if git gives no answer. */
 static bool is_packed(struct ga_env *e, const struct ga_oid *oid, struct blobs *bs)
 {
 	static const char *const args[] = { "prune-packed", "--dry-run", NULL };
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	char hex[GA_OID_HEXSZ + 1];
 	struct ga_git g = GA_GIT(.args = args, .out = &bs->packed);
 
 	if (!bs->asked)
-		bs->answered = !ga_git_ok(e->repo, &g, &ignored);
+		bs->answered = !ga_git_ok(e->repo, &g, GA_IGNORED);
 	bs->asked = true;
 	return !bs->answered || strstr(bs->packed.ptr, ga_oid_hex(oid, hex) + 2) != NULL;
 }
@@ -164,12 +160,11 @@ static bool is_packed(struct ga_env *e, const struct ga_oid *oid, struct blobs *
 static void hide_object(struct ga_env *e, const struct blob *blob, struct blobs *bs,
 			const struct ga_strv *dirs, struct ga_view_base *b)
 {
-	cleanup_error struct ga_error none = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf unused = GA_BUF_INIT;
 	char hex[GA_OID_HEXSZ + 1];
 	size_t before = b->objects.n;
 
-	if (ga_blob_read(e->repo, &blob->oid, 0, &unused, &none) < 0)
+	if (ga_blob_read(e->repo, &blob->oid, 0, &unused, GA_IGNORED) < 0)
 		return; /* git has not stored it */
 	(void)ga_oid_hex(&blob->oid, hex);
 	if (b->objects.n + b->stored.n < OBJECTS_MAX && !in_history(e, &blob->oid, &b->base) &&

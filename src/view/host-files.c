@@ -178,11 +178,10 @@ static bool find_entry(const struct ga_env *e, const char *term, struct ga_buf *
 
 	for (char *d = strtok_r(dirs, ":", &save); d; d = strtok_r(NULL, ":", &save))
 		for (int hex = 0; *d == '/' && hex < 2; hex++) {
-			cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 			cleanup_free char *path = entry_in(d, term, hex);
 
 			ga_buf_truncate(ret, 0);
-			if (!read_file(path, ENTRY_MAX, ret, &ignored) && is_entry(ret, term))
+			if (!read_file(path, ENTRY_MAX, ret, GA_IGNORED) && is_entry(ret, term))
 				return true;
 		}
 	return false;

@@ -142,9 +142,8 @@ static int check_project(struct layers *l, struct ga_error *err)
 
 	if (!mount)
 		return 0;
-	(void)ga_fail(err, GA_ESTART, "the working tree cannot be shown itself: something is "
-				      "mounted at '%s'", q);
-	return ga_hint(err, "unmount that, or start without --live");
+	return ga_fail(err, GA_ESTART, "the working tree cannot be shown itself: something is "
+		       "mounted at '%s'" GA_HINT "unmount that, or start without --live", q);
 }
 
 /* An empty directory: what a program sees that removes the shared directory and makes a new one. In

@@ -39,8 +39,8 @@ int ga_view_add_tools(const struct ga_env *e, struct ga_spec *s, struct ga_error
 			continue;
 		}
 		q = ga_escape(e->conf.inside.tools.v[i]);
-		(void)ga_fail(err, GA_ESTART, "'tools' takes directories, and '%s' is none", q);
-		return ga_hint(err, "name the directory it is in");
+		return ga_fail(err, GA_ESTART, "'tools' takes directories, and '%s' is none" GA_HINT
+			       "name the directory it is in", q);
 	}
 	return 0;
 }
@@ -57,10 +57,9 @@ static int check_apart(const struct ga_env *e, const char *path, struct ga_error
 			continue;
 		q = ga_escape(path);
 		qrw = ga_escape(rw);
-		(void)ga_fail(err, GA_ESTART, "'%s' lies in '%s', which is shown for writing", q,
-			      qrw);
-		return ga_hint(err, "take it out of 'mounts', or show less of '%s' for writing",
-			       qrw);
+		return ga_fail(err, GA_ESTART, "'%s' lies in '%s', which is shown for writing"
+			       GA_HINT "take it out of 'mounts', or show less of '%s' for writing",
+			       q, qrw, qrw);
 	}
 	return 0;
 }

@@ -27,10 +27,9 @@
 
 void view_find_mounts(const char *project, struct ga_strv *ret)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv mounts = GA_STRV_INIT;
 
-	if (ga_mount_list(&mounts, &ignored))
+	if (ga_mount_list(&mounts, GA_IGNORED))
 		return;
 	for (size_t i = 0; i < mounts.n; i += GA_MOUNT_WORDS)
 		if (ga_path_below(mounts.v[i], project))

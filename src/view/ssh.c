@@ -51,12 +51,10 @@ static bool is_public(const char *real)
 /* Read a file that was not read yet. False if ssh inside is to see it as it is. */
 static bool take(struct copies *c, const char *real, struct ga_buf *ret)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
 	if (ga_strv_has(&c->seen, real) || !is_public(real))
 		return false;
 	c->beyond |= c->seen.n == FILES_MAX ||
-		     ga_read_file_at(AT_FDCWD, real, BYTES_MAX - c->bytes, ret, &ignored);
+		     ga_read_file_at(AT_FDCWD, real, BYTES_MAX - c->bytes, ret, GA_IGNORED);
 	ga_strv_push(&c->seen, real);
 	c->bytes += ret->len;
 	return !c->beyond && !(ret->len && memchr(ret->ptr, '\0', ret->len));
@@ -64,14 +62,13 @@ static bool take(struct copies *c, const char *real, struct ga_buf *ret)
 
 static int copy_included(struct copies *c, const char *path, unsigned depth, struct ga_error *err)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *real = realpath(path, NULL);
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 
 	if (!real || c->beyond || !take(c, real, &text))
 		return 0;
 	/* a place that has nothing of the system's stays as it is */
-	(void)ga_spec_replace_text(c->spec, real, text.len ? text.ptr : "", &ignored);
+	(void)ga_spec_replace_text(c->spec, real, text.len ? text.ptr : "", GA_IGNORED);
 	return text.len && include(c, text.ptr, depth, err) ? -1 : 0;
 }
 
@@ -125,10 +122,8 @@ static int include(struct copies *c, const char *text, unsigned depth, struct ga
 static int show_hosts(struct copies *c, const char *config, struct ga_buf *hosts, const char *text,
 		      const char *known, struct ga_error *err)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
 	ga_buf_addf(hosts, "Host *\n%s", text);
-	(void)ga_spec_replace_text(c->spec, config, hosts->ptr, &ignored);
+	(void)ga_spec_replace_text(c->spec, config, hosts->ptr, GA_IGNORED);
 	return ga_spec_show_text(c->spec, VIEW_SSH_KNOWN, known, strlen(known), err);
 }
 

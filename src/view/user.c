@@ -76,11 +76,10 @@ static char *group_line(const struct ga_spec *s)
 static int show(struct ga_spec *s, const char *at, unsigned id,
 		char *(*line_of)(const struct ga_spec *s), struct ga_error *err)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *real = realpath(at, NULL), *line = NULL;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	if (!real || ga_read_file_at(AT_FDCWD, real, FILE_MAX, &b, &ignored) ||
+	if (!real || ga_read_file_at(AT_FDCWD, real, FILE_MAX, &b, GA_IGNORED) ||
 	    has_id(b.len ? b.ptr : "", id) || !(line = line_of(s)))
 		return 0;
 	ga_buf_addf(&b, "%s%s", b.len && b.ptr[b.len - 1] != '\n' ? "\n" : "", line);

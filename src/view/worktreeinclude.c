@@ -121,8 +121,8 @@ static int check_live(const struct ga_view_opts *o, bool listed, struct ga_scan 
 			ga_strv_push(&scan->skipped, NAME ": --live shows all that is ignored");
 		return 0;
 	}
-	(void)ga_fail(err, GA_ESTART, "--live shows ignored files, and 'ignored' is 'hide'");
-	return ga_hint(err, "start without --live, or with --ignored share");
+	return ga_fail(err, GA_ESTART, "--live shows ignored files, and 'ignored' is 'hide'" GA_HINT
+		       "start without --live, or with --ignored share");
 }
 
 int view_narrow_ignored(struct ga_env *e, const struct ga_view_opts *o,

@@ -9,6 +9,7 @@
 #ifndef GA_ALLOC_H
 #define GA_ALLOC_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -39,6 +40,7 @@ char *ga_strndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull
 /* A copy of the `n` bytes at `p`. */
 void *ga_memdup(const void *p, size_t n) __attribute__((malloc, returns_nonnull));
 /* The formatted string. */
+char *ga_vstrf(const char *fmt, va_list ap) __attribute__((malloc, returns_nonnull));
 char *ga_strf(const char *fmt, ...) __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
 
 /* Abort with one line naming the place: for states that cannot happen. */

@@ -43,14 +43,18 @@ struct ga_error {
 	enum ga_code code;
 	char *msg;  /* owned; NULL while there is no error */
 	char *hint; /* owned; may be NULL */
+	bool ignored; /* neither is kept */
 };
-#define GA_ERROR_INIT { GA_OK, NULL, NULL }
+#define GA_ERROR_INIT { GA_OK, NULL, NULL, false }
+/* For a call whose result says all that its caller wants to know. */
+#define GA_IGNORED (&(struct ga_error){ .ignored = true })
 
 void ga_error_release(struct ga_error *err);
 #define cleanup_error cleanup_(ga_error_release)
 
 /* What the macros below call; the text is taken over. */
-void ga_error_set(struct ga_error *err, enum ga_code code, char *msg);
+void ga_error_set(struct ga_error *err, enum ga_code code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 void ga_error_path(struct ga_error *err, int errnum, const char *verb, const char *path);
 void ga_error_hint(struct ga_error *err, char *hint, bool instead);
 void ga_error_prefix(struct ga_error *err, char *prefix);
@@ -60,8 +64,9 @@ void ga_error_take(struct ga_error *to, struct ga_error *from);
  * nothing is read after a failure which only a success fills in.
  *
  * Set the error and return -1: `return ga_fail(err, GA_EFATAL, "...")`. Filling an error that is
- * already set is a bug and aborts. */
-#define ga_fail(err, code, ...) ({ ga_error_set((err), (code), ga_strf(__VA_ARGS__)); -1; })
+ * already set is a bug and aborts. The hint can be given at once: "message" GA_HINT "hint". */
+#define ga_fail(err, code, ...) ({ ga_error_set((err), (code), __VA_ARGS__); -1; })
+#define GA_HINT "\nhint: "
 /* The same, with ": " and strerror(errnum) behind the message. */
 #define ga_fail_errno(err, code, errnum, fmt, ...) \
 	ga_fail((err), (code), fmt ": %s", ##__VA_ARGS__, strerror(errnum))

@@ -172,7 +172,7 @@ void wire_error(struct wire *w, struct ga_error *err)
 	w->bad |= code == GA_OK || code > GA_EUSAGE;
 	if (w->out)
 		return;
-	*err = (struct ga_error){ (enum ga_code)code, msg, hint };
+	*err = (struct ga_error){ .code = (enum ga_code)code, .msg = msg, .hint = hint };
 	if (w->bad)
 		ga_error_release(err);
 }

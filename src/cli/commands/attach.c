@@ -18,10 +18,9 @@ static const struct cli_opt opts[] = {
 
 static int check(struct ga_live_peer *peer, const struct ga_session *s, struct ga_error *err)
 {
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		(void)ga_fail(err, GA_EUSAGE, "attaching needs a terminal, and there is none here");
-		return ga_hint(err, "'git agent logs -f %s' shows the output", s->name);
-	}
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return ga_fail(err, GA_EUSAGE, "attaching needs a terminal, and there is none here"
+			       GA_HINT "'git agent logs -f %s' shows the output", s->name);
 	return cli_ask_detached(s, peer, err);
 }
 

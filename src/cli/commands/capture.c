@@ -57,22 +57,19 @@ static int capture_again(struct cli *c, struct ga_session *s, int lock, struct g
 	rc = s->id.remote ? 0 : ga_refs_check(c->env.repo, s->id.branch, space, &s->id.onto, err);
 	if (rc < 0 || (!rc && !a.limits))
 		return rc;
-	if (s->id.within) {
-		(void)ga_fail(err, GA_EFATAL, "session '%s' is part of a superproject's session",
-			      s->name);
-		return ga_hint(err, "run 'git agent capture %s' there", s->name);
-	}
-	if (!ga_oid_is_zero(&s->view.bring)) {
-		(void)ga_fail(err, GA_EFATAL, "session '%s' was being made ready to go on: nothing "
-			      "can be captured of it before it has run", s->name);
-		return ga_hint(err, "'git agent resume %s' does it", s->name);
-	}
+	if (s->id.within)
+		return ga_fail(err, GA_EFATAL, "session '%s' is part of a superproject's session"
+			       GA_HINT "run 'git agent capture %s' there", s->name, s->name);
+	if (!ga_oid_is_zero(&s->view.bring))
+		return ga_fail(err, GA_EFATAL, "session '%s' was being made ready to go on: "
+			       "nothing can be captured of it before it has run" GA_HINT
+			       "'git agent resume %s' does it", s->name, s->name);
 	if (a.decided && !rc) {
 		cleanup_free char *q = ga_escape(s->dir);
 
-		(void)ga_fail(err, GA_ELOSE, "session '%s' was reviewed: capturing it again would "
-			      "undo what was accepted or rejected", s->name);
-		return ga_hint(err, "what a limit kept away is in '%s/upper'", q);
+		return ga_fail(err, GA_ELOSE, "session '%s' was reviewed: capturing it again would "
+			       "undo what was accepted or rejected" GA_HINT "what a limit kept "
+			       "away is in '%s/upper'", s->name, q);
 	}
 	ga_report_release(r);
 	return ga_worktree_check_free(c->env.repo, s, err) || cli_session_settings(c, s, err) ||

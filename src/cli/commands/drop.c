@@ -93,8 +93,8 @@ static int restore(struct cli *c, const char *name, struct ga_error *err)
 		return rc;
 	q = ga_escape(name);
 	dir = ga_quote(c->env.state_dir);
-	(void)ga_fail(err, GA_EFATAL, "no session '%s' is in the trash", q);
-	return ga_hint(err, "'git agent drop --list' shows what is, in %s/trash", dir);
+	return ga_fail(err, GA_EFATAL, "no session '%s' is in the trash" GA_HINT "'git agent drop "
+		       "--list' shows what is, in %s/trash", q, dir);
 }
 
 /* What a sweep would delete if everything were old enough. */

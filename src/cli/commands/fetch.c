@@ -96,8 +96,8 @@ static int fetch_word(struct fetch *f, const struct ga_remote_sessions *l, const
 	for (size_t i = 0; i < l->n; i++)
 		if (!strcmp(l->v[i].name, name))
 			return fetch_one(f, &l->v[i], colon ? colon + 1 : name, err);
-	(void)ga_fail(err, GA_ENEGATIVE, "remote '%s' has no session '%s'", qr, q);
-	return ga_hint(err, "'git agent fetch --dry-run %s' lists them", qr);
+	return ga_fail(err, GA_ENEGATIVE, "remote '%s' has no session '%s'" GA_HINT
+		       "'git agent fetch --dry-run %s' lists them", qr, q, qr);
 }
 
 /* Fetch all of the remote's sessions, but those whose name another session has here. One that is

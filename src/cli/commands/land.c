@@ -60,10 +60,8 @@ static const struct cli_opt opts[] = {
 /* Branches and a stash of the agent's are what no landing brings: say that they are there. */
 static void say_nothing(struct cli *c, const struct ga_session *s)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
 	cli_note("agent/%s: nothing to land", s->name);
-	if (cli_kept_refs(c->env.repo, s, NULL, &ignored) > 0)
+	if (cli_kept_refs(c->env.repo, s, NULL, GA_IGNORED) > 0)
 		cli_note("  branches or a stash of the agent's: 'git for-each-ref " GA_SESSION_REFS
 			 "%s/' lists them", s->name);
 }
@@ -76,16 +74,15 @@ static char *say_got(struct ga_repo *r, const struct ga_oid *before, const struc
 	const bool born = !ga_oid_is_zero(before);
 	cleanup_commit struct ga_commit last = { .n_parents = 0 };
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *commits = NULL, *files = NULL;
 	cleanup_free struct ga_oid *list = NULL;
 	struct ga_oid old;
 	size_t n;
 
-	if (ga_oid_equal(before, after) || ga_commit_read(r, after, &last, &ignored) ||
-	    ga_rev_list(r, after, 1, before, born, 1000000, &list, &n, &ignored) ||
-	    (born && ga_commit_tree(r, before, &old, &ignored)) ||
-	    ga_tree_diff(r, born ? &old : NULL, &last.tree, &changes, &ignored))
+	if (ga_oid_equal(before, after) || ga_commit_read(r, after, &last, GA_IGNORED) ||
+	    ga_rev_list(r, after, 1, before, born, 1000000, &list, &n, GA_IGNORED) ||
+	    (born && ga_commit_tree(r, before, &old, GA_IGNORED)) ||
+	    ga_tree_diff(r, born ? &old : NULL, &last.tree, &changes, GA_IGNORED))
 		return ga_strdup("");
 	for (size_t i = 0; i < changes.n; i++)
 		if (changes.v[i].new.mode != GA_MODE_NONE && ga_risk_install(changes.v[i].path))
@@ -117,14 +114,13 @@ static void say_not_landed(const struct ga_report *r)
 static void say_landed(struct cli *c, const struct ga_session *s, const struct ga_report *r,
 		       const struct ga_land_result *res, const struct ga_oid *before, bool dry_run)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv locks = GA_STRV_INIT;
 	cleanup_free char *branch = NULL, *in = NULL;
 	cleanup_free char *got = dry_run ? ga_strdup("") : say_got(c->env.repo, before,
 								    &res->commit, &locks);
 	struct ga_oid head;
 
-	(void)ga_repo_head(c->env.repo, &head, &branch, &ignored);
+	(void)ga_repo_head(c->env.repo, &head, &branch, GA_IGNORED);
 	in = ga_quote(branch ? ga_ref_branch(branch) : "HEAD");
 	cli_note("agent/%s: %s%s in %s%s", s->name, dry_run ? "would land" : "landed",
 		 res->rest ? " in part" : "", in, got);
@@ -174,8 +170,8 @@ static int pick(struct cli *c, const char *name, struct ga_session *s, int *lock
 	if (rc <= 0)
 		return rc < 0 || cli_restore_trashed(c, name, err) ||
 		       cli_pick_session(c, name, false, s, lock, err) ? -1 : 0;
-	(void)ga_fail(err, GA_ENEGATIVE, "there is no landing in this working tree");
-	return ga_hint(err, "'git agent list' shows the sessions");
+	return ga_fail(err, GA_ENEGATIVE, "there is no landing in this working tree" GA_HINT
+		       "'git agent list' shows the sessions");
 }
 
 static int undo(struct cli *c, const struct options *o, const char *name, struct ga_error *err)
@@ -352,12 +348,10 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	    cli_check_parts(&c->env, &s, err))
 		return -1;
 	if (ga_land(c->env.repo, &s, &r, &lo, &res, err)) {
-		cleanup_error struct ga_error second = GA_ERROR_INIT;
-
 		/* a pointer to a submodule that conflicts is resolved by merging in the submodule
 		 */
 		if (err->code == GA_ECONFLICT)
-			(void)cli_say_parts(&c->env, &s, &second);
+			(void)cli_say_parts(&c->env, &s, GA_IGNORED);
 		return -1;
 	}
 	if (!o->json)

@@ -124,10 +124,9 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 
 	(void)argc;
 	(void)argv;
-	if (o->watch && (o->json || !isatty(STDOUT_FILENO))) {
-		(void)ga_fail(err, GA_EUSAGE, "--watch shows the sessions on a terminal");
-		return ga_hint(err, "'git agent wait NAME' waits for one to end");
-	}
+	if (o->watch && (o->json || !isatty(STDOUT_FILENO)))
+		return ga_fail(err, GA_EUSAGE, "--watch shows the sessions on a terminal" GA_HINT
+			       "'git agent wait NAME' waits for one to end");
 	if (o->watch)
 		return watch(c, err);
 	if (cli_listing_read(c, &l, err))

@@ -61,8 +61,8 @@ static int show_service(struct cli *c, const struct options *o, const char *name
 
 static int fail_over(const struct ga_session *s, struct ga_error *err)
 {
-	(void)ga_fail(err, GA_ENEGATIVE, "session '%s' does not run", s->name);
-	return ga_hint(err, "'git agent show --text %s' shows what was recorded of it", s->name);
+	return ga_fail(err, GA_ENEGATIVE, "session '%s' does not run" GA_HINT "'git agent show "
+		       "--text %s' shows what was recorded of it", s->name, s->name);
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)

@@ -43,11 +43,10 @@ static int default_remote(struct cli *c, char **ret, struct ga_error *err)
 
 static int check(const struct ga_session *s, struct ga_error *err)
 {
-	if (s->state != GA_STATE_CAPTURED && s->state != GA_STATE_LANDED) {
-		(void)ga_fail(err, GA_EFATAL, "session '%s' is %s: it has not been captured",
-			      s->name, ga_state_name(s->state));
-		return ga_hint(err, "end the agent, or 'git agent capture %s'", s->name);
-	}
+	if (s->state != GA_STATE_CAPTURED && s->state != GA_STATE_LANDED)
+		return ga_fail(err, GA_EFATAL, "session '%s' is %s: it has not been captured"
+			       GA_HINT "end the agent, or 'git agent capture %s'", s->name,
+			       ga_state_name(s->state), s->name);
 	if (ga_oid_is_zero(&s->result.tip)) {
 		(void)ga_fail(err, GA_ENEGATIVE, "session '%s' has no branch that could be pushed",
 			      s->name);

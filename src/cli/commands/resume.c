@@ -44,10 +44,9 @@ static int check_layers(const struct ga_session *s, struct ga_error *err)
 
 	if (!s->id.remote)
 		return 0;
-	(void)ga_fail(err, GA_EFATAL, "session '%s' was fetched from '%s': it can go on only where "
-		      "it was started", s->name, q);
-	return ga_hint(err, "'git agent start --base agent/%s COMMAND' goes on from its branch",
-		       s->name);
+	return ga_fail(err, GA_EFATAL, "session '%s' was fetched from '%s': it can go on only "
+		       "where it was started" GA_HINT "'git agent start --base agent/%s COMMAND' "
+		       "goes on from its branch", s->name, q, s->name);
 }
 
 int cli_resume_session(struct cli *c, const char *name, const struct ga_start_opts *how,

@@ -65,11 +65,10 @@ static int check_options(const struct options *o, size_t argc, struct ga_error *
 	if (decisions > 1)
 		return ga_fail(err, GA_EUSAGE,
 			       "choose one of --accept, --accept-all, --reject and -i");
-	if (o->hunk && (!(o->reject || o->accept) || argc != 2)) {
-		(void)ga_fail(err, GA_EUSAGE, "--hunk is about one path that is rejected or "
-			      "accepted");
-		return ga_hint(err, "git agent review --reject --hunk 1,3-4 NAME PATH");
-	}
+	if (o->hunk && (!(o->reject || o->accept) || argc != 2))
+		return ga_fail(err, GA_EUSAGE, "--hunk is about one path that is rejected or "
+			       "accepted" GA_HINT "git agent review --reject --hunk 1,3-4 NAME "
+			       "PATH");
 	if (o->feedback && !o->reject && !o->interactive && !o->hunk)
 		return ga_fail(err, GA_EUSAGE, "--feedback goes with --reject or -i");
 	if (o->remark && !o->reject && !o->feedback)
@@ -83,11 +82,10 @@ static int check_options(const struct options *o, size_t argc, struct ga_error *
 			       "about one");
 	if (o->critical && !o->accept_all)
 		return ga_fail(err, GA_EUSAGE, "--critical goes with --accept-all");
-	if ((o->accept || o->reject) && argc < 2) {
-		(void)ga_fail(err, GA_EUSAGE, "name the session and the paths");
-		return ga_hint(err, "git agent review --%s NAME PATH...",
+	if ((o->accept || o->reject) && argc < 2)
+		return ga_fail(err, GA_EUSAGE, "name the session and the paths" GA_HINT
+			       "git agent review --%s NAME PATH...",
 			       o->accept ? "accept" : "reject");
-	}
 	if (!o->accept && !o->reject && argc > 1)
 		return ga_fail(err, GA_EUSAGE, "paths go with --accept or --reject");
 	return check_format(o, err);
@@ -112,10 +110,9 @@ static int print_left(struct cli *c, const struct options *o, const struct ga_se
 /* Is a landing of it to be finished? */
 static bool is_landing(const struct cli *c, const struct ga_session *s)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 
-	return !ga_land_unfinished(c->env.repo, &names, NULL, &ignored) &&
+	return !ga_land_unfinished(c->env.repo, &names, NULL, GA_IGNORED) &&
 	       ga_strv_find(&names, s->name) >= 0;
 }
 

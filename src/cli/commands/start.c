@@ -52,7 +52,6 @@ static void print_plan(const struct ga_start *st)
  * the sandbox that git-agent began. */
 static void open_early(struct cli *c, struct ga_start *st)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *guess = c->begun ? ga_strdup(c->begun_for) : ga_repo_guess();
 
 	if (!guess)
@@ -62,7 +61,7 @@ static void open_early(struct cli *c, struct ga_start *st)
 	/* if it fails, ga_start_prepare() does it anew, and reports what fails then */
 	if (c->begun)
 		(void)ga_start_begun(&c->env, guess, ga_steal(&c->begun), c->begun_own, st,
-				     &ignored);
+				     GA_IGNORED);
 }
 
 /* The settings of this session, from the commit that it will be based on. */
@@ -93,11 +92,10 @@ static int settle(struct cli *c, const struct options *o, const struct cli_filte
 
 static int check_options(const struct options *o, struct ga_error *err)
 {
-	if (o->rm && o->run.detach) {
-		(void)ga_fail(err, GA_EUSAGE, "--rm and --detach cannot be used together");
-		return ga_hint(err, "a detached session is kept for 'list', 'wait' and 'logs'; "
-				    "'git agent drop' drops it");
-	}
+	if (o->rm && o->run.detach)
+		return ga_fail(err, GA_EUSAGE, "--rm and --detach cannot be used together" GA_HINT
+			       "a detached session is kept for 'list', 'wait' and 'logs'; 'git "
+			       "agent drop' drops it");
 	if (o->rm && o->run.keep)
 		return ga_fail(err, GA_EUSAGE, "--rm and --keep cannot be used together");
 	if (o->live && o->base)
@@ -221,11 +219,10 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	    cli_find_exposed(c, &o->run.expose, &expose, err))
 		return cli_not_started(err);
 	so.view.expose = &expose;
-	if (o->live && so.view.dirty == GA_DIRTY_IGNORE) {
-		(void)ga_fail(err, GA_EUSAGE,
-			      "--live shows uncommitted work: --dirty ignore cannot be used");
-		return ga_hint(err, "with --dirty carry it does, whatever is configured");
-	}
+	if (o->live && so.view.dirty == GA_DIRTY_IGNORE)
+		return ga_fail(err, GA_EUSAGE, "--live shows uncommitted work: --dirty ignore "
+			       "cannot be used" GA_HINT "with --dirty carry it does, whatever is "
+			       "configured");
 	if (o->dry_run) {
 		if (ga_start_plan(&c->env, &so, &st, err))
 			return cli_not_started(err);

@@ -51,11 +51,10 @@ static int finish(struct cli *c, struct stopped *t, const struct options *o, int
 	cleanup_close int lock = -1;
 	int rc = ga_live_wait_exit(&t->peer, (unsigned)ms);
 
-	if (rc == 2 && !o->force) {
-		(void)ga_fail(err, GA_ETIME, "session '%s' does not answer: it may be stopped, on "
-			      "another terminal", name);
-		return ga_hint(err, "continue it there, or 'git agent stop --force %s'", name);
-	}
+	if (rc == 2 && !o->force)
+		return ga_fail(err, GA_ETIME, "session '%s' does not answer: it may be stopped, on "
+			       "another terminal" GA_HINT "continue it there, or 'git agent stop "
+			       "--force %s'", name, name);
 	if (rc == 2 && kill_supervisor(t, err))
 		return -1;
 	/* what it did is being captured now */

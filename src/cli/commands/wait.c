@@ -27,10 +27,9 @@ static int wait_for(struct cli *c, const char *name, int64_t deadline, int *ret_
 
 	if (rc < 0 || !there)
 		return rc;
-	if (rc == 2) {
-		(void)ga_fail(err, GA_ETIME, "session '%s' still runs", name);
-		return ga_hint(err, "'git agent stop %s' ends it", name);
-	}
+	if (rc == 2)
+		return ga_fail(err, GA_ETIME, "session '%s' still runs" GA_HINT "'git agent stop "
+			       "%s' ends it", name, name);
 	if (s.run.exit_status < 0)
 		return ga_fail(err, GA_EFATAL, "session '%s' was interrupted: how its command "
 			       "ended is not known", s.name);

@@ -63,8 +63,8 @@ static int check_home(struct cli *c, struct ga_error *err)
 
 	if (!holds(c->env.agent_home, c->env.home))
 		return 0;
-	(void)ga_fail(err, GA_ESTART, "the agents' home '%s' is or contains your own", q);
-	return ga_hint(err, "set 'home' to a directory that holds nothing of yours");
+	return ga_fail(err, GA_ESTART, "the agents' home '%s' is or contains your own" GA_HINT
+		       "set 'home' to a directory that holds nothing of yours", q);
 }
 
 /* How long something takes before progress is shown: git's default, and git's variable. */
@@ -110,8 +110,8 @@ static int open_state(struct cli *c, struct ga_error *err)
 	if (!holds(e->agent_home, e->state_dir))
 		return 0;
 	q = ga_escape(e->state_dir);
-	(void)ga_fail(err, GA_ESTART, "agents could write where sessions are kept: '%s'", q);
-	return ga_hint(err, "set 'state_dir' to a directory outside the agents' home");
+	return ga_fail(err, GA_ESTART, "agents could write where sessions are kept: '%s'" GA_HINT
+		       "set 'state_dir' to a directory outside the agents' home", q);
 }
 
 int cli_open(struct cli *c, unsigned needs, struct ga_error *err)

@@ -20,10 +20,9 @@ static int find_home(struct ga_env *e, struct ga_error *err)
 	const char *home = getenv("HOME");
 
 	e->home = home && home[0] == '/' ? realpath(home, NULL) : NULL;
-	if (!e->home || !strcmp(e->home, "/")) {
-		(void)ga_fail(err, GA_ESTART, "you have no home directory");
-		return ga_hint(err, "set HOME to a directory of your own");
-	}
+	if (!e->home || !strcmp(e->home, "/"))
+		return ga_fail(err, GA_ESTART, "you have no home directory" GA_HINT "set HOME to a "
+			       "directory of your own");
 	return 0;
 }
 

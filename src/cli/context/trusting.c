@@ -151,14 +151,12 @@ int cli_find_former(struct cli *c, const struct ga_config *conf, struct cli_gran
 	if (ga_trust_list(dir, &l, err))
 		return -1;
 	for (size_t i = 0; i < l.n; i++) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
 		if (!strcmp(l.v[i].id, id) || !*l.v[i].text.ptr)
 			continue;
 		g->when = l.v[i].when;
 		/* a file that this version does not understand any more cannot be compared with */
 		if (ga_config_grants(conf, name, l.v[i].text.ptr, strlen(l.v[i].text.ptr),
-				     &g->former, &ignored))
+				     &g->former, GA_IGNORED))
 			ga_grants_release(&g->former);
 		return 0;
 	}
@@ -218,14 +216,14 @@ int cli_ask_trust(struct cli *c, const struct ga_config *conf, struct cli_grants
 
 int cli_fail_untrusted(struct cli *c, const struct cli_grants *g, struct ga_error *err)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *branch = NULL, *more = NULL, *rev = NULL;
 	const struct ga_grant *first = &g->grants.v[0];
 	struct ga_oid head;
 
 	if (g->grants.n > 1)
 		more = ga_count(g->grants.n - 1, "other setting too", "other settings too");
-	if (ga_repo_head(c->env.repo, &head, &branch, &ignored) || !ga_oid_equal(&head, &g->commit))
+	if (ga_repo_head(c->env.repo, &head, &branch, GA_IGNORED) ||
+	    !ga_oid_equal(&head, &g->commit))
 		rev = ga_strf(" %.10s", GA_HEX(&g->commit));
 	(void)ga_yaml_fail(err, GA_EFATAL, name, first->line, first->column, "'%s' needs trust%s%s",
 			   ga_config_key(first->key), more ? ", and " : "", more ? more : "");

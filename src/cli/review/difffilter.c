@@ -51,9 +51,8 @@ static int run(const char *filter, const struct ga_buf *in, struct ga_buf *ret,
 	got = count_lines(ret);
 	if (got == want)
 		return 0;
-	(void)ga_fail(err, GA_EFATAL, "interactive.diffFilter '%s' made %zu lines of %zu", q, got,
-		      want);
-	return ga_hint(err, "it has to print a line for each that it reads");
+	return ga_fail(err, GA_EFATAL, "interactive.diffFilter '%s' made %zu lines of %zu" GA_HINT
+		       "it has to print a line for each that it reads", q, got, want);
 }
 
 static size_t room(void)

@@ -81,11 +81,9 @@ int cli_decide_hunks(struct cli *c, const struct ga_review_items *items, const c
 		     ga_hunks_read(c->env.repo, &item->change.old, &item->change.new, &h, err) : 1;
 	if (rc < 0)
 		return -1;
-	if (rc) {
-		(void)ga_fail(err, GA_EFATAL, "'%s' has no hunks", q);
-		return ga_hint(err, "without --hunk it is %s as a whole",
-			       keep ? "accepted" : "rejected");
-	}
+	if (rc)
+		return ga_fail(err, GA_EFATAL, "'%s' has no hunks" GA_HINT "without --hunk it is "
+			       "%s as a whole", q, keep ? "accepted" : "rejected");
 	undo = ga_calloc(h.n_edits, sizeof(*undo));
 	if (mark_edits(&h, list, !keep, undo, err))
 		return -1;

@@ -308,10 +308,9 @@ int cli_walk_begin(struct cli *c, bool ask_remarks, struct cli_walk **ret, struc
 {
 	struct cli_walk *w;
 
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		(void)ga_fail(err, GA_EUSAGE, "-i asks on a terminal, and there is none here");
-		return ga_hint(err, "--accept and --reject decide without one");
-	}
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return ga_fail(err, GA_EUSAGE, "-i asks on a terminal, and there is none here"
+			       GA_HINT "--accept and --reject decide without one");
 	w = ga_calloc(1, sizeof(*w));
 	w->c = c;
 	w->single_key = ga_gitconfig_bool(&c->env.config, "interactive.singlekey", false);

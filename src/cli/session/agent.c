@@ -22,11 +22,9 @@ int cli_parse_filter(const char *value, bool detach, struct cli_filter *ret, str
 
 	if (value && (!*value || !ga_parse_bool(value, &filter)))
 		return ga_fail(err, GA_EUSAGE, "--terminal-filter takes on or off, not '%s'", q);
-	if (value && detach) {
-		(void)ga_fail(err, GA_EUSAGE, "--terminal-filter cannot be used with --detach: "
-			      "there is no terminal");
-		return ga_hint(err, "give it to 'git agent attach'");
-	}
+	if (value && detach)
+		return ga_fail(err, GA_EUSAGE, "--terminal-filter cannot be used with --detach: "
+			       "there is no terminal" GA_HINT "give it to 'git agent attach'");
 	*ret = (struct cli_filter){ .given = value != NULL, .off = !filter };
 	return 0;
 }
@@ -77,10 +75,9 @@ int cli_set_network(const struct cli_network *o, const struct ga_strv *former,
 		ga_strv_extend(ret, former);
 		return ga_config_set_words(conf, former, err);
 	}
-	if (mode && strcmp(mode, "allow") != 0 && o->allow.n) {
-		(void)ga_fail(err, GA_EUSAGE, "--allow goes with --network allow only");
-		return ga_hint(err, "without --network, --allow means just that");
-	}
+	if (mode && strcmp(mode, "allow") != 0 && o->allow.n)
+		return ga_fail(err, GA_EUSAGE, "--allow goes with --network allow only" GA_HINT
+			       "without --network, --allow means just that");
 	if ((mode || o->allow.n) &&
 	    set_word(conf, ret, "network.mode", mode ? mode : "allow", err))
 		return -1;

@@ -20,10 +20,10 @@ static int check_branch(struct cli *c, const struct ga_session *s, struct ga_err
 		rc = 0;
 	if (rc <= 0)
 		return rc;
-	(void)ga_fail(err, GA_ELOSE, "session '%s' has work that was not landed, and its branch "
-		      "was moved away from it", s->name);
-	return ga_hint(err, "'git branch -f agent/%s %s' puts it back, 'git agent drop --force %s' "
-		       "moves both to the trash", s->name, GA_HEX(&s->result.tip), s->name);
+	return ga_fail(err, GA_ELOSE, "session '%s' has work that was not landed, and its branch "
+		       "was moved away from it" GA_HINT "'git branch -f agent/%s %s' puts it back, "
+		       "'git agent drop --force %s' moves both to the trash", s->name, s->name,
+		       GA_HEX(&s->result.tip), s->name);
 }
 
 /* What a limit kept away is only in the session's layers, and commits that could not be kept only
@@ -35,13 +35,11 @@ static int check_kept_away(struct cli *c, const struct ga_session *s, struct ga_
 
 	if (rc <= 0)
 		return rc;
-	if (rc == 2) {
-		(void)ga_fail(err, GA_ELOSE, "session '%s' may have commits that are nowhere else: "
-			      "%s", s->name, why);
-		return ga_hint(err, "'git agent resume %s' continues where they are, "
-				    "'git agent drop --force %s' moves it to the trash",
+	if (rc == 2)
+		return ga_fail(err, GA_ELOSE, "session '%s' may have commits that are nowhere "
+			       "else: %s" GA_HINT "'git agent resume %s' continues where they are, "
+			       "'git agent drop --force %s' moves it to the trash", s->name, why,
 			       s->name, s->name);
-	}
 	(void)ga_fail(err, GA_ELOSE, "a limit kept something of session '%s' away", s->name);
 	/* a session that has landed cannot be captured again, but resumed */
 	return ga_hint(err, "'git agent %s %s' brings it once that is raised ('git agent show %s' "
@@ -59,39 +57,35 @@ int cli_check_work(struct cli *c, struct ga_session *s, struct ga_error *err)
 
 	if (rc < 0)
 		return -1;
-	if (rc == 2) {
-		(void)ga_fail(err, GA_ELOSE, "session '%s' has landed where HEAD is detached, and "
-			      "no branch has it", s->name);
-		return ga_hint(err, "'git branch NAME' makes one, 'git agent drop --force %s' "
-			       "moves the session to the trash", s->name);
-	}
+	if (rc == 2)
+		return ga_fail(err, GA_ELOSE, "session '%s' has landed where HEAD is detached, and "
+			       "no branch has it" GA_HINT "'git branch NAME' makes one, 'git agent "
+			       "drop --force %s' moves the session to the trash", s->name, s->name);
 	if (rc) {
 		if (check_branch(c, s, err))
 			return -1;
-		(void)ga_fail(err, GA_ELOSE, "session '%s' has work that was not landed", s->name);
-		return ga_hint(err, "'git agent land %s' brings it in, 'git agent drop --force %s' "
-				    "moves it to the trash",
-			       s->name, s->name);
+		return ga_fail(err, GA_ELOSE, "session '%s' has work that was not landed" GA_HINT
+			       "'git agent land %s' brings it in, 'git agent drop --force %s' "
+			       "moves it to the trash", s->name, s->name, s->name);
 	}
 	rc = cli_kept_refs(c->env.repo, s, &ref, err);
-	if (rc > 0) {
-		(void)ga_fail(err, GA_ELOSE, "session '%s' has branches or a stash of the agent's: "
-			      "no branch of yours has %s", s->name, ref);
-		return ga_hint(err, "'git branch NAME %s' makes one, 'git for-each-ref "
-			       GA_SESSION_REFS "%s/' lists all, 'git agent drop --force %s' moves "
-			       "them to the trash", ref, s->name, s->name);
-	}
+	if (rc > 0)
+		return ga_fail(err, GA_ELOSE, "session '%s' has branches or a stash of the "
+			       "agent's: no branch of yours has %s" GA_HINT "'git branch NAME %s' "
+			       "makes one, 'git for-each-ref " GA_SESSION_REFS "%s/' lists all, "
+			       "'git agent drop --force %s' moves them to the trash", s->name, ref,
+			       ref, s->name, s->name);
 	if (rc || check_kept_away(c, s, err) || cli_part_work(&c->env, s, &dir, err))
 		return -1;
 	if (!dir)
 		return 0;
 	q = ga_escape(dir);
 	word = ga_quote_shell(dir);
-	(void)ga_fail(err, GA_ELOSE, "session '%s' has work in submodule '%s' that was not landed",
-		      s->name, q);
-	return ga_hint(err, "'git -C %s agent review %s' shows it, 'git -C %s merge agent/%s', on "
-		       "a branch there, brings it in, 'git agent drop --force %s' moves all of the "
-		       "session to the trash", word, s->name, word, s->name, s->name);
+	return ga_fail(err, GA_ELOSE, "session '%s' has work in submodule '%s' that was not landed"
+		       GA_HINT "'git -C %s agent review %s' shows it, 'git -C %s merge agent/%s', "
+		       "on a branch there, brings it in, 'git agent drop --force %s' moves all of "
+		       "the session to the trash", s->name, q, word, s->name, word, s->name,
+		       s->name);
 }
 
 /* Fails unless all of it was captured. `*ret_left`: it left files behind, which only its layers

@@ -18,12 +18,11 @@
 static bool goes_along(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *oid)
 {
 	cleanup_free char *orig = ga_session_ref(s, "orig");
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_oid tip;
 
 	return !ga_oid_is_zero(&s->result.tip) &&
 	       (ga_is_near_ancestor(r, oid, &s->result.tip) ||
-		(!ga_ref_read(r, orig, &tip, &ignored) && ga_is_near_ancestor(r, oid, &tip)));
+		(!ga_ref_read(r, orig, &tip, GA_IGNORED) && ga_is_near_ancestor(r, oid, &tip)));
 }
 
 int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, char **ret_ref,

@@ -41,7 +41,6 @@ void cli_listing_release(struct cli_listing *l)
 
 static const char *say_idle(struct cli *c, const struct ga_session *s)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *dir = NULL;
 
 	if (s->state != GA_STATE_CAPTURED)
@@ -50,15 +49,14 @@ static const char *say_idle(struct cli *c, const struct ga_session *s)
 		return ga_oid_is_zero(&s->result.tip) && ga_oid_is_zero(&s->result.held)
 		       ? "uncommitted changes" : "";
 	/* a part that cannot be looked at may have work */
-	if (cli_part_work(&c->env, s, &dir, &ignored) || dir)
+	if (cli_part_work(&c->env, s, &dir, GA_IGNORED) || dir)
 		return "in submodules";
-	return cli_kept_refs(c->env.repo, s, NULL, &ignored) ? "other refs" : "no change";
+	return cli_kept_refs(c->env.repo, s, NULL, GA_IGNORED) ? "other refs" : "no change";
 }
 
 /* If a part cannot be looked at, what comes next is not known. */
 static int find_next(struct cli *c, struct cli_row *w, struct ga_error *err)
 {
-	cleanup_error struct ga_error unknown = GA_ERROR_INIT;
 	size_t len = 0;
 	FILE *f;
 
@@ -70,7 +68,7 @@ static int find_next(struct cli *c, struct cli_row *w, struct ga_error *err)
 	if (!f)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remember a line");
 	if (!w->running && w->s.state == GA_STATE_CAPTURED)
-		(void)cli_say_next(c, &w->s, &w->r, f, &unknown);
+		(void)cli_say_next(c, &w->s, &w->r, f, GA_IGNORED);
 	(void)fclose(f);
 	return 0;
 }

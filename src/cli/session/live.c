@@ -35,20 +35,18 @@ int cli_parse_timeout(const char *value, int otherwise, int *ret, struct ga_erro
 
 void cli_look_live(const struct ga_session *s, struct ga_live_peer *ret)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
 	/* once its command has ended, the supervisor answers no more */
 	if (s->state != GA_STATE_RUNNING || s->run.finished || s->id.within ||
-	    ga_live_connect(s->dir, ret, &ignored))
+	    ga_live_connect(s->dir, ret, GA_IGNORED))
 		return;
-	if (ga_live_ask(ret, LOOK_MS, &ignored))
+	if (ga_live_ask(ret, LOOK_MS, GA_IGNORED))
 		ga_live_peer_release(ret);
 }
 
 static int refuse_part(const struct ga_session *s, struct ga_error *err)
 {
-	(void)ga_fail(err, GA_EFATAL, "session '%s' is part of a superproject's session", s->name);
-	return ga_hint(err, "run the command in the superproject");
+	return ga_fail(err, GA_EFATAL, "session '%s' is part of a superproject's session" GA_HINT
+		       "run the command in the superproject", s->name);
 }
 
 /* State, lock and socket do not change in one step while a session starts or ends: look again until
@@ -143,9 +141,9 @@ int cli_pick_running(struct cli *c, const char *name, struct ga_session *ret,
 	if (rc == 2)
 		return ga_fail(err, GA_EFATAL, "session '%s' does not come up",
 			       name ? name : "");
-	(void)ga_fail(err, GA_EFATAL, "session '%s' does not run: it is %s", ret->name,
-		      ga_state_name(ret->state));
-	return ga_hint(err, "'git agent resume %s' goes on with it", ret->name);
+	return ga_fail(err, GA_EFATAL, "session '%s' does not run: it is %s" GA_HINT
+		       "'git agent resume %s' goes on with it", ret->name,
+		       ga_state_name(ret->state), ret->name);
 }
 
 /* The terminal to attach to is the agent's, and there is none before it begins or after it ends. */
@@ -173,8 +171,7 @@ int cli_ask_detached(const struct ga_session *s, struct ga_live_peer *peer, stru
 		return refuse_without_agent(peer->before, s->name, err);
 	if (peer->detached)
 		return 0;
-	(void)ga_fail(err, GA_EFATAL, "session '%s' is on the terminal that it was started on",
-		      s->name);
-	return ga_hint(err, "Ctrl-\\ d there leaves it; 'git agent logs -f %s' shows its output",
-		       s->name);
+	return ga_fail(err, GA_EFATAL, "session '%s' is on the terminal that it was started on"
+		       GA_HINT "Ctrl-\\ d there leaves it; 'git agent logs -f %s' shows its output",
+		       s->name, s->name);
 }

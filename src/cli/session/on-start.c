@@ -73,11 +73,9 @@ static int consent(struct cli *c, const char *host, const struct ga_oid *base, s
 		 "agents have there", host);
 	if (show_history(c, base, err))
 		return -1;
-	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-		(void)ga_fail(err, GA_ESTART, "sending this repository to '%s' was not confirmed",
-			      host);
-		return ga_hint(err, "run this once on a terminal, which asks");
-	}
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+		return ga_fail(err, GA_ESTART, "sending this repository to '%s' was not confirmed"
+			       GA_HINT "run this once on a terminal, which asks", host);
 	letter = (char)cli_ask("send it [y,N]? ", false, err);
 	if (letter != 'y')
 		return err->msg ? -1 : ga_fail(err, GA_ESTART, "nothing was sent to '%s'", host);
@@ -90,11 +88,10 @@ static bool uses_lfs(const struct ga_repo *r, const struct ga_oid *base)
 	cleanup_free char *hex = ga_strdup(GA_HEX(base));
 	const char *const args[] = { "grep", "-q", "-e", "filter=lfs", hex, "--",
 				     ":(glob)**/.gitattributes", NULL };
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	const struct ga_git g = GA_GIT(.args = args);
 	int status;
 
-	return !ga_git_run(r, &g, &status, &ignored) && !status;
+	return !ga_git_run(r, &g, &status, GA_IGNORED) && !status;
 }
 
 /* Repositories that git cannot send as they are. */
@@ -231,13 +228,11 @@ int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *e
 	if (!o->quiet)
 		cli_note("agent/%s: base %.10s goes to '%s'", on.name, GA_HEX(&on.base), on.host);
 	if (ga_on_submit(c->env.repo, c->env.state_dir, &on, cli_on_keys(c, &on), err)) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
 		if (on.submitted)
 			cli_note("agent/%s: it is unknown whether it was started; 'git agent "
 				 "resume %s' starts it if it was not", on.name, on.name);
 		else
-			(void)ga_on_remove(c->env.state_dir, on.name, &ignored);
+			(void)ga_on_remove(c->env.state_dir, on.name, GA_IGNORED);
 		return -1;
 	}
 	if (o->detach || on.way.slurm) {

@@ -138,8 +138,8 @@ static int fail_runs(const struct ga_on *o, struct ga_error *err)
 {
 	if (ga_has_word(GA_ON_STATES, o->state))
 		return fail_state(o, err);
-	(void)ga_fail(err, GA_EFATAL, "agent/%s is %s on '%s'", o->name, o->state, o->host);
-	return ga_hint(err, "'git agent attach %s' shows it, 'git agent stop %s' ends it", o->name,
+	return ga_fail(err, GA_EFATAL, "agent/%s is %s on '%s'" GA_HINT "'git agent attach %s' "
+		       "shows it, 'git agent stop %s' ends it", o->name, o->state, o->host, o->name,
 		       o->name);
 }
 
@@ -193,10 +193,10 @@ static int need_result(struct cli *c, struct ga_on *o, struct ga_error *err)
 
 	if (rc <= 0)
 		return rc;
-	(void)ga_fail(err, GA_ENEGATIVE, "agent/%s %s on '%s'", o->name, is_state(o, "cancelled") ?
-		      "was cancelled before it began" : "changed nothing", o->host);
-	return ga_hint(err, "'git agent drop %s' drops it, 'git agent show %s' shows it there",
-		       o->name, o->name);
+	return ga_fail(err, GA_ENEGATIVE, "agent/%s %s on '%s'" GA_HINT "'git agent drop %s' drops "
+		       "it, 'git agent show %s' shows it there", o->name,
+		       is_state(o, "cancelled") ? "was cancelled before it began"
+						: "changed nothing", o->host, o->name, o->name);
 }
 
 /* ---- there ----------------------------------------------------------------------------------- */
@@ -299,10 +299,9 @@ int cli_on_attach(struct cli *c, struct ga_on *o, struct ga_error *err)
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	int status;
 
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		(void)ga_fail(err, GA_EUSAGE, "attaching needs a terminal, and there is none here");
-		return ga_hint(err, "'git agent logs -f %s' shows the output", o->name);
-	}
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return ga_fail(err, GA_EUSAGE, "attaching needs a terminal, and there is none here"
+			       GA_HINT "'git agent logs -f %s' shows the output", o->name);
 	if (look(c, o, err))
 		return -1;
 	if (is_state(o, "absent"))
@@ -374,9 +373,9 @@ static int check_decided(struct cli *c, const struct ga_on *o, struct ga_error *
 	rc = ga_fetch_touched(&c->env, &s, err);
 	if (rc <= 0)
 		return rc;
-	(void)ga_fail(err, GA_ELOSE, "agent/%s has landed or has verdicts here, which the session "
-		      "on '%s' does not know", o->name, o->host);
-	return ga_hint(err, "'git agent start --on %s' starts another from your branch", o->host);
+	return ga_fail(err, GA_ELOSE, "agent/%s has landed or has verdicts here, which the session "
+		       "on '%s' does not know" GA_HINT "'git agent start --on %s' starts another "
+		       "from your branch", o->name, o->host, o->host);
 }
 
 /* Run it again there, in the background. */
@@ -391,12 +390,11 @@ static int resume(struct cli *c, struct ga_on *o, const struct ga_strv *words, s
 		return -1;
 	if (o->runs && !ran(o) && !is_state(o, "absent"))
 		return fail_runs(o, err);
-	if (o->way.slurm && !(o->runs && is_state(o, "absent"))) {
-		(void)ga_fail(err, GA_EUSAGE, "agent/%s was a job on '%s', and its node has "
-			      "nothing of it", o->name, o->host);
-		return ga_hint(err, "start a session from its branch: 'git agent start --on %s "
-				    "--base agent/%s COMMAND'", o->host, o->name);
-	}
+	if (o->way.slurm && !(o->runs && is_state(o, "absent")))
+		return ga_fail(err, GA_EUSAGE, "agent/%s was a job on '%s', and its node has "
+			       "nothing of it" GA_HINT "start a session from its branch: 'git "
+			       "agent start --on %s --base agent/%s COMMAND'", o->name, o->host,
+			       o->host, o->name);
 	if (check_decided(c, o, err))
 		return -1;
 	again = !(o->runs && is_state(o, "absent"));
@@ -519,11 +517,10 @@ static int act(struct cli *c, const char *name, struct ga_on *o, const struct ga
 static int act_on_only(struct cli *c, const char *command, const struct ga_strv *words,
 		       struct ga_error *err)
 {
-	cleanup_error struct ga_error none = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv named = GA_STRV_INIT;
 	cleanup_on struct ga_on o = GA_ON_INIT;
 	cleanup_free char *name = NULL;
-	int rc = cli_pick_only(c, true, &name, &none) ? 1
+	int rc = cli_pick_only(c, true, &name, GA_IGNORED) ? 1
 		 : ga_on_read(c->env.state_dir, name, &o, err);
 
 	if (rc)

@@ -48,10 +48,9 @@ static char *live_dir(const struct ga_session *s)
 	cleanup_free char *dir = ga_strdup(s->id.within ? s->id.within : s->dir);
 
 	for (int depth = 0; s->id.within && depth < DEPTH_MAX; depth++) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		cleanup_session struct ga_session above = GA_SESSION_INIT;
 
-		if (ga_session_load_from(dir, s->name, &above, &ignored) || !above.id.within)
+		if (ga_session_load_from(dir, s->name, &above, GA_IGNORED) || !above.id.within)
 			break;
 		free(dir);
 		dir = ga_steal(&above.id.within);
@@ -64,11 +63,10 @@ static char *live_dir(const struct ga_session *s)
 static bool is_supervised(const struct ga_session *s)
 {
 	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *dir = live_dir(s);
 
 	return s->state == GA_STATE_RUNNING && cli_is_running(s) &&
-	       ga_live_connect(dir, &peer, &ignored) <= 0;
+	       ga_live_connect(dir, &peer, GA_IGNORED) <= 0;
 }
 
 /* Take the lock. 1: the session runs, or another command keeps the lock for too long; 2: the
@@ -184,11 +182,10 @@ char *cli_path_from_top(const struct ga_repo *r, const char *path)
 bool cli_find_trashed(struct cli *c, const char *name, struct ga_session *ret)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
 	name = cli_plain_name(name);
-	return ga_session_load(c->env.state_dir, name, &s, &ignored) == 1 &&
-	       !ga_trash_load(c->env.state_dir, name, NULL, ret, &ignored) &&
+	return ga_session_load(c->env.state_dir, name, &s, GA_IGNORED) == 1 &&
+	       !ga_trash_load(c->env.state_dir, name, NULL, ret, GA_IGNORED) &&
 	       !strcmp(ret->name, name);
 }
 
@@ -199,11 +196,10 @@ static int no_such_session(struct cli *c, const char *name, struct ga_error *err
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 	const char *near;
 
-	if (cli_find_trashed(c, name, &s)) {
-		(void)ga_fail(err, GA_EFATAL, "session '%s' is in the trash", q);
-		return ga_hint(err, "'git agent drop --restore %s' brings it back, 'git agent "
-				    "resume %s' also continues it", q, q);
-	}
+	if (cli_find_trashed(c, name, &s))
+		return ga_fail(err, GA_EFATAL, "session '%s' is in the trash" GA_HINT
+			       "'git agent drop --restore %s' brings it back, 'git agent resume "
+			       "%s' also continues it", q, q, q);
 	if (ga_session_names(c->env.state_dir, &names, err))
 		return -1;
 	(void)ga_fail(err, GA_EFATAL, "there is no session '%s'", q);
@@ -217,10 +213,9 @@ int cli_check_names(struct cli *c, size_t n, char **names, struct ga_error *err)
 {
 	for (size_t i = 0; i < n; i++) {
 		cleanup_session struct ga_session s = GA_SESSION_INIT;
-		cleanup_error struct ga_error damaged = GA_ERROR_INIT;
 		const char *name = cli_plain_name(names[i]);
 
-		if (ga_session_load(c->env.state_dir, name, &s, &damaged) == 1)
+		if (ga_session_load(c->env.state_dir, name, &s, GA_IGNORED) == 1)
 			return no_such_session(c, name, err);
 	}
 	return 0;
@@ -286,8 +281,7 @@ static int fail_many(struct cli *c, const struct ga_strv *names, struct ga_error
 
 	for (size_t i = 0; i < names->n && i < CANDIDATES; i++) {
 		cleanup_session struct ga_session s = GA_SESSION_INIT;
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-		int rc = ga_session_load(c->env.state_dir, names->v[i], &s, &ignored);
+		int rc = ga_session_load(c->env.state_dir, names->v[i], &s, GA_IGNORED);
 		cleanup_free char *command = NULL;
 
 		if (rc < 0)
@@ -300,8 +294,8 @@ static int fail_many(struct cli *c, const struct ga_strv *names, struct ga_error
 	if (names->n > CANDIDATES)
 		ga_buf_addf(&lines, "\nhint: and %zu more: 'git agent list'",
 			    names->n - CANDIDATES);
-	(void)ga_fail(err, GA_EUSAGE, "there are %zu sessions: say which", names->n);
-	return ga_hint(err, "%s", lines.len ? lines.ptr : "'git agent list' shows them");
+	return ga_fail(err, GA_EUSAGE, "there are %zu sessions: say which" GA_HINT "%s", names->n,
+		       lines.len ? lines.ptr : "'git agent list' shows them");
 }
 
 int cli_pick_only(struct cli *c, bool running_too, char **ret, struct ga_error *err)
@@ -324,25 +318,22 @@ int cli_pick_only(struct cli *c, bool running_too, char **ret, struct ga_error *
 		*ret = ga_strdup(of->v[0]);
 		return 0;
 	}
-	if (!of->n) {
-		(void)ga_fail(err, GA_ENEGATIVE, "there is no session to work on");
-		return ga_hint(err,
+	if (!of->n)
+		return ga_fail(err, GA_ENEGATIVE, "there is no session to work on" GA_HINT
 			       "'git agent list' shows all, 'git agent start COMMAND' makes one");
-	}
 	return fail_many(c, of, err);
 }
 
 /* Its lock is held by its supervisor, or by a command that waits for its user. */
 static int fail_held(const struct ga_session *s, struct ga_error *err)
 {
-	if (s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING) {
-		(void)ga_fail(err, GA_EFATAL, "session '%s' is running", s->name);
-		return ga_hint(err,
-			       "end the agent first; 'git agent diff %s' shows what it did so far",
+	if (s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING)
+		return ga_fail(err, GA_EFATAL, "session '%s' is running" GA_HINT "end the agent "
+			       "first; 'git agent diff %s' shows what it did so far", s->name,
 			       s->name);
-	}
-	(void)ga_fail(err, GA_EFATAL, "another command is at work on session '%s'", s->name);
-	return ga_hint(err, "end that first, such as a 'git agent review -i' in another terminal");
+	return ga_fail(err, GA_EFATAL, "another command is at work on session '%s'" GA_HINT
+		       "end that first, such as a 'git agent review -i' in another terminal",
+		       s->name);
 }
 
 static int pick(struct cli *c, const char *name, bool running_too, bool capture,

@@ -192,9 +192,9 @@ static int show_journal(const struct ga_session *s, bool json, struct ga_out *ou
 
 static int no_recording(const struct ga_session *s, struct ga_error *err)
 {
-	(void)ga_fail(err, GA_ENEGATIVE, "nothing of session '%s' was recorded", s->name);
-	return ga_hint(err, "'git agent show --journal %s' says what happened; the setting "
-			    "'record' says whether sessions are recorded", s->name);
+	return ga_fail(err, GA_ENEGATIVE, "nothing of session '%s' was recorded" GA_HINT
+		       "'git agent show --journal %s' says what happened; the setting 'record' "
+		       "says whether sessions are recorded", s->name, s->name);
 }
 
 static void put_heading(struct ga_buf *out, const char *name, uint64_t t)
@@ -276,10 +276,9 @@ static int replay(const struct ga_session *s, const struct cli_journal *o, struc
 	if (parse_factor("speed", o->speed, 10, 1000000, &r.speed, err) ||
 	    parse_factor("max-idle", o->max_idle, 1, 86400000, &r.max_idle, err))
 		return -1;
-	if (!isatty(STDOUT_FILENO)) {
-		(void)ga_fail(err, GA_EUSAGE, "--replay needs a terminal to show it on");
-		return ga_hint(err, "'git agent show --text %s' prints it as text", s->name);
-	}
+	if (!isatty(STDOUT_FILENO))
+		return ga_fail(err, GA_EUSAGE, "--replay needs a terminal to show it on" GA_HINT
+			       "'git agent show --text %s' prints it as text", s->name);
 	ga_record_names(s->dir, &names);
 	return names.n ? ga_replay(s->dir, &names, &r, err) : no_recording(s, err);
 }

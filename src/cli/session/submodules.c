@@ -116,11 +116,10 @@ static int check_pointer(const struct ga_part_at *at, const struct around *a,
 		return -1;
 	if (there)
 		return 0;
-	(void)ga_fail(err, GA_ELOSE, "submodule %s: its commit %.12s, which agent/%s names, is on "
-		      "no branch there", q, GA_HEX(oid), a->s->name);
-	return ga_hint(err, "'git -C %s branch agent/%s %.12s' puts it on one again; or take the "
-			    "submodule back: 'git agent review --reject %s %s'", dir, a->s->name,
-		       GA_HEX(oid), a->s->name, path);
+	return ga_fail(err, GA_ELOSE, "submodule %s: its commit %.12s, which agent/%s names, is on "
+		       "no branch there" GA_HINT "'git -C %s branch agent/%s %.12s' puts it on one "
+		       "again; or take the submodule back: 'git agent review --reject %s %s'", q,
+		       GA_HEX(oid), a->s->name, dir, a->s->name, GA_HEX(oid), a->s->name, path);
 }
 
 static int check_flags(const struct ga_part_at *at, struct ga_error *err)
@@ -134,10 +133,9 @@ static int check_flags(const struct ga_part_at *at, struct ga_error *err)
 	open = ga_report_open(&r);
 	if (at->s->state == GA_STATE_LANDED || !open)
 		return 0;
-	(void)ga_fail(err, GA_EFLAGS, "submodule %s has %zu open flag%s of its own", q, open,
-		      open == 1 ? "" : "s");
-	return ga_hint(err, "'git -C %s agent review %s', then --accept or --reject there", word,
-		       at->s->name);
+	return ga_fail(err, GA_EFLAGS, "submodule %s has %zu open flag%s of its own" GA_HINT
+		       "'git -C %s agent review %s', then --accept or --reject there", q, open,
+		       open == 1 ? "" : "s", word, at->s->name);
 }
 
 /* Landing the superproject's branch would bring what is undecided in a submodule along. */

@@ -30,17 +30,16 @@ int cli_trash(struct ga_env *e, struct ga_session *s, char **ret_where, struct g
 
 int cli_finish_drop(struct cli *c, const char *name, struct ga_error *err)
 {
-	cleanup_error struct ga_error damaged = GA_ERROR_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_free char *where = NULL, *q = NULL;
 	cleanup_close int lock = -1;
 
-	if (ga_session_load(c->env.state_dir, name, &s, &damaged) || s.state != GA_STATE_DROPPED)
+	if (ga_session_load(c->env.state_dir, name, &s, GA_IGNORED) || s.state != GA_STATE_DROPPED)
 		return 0;
 	if (ga_session_lock(&s, true, &lock, err) < 0)
 		return -1;
 	ga_session_release(&s);
-	if (ga_session_load(c->env.state_dir, name, &s, &damaged) || s.state != GA_STATE_DROPPED)
+	if (ga_session_load(c->env.state_dir, name, &s, GA_IGNORED) || s.state != GA_STATE_DROPPED)
 		return 0;
 	ga_report_load(c->env.repo, &s);
 	if (cli_trash(&c->env, &s, &where, err))

@@ -173,8 +173,8 @@ static int update(struct cli *c, const struct options *o, const char *name, stru
 		cli_note("no agent is installed in the agents' home: nothing to do");
 		return 0;
 	}
-	(void)ga_fail(err, GA_EUSAGE, "'%s' is not installed in the agents' home", name);
-	return ga_hint(err, "'git agent agents install %s' does that", name);
+	return ga_fail(err, GA_EUSAGE, "'%s' is not installed in the agents' home" GA_HINT
+		       "'git agent agents install %s' does that", name, name);
 }
 
 static int remove_one(struct cli *c, const struct options *o, const char *name,
@@ -186,11 +186,10 @@ static int remove_one(struct cli *c, const struct options *o, const char *name,
 	if (find_preset(c, name, &p, err))
 		return -1;
 	rc = ga_agents_remove(&c->env, p, err);
-	if (rc == 2) {
-		(void)ga_fail(err, GA_ELOSE, "a session is running, and may be using '%s'", name);
-		return ga_hint(err, "wait until it ends; 'git agent list' names those of a "
-				    "repository");
-	}
+	if (rc == 2)
+		return ga_fail(err, GA_ELOSE, "a session is running, and may be using '%s'" GA_HINT
+			       "wait until it ends; 'git agent list' names those of a repository",
+			       name);
 	if (rc < 0)
 		return -1;
 	if (!o->quiet)

@@ -94,12 +94,11 @@ static void check_limits(struct cli *c, struct checks *k)
 	bool all = true;
 
 	for (size_t i = 0; i < GA_NELEMS(each); i++) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		cleanup_confine struct ga_confine plan = GA_CONFINE_INIT;
 		const char *sep = i ? ", " : "";
 		enum ga_confined by;
 
-		if (ga_confine_plan(&each[i], c->env.environ, c->env.path, &plan, &ignored)) {
+		if (ga_confine_plan(&each[i], c->env.environ, c->env.path, &plan, GA_IGNORED)) {
 			ga_buf_addf(&text, "%sno %s", sep, names[i]);
 			all = false;
 			continue;
@@ -202,7 +201,7 @@ static int try_sandbox(struct cli *c, const char *dir, struct ga_strv *ret_loose
 
 static void check_sandbox(struct cli *c, struct checks *k)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT, second = GA_ERROR_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv loose = GA_STRV_INIT;
 	const char *root = c->env.state_root;
 	cleanup_free char *dir = NULL;
@@ -229,7 +228,7 @@ static void check_sandbox(struct cli *c, struct checks *k)
 				     "is put into /etc while that runs" : NULL);
 	at = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (at >= 0)
-		(void)ga_rmtree_at(at, ga_path_base(dir), &second);
+		(void)ga_rmtree_at(at, ga_path_base(dir), GA_IGNORED);
 }
 
 static void check_nested(const struct cli *c, struct checks *k)

@@ -57,7 +57,6 @@ static void tell(const struct gc *g, const char *kind, const char *name, const c
  */
 static int why_stays(struct gc *g, struct ga_session *s, char **ret, struct ga_error *err)
 {
-	cleanup_error struct ga_error in_use = GA_ERROR_INIT;
 	cleanup_free char *dir = NULL, *commits = NULL, *ref = NULL;
 	int rc, away;
 
@@ -78,7 +77,7 @@ static int why_stays(struct gc *g, struct ga_session *s, char **ret, struct ga_e
 		*ret = ga_strdup("a limit kept something of it away");
 	else if (dir)
 		*ret = ga_strdup("it has work in a submodule that has not landed");
-	else if (ga_worktree_check_free(g->c->env.repo, s, &in_use))
+	else if (ga_worktree_check_free(g->c->env.repo, s, GA_IGNORED))
 		*ret = ga_strdup("its branch is checked out");
 	return 0;
 }

@@ -59,11 +59,10 @@ static int turn(struct cli *c, bool on, struct ga_error *err)
 	if (ga_guard_set(c->env.repo, &c->env.config, on, err) ||
 	    ga_guard_refresh(c->env.repo, c->env.state_dir, true, &g, err))
 		return -1;
-	if (g.on != on) {
-		(void)ga_fail(err, GA_EFATAL, "another value of agent.guard overrides that of the "
-			      "repository");
-		return ga_hint(err, "'git config --show-scope --get-all agent.guard' shows where");
-	}
+	if (g.on != on)
+		return ga_fail(err, GA_EFATAL, "another value of agent.guard overrides that of the "
+			       "repository" GA_HINT "'git config --show-scope --get-all "
+			       "agent.guard' shows where");
 	cli_note("the guard is %s%s", on ? "on" : "off",
 		 on && g.installed ? ", its hooks are there" : "");
 	return 0;

@@ -45,11 +45,10 @@ int cli_find_home(struct cli *c, char **ret, struct ga_error *err)
 	if (cli_settings(c, rc ? NULL : &head, &conf, err))
 		return -1;
 	cli_take_settings(e, &conf);
-	if (e->conf.home_mode == GA_HOME_PROJECT && !e->state_dir) {
-		(void)ga_fail(err, GA_EFATAL, "each repository has an agents' home of its own, and "
-			      "this is none: %s", none.msg);
-		return ga_hint(err, "'git agent -c home_mode=shared home' shows the others'");
-	}
+	if (e->conf.home_mode == GA_HOME_PROJECT && !e->state_dir)
+		return ga_fail(err, GA_EFATAL, "each repository has an agents' home of its own, "
+			       "and this is none: %s" GA_HINT "'git agent -c home_mode=shared "
+			       "home' shows the others'", none.msg);
 	*ret = ga_home_dir(e, e->conf.home_mode);
 	return 0;
 }
@@ -131,10 +130,9 @@ static int find_last(struct cli *c, struct ga_session *ret, struct ga_error *err
 		return -1;
 	for (size_t i = 0; i < names.n; i++) {
 		cleanup_session struct ga_session s = GA_SESSION_INIT;
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		uint64_t when;
 
-		if (ga_session_load(c->env.state_dir, names.v[i], &s, &ignored))
+		if (ga_session_load(c->env.state_dir, names.v[i], &s, GA_IGNORED))
 			continue;
 		when = s.run.resumed ? s.run.resumed : s.id.started;
 		if (!name || when >= last) {
@@ -197,12 +195,10 @@ static int reset(struct cli *c, const struct options *o, const char *dir, struct
 	cleanup_close int lock = -1;
 	int rc = ga_home_lock(&c->env, &lock, err);
 
-	if (rc > 0) {
-		(void)ga_fail(err, GA_ELOSE, "a session is running, here or in another "
-			      "repository, and has a home");
-		return ga_hint(err, "wait until it ends; 'git agent list' names those of a "
-				    "repository");
-	}
+	if (rc > 0)
+		return ga_fail(err, GA_ELOSE, "a session is running, here or in another "
+			       "repository, and has a home" GA_HINT "wait until it ends; 'git "
+			       "agent list' names those of a repository");
 	if (rc)
 		return -1;
 	if (o->dry_run) {
@@ -234,10 +230,9 @@ static int ask(const struct options *o, const char *prompt, struct ga_error *err
 
 	if (o->yes)
 		return 0;
-	if (!isatty(STDIN_FILENO)) {
-		(void)ga_fail(err, GA_EFATAL, "there is no terminal to ask on");
-		return ga_hint(err, "-y copies without asking");
-	}
+	if (!isatty(STDIN_FILENO))
+		return ga_fail(err, GA_EFATAL, "there is no terminal to ask on" GA_HINT
+			       "-y copies without asking");
 	letter = cli_ask(prompt, false, err);
 	return letter < 0 ? -1 : letter != 'y';
 }
@@ -304,10 +299,9 @@ static int import(struct cli *c, const struct options *o, const char *name, stru
 	cleanup_free char *q = ga_escape(name);
 	bool any = false;
 
-	if (!p || !p->login) {
-		(void)ga_fail(err, GA_EUSAGE, "there is no agent '%s'", q);
-		return ga_hint(err, "'git agent agents' lists those that are known");
-	}
+	if (!p || !p->login)
+		return ga_fail(err, GA_EUSAGE, "there is no agent '%s'" GA_HINT
+			       "'git agent agents' lists those that are known", q);
 	for (size_t i = 0; p->logins[i]; i++)
 		if (import_one(c, o, p->logins[i], p->login_key, &any, err))
 			return -1;
@@ -315,9 +309,10 @@ static int import(struct cli *c, const struct options *o, const char *name, stru
 		return -1;
 	if (any)
 		return 0;
-	(void)ga_fail(err, GA_ENEGATIVE, "%s '%s'", p->logins[0] ? "your home has no login of"
-				      : "there is no file that is a login and nothing else of", q);
-	return ga_hint(err, "in a session of '%s': %s", p->name, p->login);
+	return ga_fail(err, GA_ENEGATIVE, "%s '%s'" GA_HINT "in a session of '%s': %s",
+		       p->logins[0] ? "your home has no login of"
+				    : "there is no file that is a login and nothing else of",
+		       q, p->name, p->login);
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)

@@ -97,10 +97,8 @@ static void push_once(struct ga_strv *sv, const char *s)
  * if it cannot be read. */
 static bool look(int at, const char *name, struct ga_buf *ret)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
 	ga_buf_addch(ret, '\n');
-	return !ga_read_file_at(at, name, LOOK_MAX, ret, &ignored);
+	return !ga_read_file_at(at, name, LOOK_MAX, ret, GA_IGNORED);
 }
 
 static void find_tools(int at, struct found *f)
@@ -212,11 +210,10 @@ static void find_servers(int at, struct found *f)
 static void add_piece(const struct cli *c, const char *about, const char *yaml, struct ga_buf *out)
 {
 	cleanup_config struct ga_config over = GA_CONFIG_INIT;
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
 	ga_config_copy(&over, &c->settings);
 	over.from.trusted = true;
-	if (ga_config_read(&over, GA_ORIGIN_REPOSITORY, FILE_NAME, yaml, strlen(yaml), &ignored))
+	if (ga_config_read(&over, GA_ORIGIN_REPOSITORY, FILE_NAME, yaml, strlen(yaml), GA_IGNORED))
 		return;
 	ga_buf_addf(out, "\n# %s\n", about);
 	for (const char *p = yaml; *p;) {
@@ -285,10 +282,9 @@ static void write_text(const struct cli *c, const struct found *f, struct ga_buf
 
 static int write_file(int at, const struct ga_buf *text, bool force, struct ga_error *err)
 {
-	if (!force && !faccessat(at, FILE_NAME, F_OK, AT_SYMLINK_NOFOLLOW)) {
-		(void)ga_fail(err, GA_EFATAL, FILE_NAME " is there already");
-		return ga_hint(err, "--force replaces it, --print shows what would be written");
-	}
+	if (!force && !faccessat(at, FILE_NAME, F_OK, AT_SYMLINK_NOFOLLOW))
+		return ga_fail(err, GA_EFATAL, FILE_NAME " is there already" GA_HINT
+			       "--force replaces it, --print shows what would be written");
 	return force ? ga_write_atomic(at, FILE_NAME, text->ptr, text->len, 0644, err)
 		     : ga_write_new(at, FILE_NAME, text->ptr, text->len, 0644, err);
 }

@@ -83,12 +83,11 @@ static bool is_agent(const struct cli *c, const char *name)
 
 static bool is_shim(int dir, const char *name)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	struct stat st;
 
 	return !fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) &&
-	       !ga_read_file_at(dir, name, SHIM_MAX, &text, &ignored) && text.len &&
+	       !ga_read_file_at(dir, name, SHIM_MAX, &text, GA_IGNORED) && text.len &&
 	       strstr(text.ptr, "\n" MARK);
 }
 
@@ -142,8 +141,8 @@ static int check_name(const struct cli *c, const char *name, struct ga_error *er
 		if (is_agent(c, ga_preset_at(&c->env.agents, i)->name))
 			ga_buf_addf(&names, "%s%s", names.len ? ", " : "",
 				    ga_preset_at(&c->env.agents, i)->name);
-	(void)ga_fail(err, GA_EUSAGE, "'%s' is not a known agent", q);
-	return ga_hint(err, "there are shims for %s", names.ptr);
+	return ga_fail(err, GA_EUSAGE, "'%s' is not a known agent" GA_HINT "there are shims for %s",
+		       q, names.ptr);
 }
 
 static int install_one(int dir, const char *path, const char *name, struct ga_error *err)
@@ -151,10 +150,9 @@ static int install_one(int dir, const char *path, const char *name, struct ga_er
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	cleanup_free char *file = ga_path_join(path, name), *q = ga_escape(file);
 
-	if (!faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) && !is_shim(dir, name)) {
-		(void)ga_fail(err, GA_ELOSE, "'%s' is there, and is not a shim of git-agent", q);
-		return ga_hint(err, "move it away");
-	}
+	if (!faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) && !is_shim(dir, name))
+		return ga_fail(err, GA_ELOSE, "'%s' is there, and is not a shim of git-agent"
+			       GA_HINT "move it away", q);
 	ga_buf_addf(&text, "#!/bin/sh\n" MARK ": in a repository '%s' starts in a sandbox.\n"
 		    "# 'git agent shim remove %s' removes it; GIT_AGENT_SHIM=off passes it over.\n"
 		    "name=%s\n", name, name, name);
@@ -197,10 +195,9 @@ static int install(struct cli *c, const char *dir, size_t argc, char **argv, str
 		if (found)
 			ga_strv_push(&names, name);
 	}
-	if (!names.n) {
-		(void)ga_fail(err, GA_ENEGATIVE, "none of the known agents is on PATH");
-		return ga_hint(err, "name those that shims are to be made for");
-	}
+	if (!names.n)
+		return ga_fail(err, GA_ENEGATIVE, "none of the known agents is on PATH" GA_HINT
+			       "name those that shims are to be made for");
 	if (ga_mkdir_p(dir, 0755, err))
 		return -1;
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -51,11 +51,10 @@ static void note_working_tree(const struct cli *c, const struct cli_grants *g)
 {
 	const char *workdir = ga_repo_info(c->env.repo)->workdir;
 	cleanup_close int at = open(workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 
 	if (at < 0 || ga_read_file_at(at, GA_CONFIG_REPOSITORY_FILE, GA_YAML_BYTES_MAX, &text,
-				      &ignored))
+				      GA_IGNORED))
 		return;
 	if (!g->there || text.len != g->text.len || memcmp(text.ptr, g->text.ptr, text.len) != 0)
 		cli_note(GA_CONFIG_REPOSITORY_FILE " in the working tree differs from that: it "
@@ -177,10 +176,9 @@ static int trust_one(struct cli *c, bool yes, const struct ga_config *conf, stru
 	cli_show_grants(g, stdout);
 	if (g->trusted || g->never)
 		return !g->trusted;
-	if (!yes) {
-		(void)ga_fail(err, GA_EFATAL, "there is no terminal to ask on");
-		return ga_hint(err, "--yes trusts it unasked");
-	}
+	if (!yes)
+		return ga_fail(err, GA_EFATAL, "there is no terminal to ask on" GA_HINT
+			       "--yes trusts it unasked");
 	cli_trusted_text(g, &all);
 	return ga_trust_add(c->env.state_dir, all.ptr, all.len, err);
 }
@@ -246,11 +244,10 @@ static int list(struct cli *c, const struct options *o, struct ga_error *err)
 	cleanup_trust_list struct ga_trust_list l = GA_TRUST_LIST_INIT;
 	cleanup_(all_release) struct all here = { NULL, 0, 0 };
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
-	cleanup_error struct ga_error none = GA_ERROR_INIT;
 	json_t *j = NULL;
 
 	/* nothing else is current where a file at HEAD cannot be read */
-	(void)find(c, NULL, &conf, &here, &none);
+	(void)find(c, NULL, &conf, &here, GA_IGNORED);
 	if (ga_trust_list(c->env.state_dir, &l, err))
 		return -1;
 	j = o->json ? json_array() : NULL;

@@ -90,7 +90,6 @@ bool cli_manual(const struct cli_command *cmd)
 {
 	cleanup_free char *page = ga_strf("git-agent-%s", cmd->name);
 	const char *const argv[] = { "man", page, NULL };
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
 	int status;
@@ -99,7 +98,7 @@ bool cli_manual(const struct cli_command *cmd)
 	p.in_fd = STDIN_FILENO;
 	p.out_fd = STDOUT_FILENO;
 	p.errout = &errout;
-	return !ga_process_run(&p, &status, &ignored) && !status;
+	return !ga_process_run(&p, &status, GA_IGNORED) && !status;
 }
 
 int cli_not_started(struct ga_error *err)

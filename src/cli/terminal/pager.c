@@ -46,7 +46,6 @@ static const char *own_pager(const struct ga_gitconfig *c, const char *what, boo
 static char *find_pager(const struct cli *c, const char *what)
 {
 	static const char *const argv[] = { "git", "var", "GIT_PAGER", NULL };
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
 	bool off = false;
@@ -59,7 +58,7 @@ static char *find_pager(const struct cli *c, const char *what)
 	p.out = &out;
 	if (own && !getenv("GIT_PAGER"))
 		ga_buf_adds(&out, own);
-	else if (ga_process_run(&p, &status, &ignored) || status)
+	else if (ga_process_run(&p, &status, GA_IGNORED) || status)
 		return NULL;
 	ga_buf_chomp(&out);
 	if (!out.len || !strcmp(out.ptr, "cat"))

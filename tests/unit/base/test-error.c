@@ -31,6 +31,33 @@ TEST(innermost_hint_stays)
 	STREQ(err.hint, "do 1");
 }
 
+TEST(a_hint_comes_with_the_message_and_no_argument_is_one)
+{
+	ERR(err);
+
+	(void)ga_fail(&err, GA_EFATAL, "no '%s'" GA_HINT "make %d", "x" GA_HINT "y", 1);
+	STREQ(err.msg, "no 'x" GA_HINT "y'");
+	STREQ(err.hint, "make 1");
+}
+
+TEST(an_ignored_error_keeps_nothing)
+{
+	struct ga_error *err = GA_IGNORED;
+	ERR(other);
+
+	EQUAL(ga_fail(err, GA_ELOSE, "a %d" GA_HINT "b", 1), -1);
+	(void)ga_hint(err, "c");
+	(void)ga_error_wrap(err, "d");
+	EQUAL(err->code, GA_ELOSE);
+	assert_non_null(err->msg);
+	(void)ga_fail(&other, GA_EFATAL, "e");
+	(void)ga_error_move(err, &other);
+	EQUAL(err->code, GA_EFATAL);
+	assert_null(other.msg);
+	ga_error_release(err);
+	assert_null(err->msg);
+}
+
 TEST(context_goes_in_front)
 {
 	ERR(err);
