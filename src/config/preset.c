@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of agents, and the words of the setting `agents`, which become rows of the same kind.
+ */
 #include "ga/config/preset.h"
 
 #include <string.h>
@@ -169,42 +172,6 @@ static const struct ga_preset presets[] = {
 	  .keys = NONE, .pass = NONE, .set = NONE, .hosts = NONE },
 };
 
-/* The preset of this name in the table. */
-static const struct ga_preset *find_built_in(const char *name)
-{
-	for (size_t i = 0; i < GA_NELEMS(presets); i++)
-		if (!strcmp(presets[i].name, name))
-			return &presets[i];
-	return NULL;
-}
-
-const struct ga_preset *ga_preset_find(const struct ga_presets *own, const char *command)
-{
-	const struct ga_preset *p = own ? preset_find_own(own, command) : NULL;
-
-	return p ? p : find_built_in(command);
-}
-
-const struct ga_preset *ga_preset_at(const struct ga_presets *own, size_t i)
-{
-	if (i < GA_NELEMS(presets))
-		return ga_preset_find(own, presets[i].name);
-	i -= GA_NELEMS(presets);
-	for (size_t k = 0; own && k < own->n; k++) {
-		const struct ga_preset *p = preset_own_at(own, k);
-
-		/* one that replaces a built-in preset was returned in its place */
-		if (!find_built_in(p->name) && !i--)
-			return p;
-	}
-	return NULL;
-}
-
-const char *ga_preset_program(const struct ga_preset *p)
-{
-	return p->program ? p->program : p->name;
-}
-
 enum member {
 	COMMAND, FLAGS, RESUME, KEYS, PASS, SET, STATE, LOGINS, CONVERSATIONS, NOTES, HOSTS,
 	MEMBERS
@@ -307,19 +274,6 @@ static struct ga_own_preset *find(const struct ga_presets *own, const char *name
 }
 
 /* By name, or NULL; by number below own->n. */
-static const struct ga_preset *preset_find_own(const struct ga_presets *own, const char *name)
-{
-	const struct ga_own_preset *o = find(own, name);
-
-	return o ? &o->preset : NULL;
-}
-
-/* By name, or NULL; by number below own->n. */
-static const struct ga_preset *preset_own_at(const struct ga_presets *own, size_t i)
-{
-	return &own->v[i].preset;
-}
-
 static bool add(struct ga_presets *own, const char *word)
 {
 	enum member m = MEMBERS;
@@ -376,4 +330,42 @@ bool ga_presets_parse(const struct ga_strv *words, struct ga_presets *ret)
 	for (size_t i = 0; i < ret->n; i++)
 		fill(&ret->v[i]);
 	return true;
+}
+
+/* ---- looking one up */
+
+/* The preset of this name in the table. */
+static const struct ga_preset *find_built_in(const char *name)
+{
+	for (size_t i = 0; i < GA_NELEMS(presets); i++)
+		if (!strcmp(presets[i].name, name))
+			return &presets[i];
+	return NULL;
+}
+
+const struct ga_preset *ga_preset_find(const struct ga_presets *own, const char *command)
+{
+	const struct ga_own_preset *o = own ? find(own, command) : NULL;
+
+	return o ? &o->preset : find_built_in(command);
+}
+
+const struct ga_preset *ga_preset_at(const struct ga_presets *own, size_t i)
+{
+	if (i < GA_NELEMS(presets))
+		return ga_preset_find(own, presets[i].name);
+	i -= GA_NELEMS(presets);
+	for (size_t k = 0; own && k < own->n; k++) {
+		const struct ga_preset *p = &own->v[k].preset;
+
+		/* one that replaces a built-in preset was returned in its place */
+		if (!find_built_in(p->name) && !i--)
+			return p;
+	}
+	return NULL;
+}
+
+const char *ga_preset_program(const struct ga_preset *p)
+{
+	return p->program ? p->program : p->name;
 }
