@@ -53,8 +53,9 @@ static int open_dir(const char *dir, int *ret, struct ga_error *err)
 
 		(void)close(*ret);
 		*ret = -1;
-		(void)ga_fail(err, GA_EFATAL, "'%s' is not yours alone", q);
-		return ga_hint(err, "chmod 0700 %s, or, if it is somebody else's, remove it", word);
+		return ga_fail(err, GA_EFATAL, "'%s' is not yours alone"
+			       GA_HINT "chmod 0700 %s, or, if it is somebody else's, remove it", q,
+			       word);
 	}
 	return 0;
 }
@@ -62,12 +63,11 @@ static int open_dir(const char *dir, int *ret, struct ga_error *err)
 /* Returns 0 if the file's content matches its name and it belongs to the user. */
 static int read_one(int at, const char *name, struct ga_trusted *ret)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct stat st;
 
 	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
 	    st.st_uid != geteuid() || (st.st_mode & 022) ||
-	    ga_read_file_at(at, name, TRUSTED_MAX, &ret->text, &ignored))
+	    ga_read_file_at(at, name, TRUSTED_MAX, &ret->text, GA_IGNORED))
 		return 1;
 	ga_trust_id(ret->text.ptr, ret->text.len, ret->id);
 	ret->when = (uint64_t)st.st_mtim.tv_sec;

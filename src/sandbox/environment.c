@@ -288,12 +288,11 @@ static char *environment_around(const struct finder *f, const char *dir)
 	cleanup_free char *up = ga_strdup(dir), *found = NULL;
 
 	for (; strcmp(up, "/") != 0 && strcmp(up, f->place->home) != 0; ga_path_up(up)) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		size_t i = 0;
 		bool tools;
 
 		if (!sandbox_environment_at(up, &i) || sandbox_in_repository(up) ||
-		    !may_show(f, up, true, &tools, &ignored))
+		    !may_show(f, up, true, &tools, GA_IGNORED))
 			continue;
 		free(found);
 		found = ga_strdup(up);
@@ -328,13 +327,12 @@ static void add_directory(const struct finder *f, const char *dir)
 /* A variable names the environment itself. */
 static void add_variable(const struct finder *f, const char *value)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *real = value && value[0] == '/' ? realpath(value, NULL) : NULL;
 	size_t i = 0;
 	bool tools;
 
 	if (real && !is_shown(f, value, real) && sandbox_environment_at(real, &i) &&
-	    may_show(f, real, true, &tools, &ignored))
+	    may_show(f, real, true, &tools, GA_IGNORED))
 		ga_strv_push(f->ro, real);
 }
 

@@ -105,10 +105,9 @@ static bool sandbox_hint_machine(struct ga_error *err)
 /* Does a seccomp filter apply to us? */
 static bool sandbox_is_filtered(void)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	return !ga_read_file_at(AT_FDCWD, "/proc/self/status", 65536, &b, &ignored) &&
+	return !ga_read_file_at(AT_FDCWD, "/proc/self/status", 65536, &b, GA_IGNORED) &&
 	       strstr(b.ptr, "\nSeccomp:\t2");
 }
 
@@ -142,11 +141,10 @@ static int check_file(const char *path, struct ga_error *err)
 	/* with privileges of its own it would not be what the stage prepared for; and a set-uid
 	 * bwrap has had holes that a plain one cannot have */
 	if (st.st_mode & (S_ISUID | S_ISGID) ||
-	    getxattr(path, "security.capability", NULL, 0) > 0) {
-		(void)ga_fail(err, GA_ESTART, "'%s' is set-uid or has file capabilities", q);
-		return ga_hint(err, "sudo chmod u-s,g-s %s; sudo setcap -r %s; "
-				    "or put a plain bwrap first in PATH", word, word);
-	}
+	    getxattr(path, "security.capability", NULL, 0) > 0)
+		return ga_fail(err, GA_ESTART, "'%s' is set-uid or has file capabilities"
+			       GA_HINT "sudo chmod u-s,g-s %s; sudo setcap -r %s; or put a plain "
+			       "bwrap first in PATH", q, word, word);
 	return 0;
 }
 
@@ -172,9 +170,9 @@ static int check_version_of(const char *path, struct ga_error *err)
 			       shown);
 	if (!ga_version_before(&v, MIN_MAJOR, MIN_MINOR))
 		return 0;
-	(void)ga_fail(err, GA_ESTART, "'%s' is too old (%s): bubblewrap %d.%d is needed", q, shown,
-		      MIN_MAJOR, MIN_MINOR);
-	return ga_hint(err, "install a newer bubblewrap, or put one first in PATH");
+	return ga_fail(err, GA_ESTART, "'%s' is too old (%s): bubblewrap %d.%d is needed"
+		       GA_HINT "install a newer bubblewrap, or put one first in PATH", q, shown,
+		       MIN_MAJOR, MIN_MINOR);
 }
 
 int ga_find_bwrap(const char *path, bool check_version, char **ret, struct ga_error *err)
@@ -187,8 +185,8 @@ int ga_find_bwrap(const char *path, bool check_version, char **ret, struct ga_er
 		*ret = ga_steal(&file);
 		return 0;
 	}
-	(void)ga_fail(err, GA_ESTART, "bwrap is not installed");
-	return ga_hint(err, "install the package 'bubblewrap' (0.8 or newer)");
+	return ga_fail(err, GA_ESTART, "bwrap is not installed"
+		       GA_HINT "install the package 'bubblewrap' (0.8 or newer)");
 }
 
 /* --- why a stage failed */
@@ -223,16 +221,14 @@ static int explain_denied(const char *what, int errnum, struct ga_error *err)
 /* Whatever the step, the causes of "not permitted" are the same. */
 static int explain_userns(const char *what, int errnum, struct ga_error *err)
 {
-	if (!sysctl_value("/proc/sys/user/max_user_namespaces")) {
-		(void)ga_fail(err, GA_ESTART, "user namespaces are switched off on this machine");
-		return ga_hint(err, "sudo sysctl -w user.max_user_namespaces=15000 "
-				    "(to keep it: a line in /etc/sysctl.d)");
-	}
-	if (!sysctl_value("/proc/sys/kernel/unprivileged_userns_clone")) {
-		(void)ga_fail(err, GA_ESTART, "ordinary users may not create user namespaces here");
-		return ga_hint(err, "sudo sysctl -w kernel.unprivileged_userns_clone=1 "
-				    "(to keep it: a line in /etc/sysctl.d)");
-	}
+	if (!sysctl_value("/proc/sys/user/max_user_namespaces"))
+		return ga_fail(err, GA_ESTART, "user namespaces are switched off on this machine"
+			       GA_HINT "sudo sysctl -w user.max_user_namespaces=15000 (to keep it: "
+			       "a line in /etc/sysctl.d)");
+	if (!sysctl_value("/proc/sys/kernel/unprivileged_userns_clone"))
+		return ga_fail(err, GA_ESTART, "ordinary users may not create user namespaces here"
+			       GA_HINT "sudo sysctl -w kernel.unprivileged_userns_clone=1 (to keep "
+			       "it: a line in /etc/sysctl.d)");
 	if (sysctl_value("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") > 0) {
 		(void)ga_fail(err, GA_ESTART,
 			      "AppArmor keeps git-agent-stage from using a user namespace");
@@ -295,10 +291,9 @@ static int explain_overlay(int errnum, const char *object, const char *q, struct
 
 	if (errnum == EPERM || errnum == EACCES)
 		return explain_denied("cannot mount an overlay", errnum, err);
-	if (errnum == ENODEV) {
-		(void)ga_fail(err, GA_ESTART, "this kernel has no overlay file system");
-		return ga_hint(err, "sudo modprobe overlay");
-	}
+	if (errnum == ENODEV)
+		return ga_fail(err, GA_ESTART, "this kernel has no overlay file system"
+			       GA_HINT "sudo modprobe overlay");
 	if (errnum == ENOSPC || errnum == EDQUOT || errnum == EROFS)
 		return ga_fail_errno(err, GA_ESTART, errnum, "cannot write to '%s'", q);
 	if (fs && (errnum == EINVAL || errnum == EOPNOTSUPP || errnum == EREMOTE)) {
@@ -324,18 +319,13 @@ static int explain_overlay(int errnum, const char *object, const char *q, struct
 
 static int explain_dest(int errnum, const char *q, struct ga_error *err)
 {
-	if (errnum == ELOOP) {
-		(void)ga_fail(err, GA_ESTART, "a symlink stands in the way of the mount point '%s'",
-			      q);
-		return ga_hint(err,
-			       "something in the agents' home or an earlier session put it there: "
-			       "look at it, then remove it");
-	}
-	if (errnum == ENOTDIR) {
-		(void)ga_fail(err, GA_ESTART, "a file stands in the way of the mount point '%s'",
-			      q);
-		return ga_hint(err, "remove it from the agents' home");
-	}
+	if (errnum == ELOOP)
+		return ga_fail(err, GA_ESTART, "a symlink stands in the way of the mount point '%s'"
+			       GA_HINT "something in the agents' home or an earlier session put it "
+			       "there: look at it, then remove it", q);
+	if (errnum == ENOTDIR)
+		return ga_fail(err, GA_ESTART, "a file stands in the way of the mount point '%s'"
+			       GA_HINT "remove it from the agents' home", q);
 	return ga_fail_errno(err, GA_ESTART, errnum, "cannot make the mount point '%s'", q);
 }
 
@@ -405,11 +395,11 @@ int ga_stage_explain(const char *step, int errnum, const char *object, struct ga
 	}
 	if (step_is(step, GA_STEP_CAPS))
 		return ga_fail_errno(err, GA_ESTART, errnum, "cannot give up capabilities");
-	if (step_is(step, GA_STEP_PLAN) && errnum == E2BIG) {
-		(void)ga_fail(err, GA_ESTART, "there are too many directories to mount");
-		return ga_hint(err, "each ignored directory that is shared is one, each submodule "
-				    "two, each place that objects are borrowed from two or three");
-	}
+	if (step_is(step, GA_STEP_PLAN) && errnum == E2BIG)
+		return ga_fail(err, GA_ESTART, "there are too many directories to mount"
+			       GA_HINT "each ignored directory that is shared is one, each "
+			       "submodule two, each place that objects are borrowed from two or "
+			       "three");
 	return ga_fail_errno(err, GA_ESTART, errnum, "git-agent-stage refused its plan (%s, '%s')",
 			     qs, q);
 }

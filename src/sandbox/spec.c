@@ -249,9 +249,9 @@ static int show(struct ga_spec *s, const struct what *what, const char *at, stru
 		add(s, what, real);
 		return 0;
 	}
-	(void)ga_fail(err, GA_ESTART, "'%s' cannot be shown inside", q);
-	return ga_hint(err, "a socket can be shown where neither the system nor the project is, "
-			    "nor what 'mounts.rw' names: in /run, /tmp or home, for example");
+	return ga_fail(err, GA_ESTART, "'%s' cannot be shown inside"
+		       GA_HINT "a socket can be shown where neither the system nor the project is, "
+		       "nor what 'mounts.rw' names: in /run, /tmp or home, for example", q);
 }
 
 /* A symlink on the way in the user's home does not exist in the agents' home. */

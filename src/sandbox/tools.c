@@ -115,10 +115,9 @@ static int refuse(const char *file, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(file), *dir = ga_path_parent(file), *qd = ga_escape(dir);
 
-	(void)ga_fail(err, GA_ESTART, "'%s' cannot be shown inside: '%s' may hold credentials", q,
-		      qd);
-	return ga_hint(err,
-		       "install it in a directory of its own, or below /usr/local or ~/.local/bin");
+	return ga_fail(err, GA_ESTART, "'%s' cannot be shown inside: '%s' may hold credentials"
+		       GA_HINT "install it in a directory of its own, or below /usr/local or "
+		       "~/.local/bin", q, qd);
 }
 
 static int add_program(struct finder *f, const char *name, struct ga_error *err);
@@ -259,11 +258,10 @@ int ga_spec_find_tools(const char *home, const char *path, const char *command,
 /* Does the file contain these bytes outside comments? True in doubt. */
 static bool has(const char *path, const char *bytes)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	const char *end;
 
-	if (ga_read_file_at(AT_FDCWD, path, LOOK_MAX, &b, &ignored))
+	if (ga_read_file_at(AT_FDCWD, path, LOOK_MAX, &b, GA_IGNORED))
 		return true;
 	if (!b.len)
 		return false;

@@ -187,10 +187,9 @@ int ga_read_file_at(int dirfd, const char *path, size_t max, struct ga_buf *out,
 
 char *ga_boot_id(void)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_buf id = GA_BUF_INIT;
 
-	if (ga_read_file_at(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 4096, &id, &ignored))
+	if (ga_read_file_at(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 4096, &id, GA_IGNORED))
 		ga_buf_clear(&id);
 	ga_buf_chomp(&id);
 	return ga_buf_steal(&id);
