@@ -8,7 +8,7 @@
 #include "ga/base/alloc.h"
 #include "ga/base/clock.h"
 
-#define EVERY_STEPS 64  /* between looks at the clock */
+#define EVERY_STEPS 64  /* between readings of the clock */
 #define EVERY_MS 100    /* between writes */
 
 void ga_progress_begin(struct ga_progress *p, int64_t delay_ms, const char *title, uint64_t total)

@@ -62,7 +62,7 @@ static bool end_line(struct toml *t)
 	return t->p == t->end || take(t, '\n');
 }
 
-/* Append what the escape behind a backslash stands for. */
+/* Append what the escape behind a backslash means. */
 static bool escape(struct toml *t, bool many, struct ga_buf *out)
 {
 	static const char from[] = "btnfre\"\\", to[] = "\b\t\n\f\r\033\"\\";

@@ -244,7 +244,7 @@ static int unknown(const struct place *p, const char *group, const char *word, s
 
 	(void)fail_at(p, err, "unknown key '%s%s%s'", group, *group ? "." : "", q);
 	if (p->name && near && strchr(cut, '.'))
-		return ga_hint(err, "keys are nested: what is before a dot stands on a line above, "
+		return ga_hint(err, "keys are nested: what is before a dot is on a line above, "
 				    "followed by a colon");
 	if (near)
 		return ga_hint(err, "did you mean '%s'?", near);

@@ -94,7 +94,7 @@ static bool is_filter(const char *text)
 
 const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	{ KEY("dirty", WORD, STRICTER, dirty, "carry"), .words = dirty_words,
-	  .help = "uncommitted work at a start: show it, stand on HEAD without it, or refuse" },
+	  .help = "uncommitted work at a start: show it, start from HEAD without it, or refuse" },
 	{ KEY("ignored", WORD, STRICTER, ignored, "share"), .words = ignored_words,
 	  .help = "ignored files at a start: show them, or those that .worktreeinclude lists; or "
 		  "none" },
@@ -230,10 +230,10 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	LIMIT(total_size, TOTAL_SIZE, SIZE, "20GiB", 1, 16 * TiB, "size of all files together"),
 	LIMIT(rules_size, RULES_SIZE, SIZE, "1MiB", 1, 64 * MiB,
 	      "size of a .gitignore or .gitattributes"),
-	LIMIT(commits, COMMITS, COUNT, "20000", 1, 1000000, "commits of the agent's"),
+	LIMIT(commits, COMMITS, COUNT, "20000", 1, 1000000, "commits of the agent"),
 	LIMIT(history, HISTORY, COUNT, "100000", 1, 10000000,
 	      "commits from the base to the agent's, yours among them"),
-	LIMIT(branches, BRANCHES, COUNT, "100", 1, 10000, "further branches of the agent's"),
+	LIMIT(branches, BRANCHES, COUNT, "100", 1, 10000, "further branches of the agent"),
 	LIMIT(pack_size, PACK_SIZE, SIZE, "4GiB", 1, TiB, "size of the pack of its commits"),
 	LIMIT(objects, OBJECTS, COUNT, "2000000", 1, 100000000, "objects in it"),
 	LIMIT(object_size, OBJECT_SIZE, SIZE, "1GiB", 1, TiB, "size of an object in it"),

@@ -157,7 +157,7 @@ static void add_body(struct ga_matcher *m, const void *of, const char *body, siz
 	m->n++;
 }
 
-/* Add a pattern without braces, in lower case, and for links each directory on the way to it. */
+/* Add a pattern without braces, in lower case, and for symlinks each directory above it. */
 static void add_pattern(struct ga_matcher *m, const void *of, const char *pattern)
 {
 	bool anchored = pattern[0] == '/';

@@ -122,7 +122,7 @@ void probe_keyring(const struct facts *f, struct result *r)
 	int e = in_child(search_key, f->key ? f->key : "");
 	long n = slurp("/proc/keys", buf, sizeof(buf));
 
-	attempt(r, e != 0, e, "a key of the host's is found");
+	attempt(r, e != 0, e, "a key of the host is found");
 	attempt(r, e == EPERM || e >= KILLED || e == ENOSYS, e, "keyctl reaches the kernel");
 	attempt(r, n <= 0, e, "/proc/keys lists keys");
 }

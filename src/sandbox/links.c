@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Paths as the user knows them: links of the host on the way to his home and to the project, which
- * are made inside as well. Each is made where it really is, so that none is followed for another.
+ * Paths as the user knows them: symlinks of the host in the paths of the home and of the project
+ * are created inside as well, each where it really is, so that none is followed for another.
  */
 #include <errno.h>
 #include <limits.h>

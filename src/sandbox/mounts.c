@@ -92,7 +92,7 @@ bool sandbox_in_repository(const char *path)
 	}
 }
 
-/* Refuse, for writing, what a program of the user's runs or reads by itself. */
+/* Refuse, for writing, what user programs run or read unasked. */
 static int check_writable(const struct look *l)
 {
 	const char *rel = ga_path_below(l->path, l->place->home);
@@ -168,7 +168,7 @@ int ga_mount_check(const struct ga_mount_place *place, const char *path, bool wr
 		return 1;
 	if (!real || stat(path, &st)) {
 		q = ga_escape(path);
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot look at '%s'", q);
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot stat '%s'", q);
 	}
 	if (strcmp(real, path)) {
 		(void)refuse(&l, "it is reached through a link");

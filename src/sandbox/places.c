@@ -26,7 +26,7 @@ const char *const sandbox_brew_dirs[] = {
 
 const char *const sandbox_root_names[] = { "bin", "sbin", "lib", "lib32", "lib64", "libx32", NULL };
 
-/* Directories that get a fresh mount, so that nothing of the host's shows. */
+/* Directories that get a fresh mount, so that nothing of the host shows. */
 const char *const sandbox_fresh_dirs[] = {
 	"/proc", "/dev", "/tmp", "/var/tmp", "/run", "/sys", NULL
 };

@@ -85,8 +85,8 @@ static int add_project(const struct ga_spec *s, const char *dest, struct ga_buf 
 	return 0;
 }
 
-/* Is it still the same directory, with no symlink on the way from the project's root? A branch that
- * was merged meanwhile could have put one there. */
+/* Is it still the same directory, with no symlink between it and the project's root? A branch that
+ * was merged since could have put one there. */
 static bool still_there(const struct ga_spec *s, const struct ga_shared *sh)
 {
 	const char *rel = ga_path_below(sh->lower, s->project);

@@ -137,7 +137,7 @@ static int check_file(const char *path, struct ga_error *err)
 	struct stat st;
 
 	if (stat(path, &st))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot look at '%s'", q);
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot stat '%s'", q);
 	/* with privileges of its own it would not be what the stage prepared for; and a set-uid
 	 * bwrap has had holes that a plain one cannot have */
 	if (st.st_mode & (S_ISUID | S_ISGID) ||
@@ -320,11 +320,11 @@ static int explain_overlay(int errnum, const char *object, const char *q, struct
 static int explain_dest(int errnum, const char *q, struct ga_error *err)
 {
 	if (errnum == ELOOP)
-		return ga_fail(err, GA_ESTART, "a symlink stands in the way of the mount point '%s'"
+		return ga_fail(err, GA_ESTART, "a symlink blocks the mount point '%s'"
 			       GA_HINT "something in the agents' home or an earlier session put it "
-			       "there: look at it, then remove it", q);
+			       "there: inspect it, then remove it", q);
 	if (errnum == ENOTDIR)
-		return ga_fail(err, GA_ESTART, "a file stands in the way of the mount point '%s'"
+		return ga_fail(err, GA_ESTART, "a file blocks the mount point '%s'"
 			       GA_HINT "remove it from the agents' home", q);
 	return ga_fail_errno(err, GA_ESTART, errnum, "cannot make the mount point '%s'", q);
 }
@@ -394,7 +394,7 @@ int ga_stage_explain(const char *step, int errnum, const char *object, struct ga
 		return hint_proc(err);
 	}
 	if (step_is(step, GA_STEP_CAPS))
-		return ga_fail_errno(err, GA_ESTART, errnum, "cannot give up capabilities");
+		return ga_fail_errno(err, GA_ESTART, errnum, "cannot drop capabilities");
 	if (step_is(step, GA_STEP_PLAN) && errnum == E2BIG)
 		return ga_fail(err, GA_ESTART, "there are too many directories to mount"
 			       GA_HINT "each ignored directory that is shared is one, each "

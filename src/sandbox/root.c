@@ -40,7 +40,7 @@ static int visit(struct walk *w, int dir, const char *name, const char *path, st
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT
 			       ? 0
-			       : ga_fail_errno(err, GA_ESTART, errno, "cannot look at '%s'", path);
+			       : ga_fail_errno(err, GA_ESTART, errno, "cannot stat '%s'", path);
 	if (S_ISDIR(st.st_mode) && st.st_mode & S_IXOTH)
 		return w->depth ? walk(w, dir, name, path, err) : 0;
 	if (S_ISDIR(st.st_mode))
@@ -160,7 +160,7 @@ static bool is_system_dir(const char *path)
 	return false;
 }
 
-/* A link of the user's that leads there replaces it. */
+/* A user's symlink that leads there replaces it. */
 static void add_brew(const struct ga_spec *s, const char *dir, struct ga_buf *b)
 {
 	cleanup_free char *place = ga_spec_place(s, dir), *dest = ga_strf("root%s", place);
@@ -200,7 +200,7 @@ static int add_system(const struct ga_spec *s, struct ga_buf *b, struct ga_error
 		} else if (errno == EINVAL) {
 			sandbox_words(b, "bind-ro", path, dest, NULL);
 		} else if (errno != ENOENT) {
-			return ga_fail_errno(err, GA_ESTART, errno, "cannot look at '%s'", path);
+			return ga_fail_errno(err, GA_ESTART, errno, "cannot stat '%s'", path);
 		}
 	}
 	return 0;

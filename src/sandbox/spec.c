@@ -226,7 +226,7 @@ static void add(struct ga_spec *s, const struct what *what, const char *at)
 		ga_buf_add(&sh->text, what->text, what->n);
 }
 
-/* The real place of `path` inside: a directory on the way may be a symlink of the host's
+/* The real place of `path` inside: a directory above it may be a symlink of the host
  * (/var/run). */
 static char *place(const char *path)
 {
@@ -254,7 +254,7 @@ static int show(struct ga_spec *s, const struct what *what, const char *at, stru
 		       "nor what 'mounts.rw' names: in /run, /tmp or home, for example", q);
 }
 
-/* A symlink on the way in the user's home does not exist in the agents' home. */
+/* A symlink above it in the user's home does not exist in the agents' home. */
 static bool is_at_home(const struct ga_spec *s, const char *at)
 {
 	return ga_path_below(at, s->home) && !ga_path_inside(at, s->project) &&

@@ -480,7 +480,7 @@ int ga_process_take_over(const char *text, const struct ga_process *p, struct ga
 	if (!ga_parse_next_int(&text, &pid) || pid <= 0 ||
 	    !take_stream(&text, p->out, &j->c.out) ||
 	    !take_stream(&text, p->errout, &j->c.errout) || *text) {
-		rc = ga_fail(err, GA_EFATAL, "cannot go on with a process that has begun");
+		rc = ga_fail(err, GA_EFATAL, "cannot continue a process that has started");
 	} else {
 		j->c.pid = pid;
 		rc = watch(j, err);

@@ -10,7 +10,7 @@
 /* A tree that an agent made may be deeper than any stack or descriptor table, so the walk holds
  * only two directories: the current one and the top. A directory is emptied of files, and its
  * subdirectories that are not empty are moved up to the top, one by one, to be emptied there: no
- * depth limit, no recursion, no "..". It is no error if something disappears meanwhile, because two
+ * depth limit, no recursion, no "..". It is no error if something has disappeared, because two
  * commands may be removing the same tree. */
 struct rm {
 	int top;           /* directory that everything is moved up to */

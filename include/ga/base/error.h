@@ -24,8 +24,8 @@
 #define GA_ERROR_CODES(X)                                                           \
 	X(GA_OK, 0, "no error")                                                     \
 	X(GA_ENEGATIVE, 1, "the answer is no")                                      \
-	X(GA_ELOSE, 2, "going on would lose work")                                  \
-	X(GA_EFLAGS, 3, "open flags are in the way")                                \
+	X(GA_ELOSE, 2, "continuing would lose work")                                  \
+	X(GA_EFLAGS, 3, "open flags block it")                                \
 	X(GA_ECONFLICT, 4, "a conflict is left for the user")                       \
 	X(GA_EPART, 5, "landed, but not all of it could be brought")                \
 	X(GA_ETIME, 124, "it took too long")                                        \

@@ -16,7 +16,7 @@ void ga_trace_run(const char *const *argv);
 
 /* Set once by the command line from GIT_AGENT_FAULT: "POINT:kill" kills the process with SIGKILL at
  * that point, "POINT:fail" makes ga_fault() return -1 with errno EIO, "POINT:stop" stops the
- * process there with SIGSTOP until it is continued, so that a test can change what it looked at.
+ * process there with SIGSTOP until it is continued, so that a test can change what it has read.
  * NULL: nothing. */
 void ga_fault_set(const char *spec);
 

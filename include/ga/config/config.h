@@ -139,7 +139,7 @@ int ga_config_read(struct ga_config *c, enum ga_origin origin, const char *name,
 /* What a repository's file, applied over `c`, contains that needs trust. */
 struct ga_grant {
 	size_t key;            /* number in the table of keys */
-	char *value;           /* the value, as it stands in the file */
+	char *value;           /* the value, as written in the file */
 	char *words;           /* what it would let an agent do, for users; one line, escaped */
 	unsigned line, column;
 };

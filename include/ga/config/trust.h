@@ -2,8 +2,8 @@
  *
  * Which contents of a repository's configuration file the user trusts. A trusted text is the file,
  * then a NUL, then one line for each thing the user was told that it lets agents do. Those lines
- * depend on the user's own settings, so the same file needs trust anew once it would loosen more of
- * them.
+ * depend on the user's own settings, so the same file needs trust again once it would loosen more
+ * of them.
  *
  * Each text is kept whole, so that later changes can be shown, in a file named after its SHA-256:
  * <state directory of the repository>/trust/<64 hex digits>, mode 0600. State directories are never

@@ -20,7 +20,7 @@
 void ga_name_fold(struct ga_buf *out, const char *path);
 
 /* Append `s` (folded) in the form that is the same for all spellings of its characters (NFKD). What
- * is no UTF-8 is appended as it is. */
+ * is no UTF-8 is appended unchanged. */
 void ga_name_decompose(struct ga_buf *out, const char *s);
 /* False if it is UTF-8, and has characters for which there are shorter spellings (NFC). */
 bool ga_name_composed(const char *s, size_t n);

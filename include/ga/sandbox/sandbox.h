@@ -33,7 +33,7 @@ struct ga_shown {
 	char *at;           /* absolute, inside */
 };
 
-/* A link of the user's that is there inside as well. */
+/* A symlink of the host that exists inside as well. */
 struct ga_user_link {
 	char *at;     /* its place: absolute, with no link above it */
 	char *target; /* its text */
@@ -109,7 +109,7 @@ int ga_spec_check(const struct ga_spec *s, struct ga_error *err);
 
 /* May a directory of the host be shown at its own path because the user asks for it? Refused if it
  * is part of the system, of the user's home as a whole or of the session itself, may hold
- * credentials, or contains sockets; and for writing, if a program of the user's executes it or is
+ * credentials, or contains sockets; and for writing, if a user program executes it or is
  * configured by it, such as a repository. `path` is absolute and normalised. Returns 1 if it does
  * not exist. */
 struct ga_mount_place {
@@ -132,7 +132,7 @@ void ga_path_show(const struct ga_mount_place *place, const char *const *host_en
 		  struct ga_strv *ro, struct ga_strv *dropped);
 /* Show the socket `source` at `at` as well. Refused (GA_ESTART) if `at` is in the project, or in a
  * system directory where nothing exists that it could replace. In home, the directories above it
- * get the modes of the user's. */
+ * get the modes they have on the host. */
 int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *at,
 			struct ga_error *err);
 /* The same for a file with this text. It is the sandbox's own: no path of the host leads to it. */
@@ -221,7 +221,7 @@ int ga_find_bwrap(const char *path, bool check_version, char **ret, struct ga_er
  * at sysctls and file systems to tell causes apart. Returns -1. */
 int ga_stage_explain(const char *step, int errnum, const char *object, struct ga_error *err);
 
-/* The same for what bwrap wrote before it gave up; `line` is a single line, already safe to
+/* The same for what bwrap wrote before it failed; `line` is a single line, already safe to
  * show. */
 int ga_bwrap_explain(const char *line, struct ga_error *err);
 

@@ -56,7 +56,7 @@ int ga_process_end(struct ga_process_job *j, int *ret_status, struct ga_error *e
  * without that. Either way ga_process_end() must still be called. */
 int ga_process_wait_for(struct ga_process_job *j, const char *text, struct ga_error *err);
 /* Wait until there is something to read from `fd`, the caller's end of `out_fd`, or nothing more;
- * what it writes to standard error meanwhile is taken, so that it never blocks. Returns 1, or 0 if
+ * what it writes to standard error is read, so that it never blocks. Returns 1, or 0 if
  * nothing came until the deadline, as in ga_poll_timeout(). */
 int ga_process_readable(struct ga_process_job *j, int fd, int64_t deadline, struct ga_error *err);
 /* Kill it instead of waiting. NULL is fine. */
@@ -70,7 +70,7 @@ int ga_process_hand_over(struct ga_process_job *j, struct ga_buf *ret, struct ga
 int ga_process_take_over(const char *text, const struct ga_process *p, struct ga_process_job **ret,
 			 struct ga_error *err);
 
-/* The environment of a program of the user's, whichever command of ours starts it: what we were
+/* The environment of a user program, whichever command of ours starts it: what we were
  * given ourselves, of which main() has removed only the variables that name a repository (git
  * sets those itself for what it starts, as it sees fit), and nothing else. A caller adds only
  * what git adds for such a program. Appends to `ret`. */

@@ -384,7 +384,7 @@ static int planted_link(struct deep *d, struct ga_error *err)
 		return -1;
 	if (symlink(victim, link))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a link");
-	if (refused(d, home, "link", "a symlink stands in the way", &ok, err))
+	if (refused(d, home, "link", "a symlink blocks the mount point", &ok, err))
 		return -1;
 	doctor_add(d->k, "SB-04", ok && ga_dir_is_empty(victim),
 		   "links where something is mounted are not followed", NULL);

@@ -112,9 +112,9 @@ test_that 'a link that an agent leaves in place of a socket is refused' '
 		ln -s /etc ~/open
 		mkdir ~/other
 		ln -s /etc/passwd ~/other/s" &&
-	test_fails 125 "a symlink stands in the way of the mount point .home/open" \
+	test_fails 125 "a symlink blocks the mount point .home/open" \
 		git -C r agent -c network.sockets="~/open/s" start -q -- true &&
-	test_fails 125 "a symlink stands in the way of the mount point .home/other/s" \
+	test_fails 125 "a symlink blocks the mount point .home/other/s" \
 		git -C r agent -c "network.sockets=~/open/s:~/other/s" start -q -- true &&
 	rm "$HOME/aihome/open"
 '

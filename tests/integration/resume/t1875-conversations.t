@@ -119,7 +119,7 @@ test_that 'PS-11: what an agent puts there is refused, and nothing is followed' 
 		"mkdir ~/.claude; ln -s $TRASH/victim ~/.claude/projects" \
 		"mkdir ~/.claude; mkfifo ~/.claude/projects"; do
 		test_inside "mv ~/.claude ~/moved; $how" &&
-		test_fails 125 "in the way of the mount point .home/.claude" git agent start -q -- true &&
+		test_fails 125 "blocks the mount point .home/.claude" git agent start -q -- true &&
 		test -z "$(ls "$TRASH/victim")" &&
 		chmod -R u+rwx "$HOME/aihome" &&
 		rm -r "$HOME/aihome" || return 1

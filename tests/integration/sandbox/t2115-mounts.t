@@ -81,7 +81,7 @@ refused_link() {
 	plant "$1" "ln -s \"$2\" \"\$at\"" &&
 	right_or_refused &&
 	test $rc = 125 &&
-	grep "symlink stands in the way" err &&
+	grep "symlink blocks the mount point" err &&
 	test -L "$at" || {
 		echo "failed: $1 -> $2"
 		cat err
@@ -129,7 +129,7 @@ test_that 'SB-04: a fifo, file or socket in place of a mount point is refused' '
 			plant $place "$how" &&
 			right_or_refused &&
 			test $rc = 125 &&
-			grep "stands in the way of the mount point" err || {
+			grep "blocks the mount point" err || {
 				echo "failed: $place $how"
 				cat err
 				exit 1

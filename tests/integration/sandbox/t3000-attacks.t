@@ -320,7 +320,7 @@ test_that 'PS-02 SB-04: a planted link or a closed home stops the next session, 
 	git log -1 --format=%s agent/h1 | grep -x mine &&
 	test "$(stat -c %a "$HOME/aihome")" = 0 &&
 	cd "$HOME/w/p" &&
-	test_fails 125 "symlink stands in the way" git agent start --name h2 -- true &&
+	test_fails 125 "symlink blocks the mount point" git agent start --name h2 -- true &&
 	test "$(stat -c %a "$HOME/aihome")" = 700 &&
 	rm "$HOME/aihome/w" &&
 	test_session h3 "

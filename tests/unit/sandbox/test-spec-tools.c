@@ -111,8 +111,8 @@ TEST(a_failed_step_is_explained)
 		int errnum;
 		const char *object, *message, *hint; /* hint NULL: none expected */
 	} cases[] = {
-		{ "dest", ELOOP, "home/x\033", "symlink stands in the way", "remove it" },
-		{ "dest", ENOTDIR, "home/x", "a file stands in the way", "remove it" },
+		{ "dest", ELOOP, "home/x\033", "a symlink blocks the mount point", "remove it" },
+		{ "dest", ENOTDIR, "home/x", "a file blocks the mount point", "remove it" },
 		{ "dest", EROFS, "home/x", "cannot make the mount point", NULL },
 		{ "overlay", EINVAL, "/proc", "cannot mount the overlay", "XDG_STATE_HOME" },
 		{ "overlay", EINVAL, "/dev/shm", "cannot hold the writable layer", "XDG_STATE_HOME" },

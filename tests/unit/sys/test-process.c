@@ -223,7 +223,7 @@ TEST(a_job_is_handed_over_to_another_process)
 
 		if (!ga_process_take_over(*row, &p, &j, &err))
 			fail_msg("'%s' was taken over", *row);
-		STREQ(err.msg, "cannot go on with a process that has begun");
+		STREQ(err.msg, "cannot continue a process that has started");
 	}
 }
 
