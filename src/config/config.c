@@ -251,176 +251,121 @@ static int unknown(const struct place *p, const char *group, const char *word, s
 	return ga_hint(err, "'git agent config' lists the keys");
 }
 
-static int read_map(struct ga_config *c, const struct place *in, const char *group,
-		    const struct ga_yaml *map, struct ga_error *err);
-
-static int read_list(struct ga_config *c, const struct config_key *k, const struct place *at,
-		     const struct ga_yaml *list, struct ga_error *err)
+static struct place at_key(const struct place *in, const struct ga_yaml *y)
 {
-	for (size_t i = 0; i < list->n; i++) {
-		const struct ga_yaml *y = &list->v[i];
-		struct place p = { at->origin, at->name, y->line, y->column, at->grants };
+	return (struct place){ in->origin, in->name, y->key_line, y->key_column, in->grants };
+}
 
-		if (y->kind != GA_YAML_TEXT)
-			return fail_at(&p, err, "'%s' takes a list of words", k->name);
-		if (set(c, k, y->text, &p, err))
+static struct place at_value(const struct place *in, const struct ga_yaml *y)
+{
+	return (struct place){ in->origin, in->name, y->line, y->column, in->grants };
+}
+
+/* One value, a list of them, or a map, where NAME: VALUE means NAME=VALUE; each behind `head`. */
+static int read_values(struct ga_config *c, const struct config_key *k, const struct place *in,
+		       const char *head, const struct ga_yaml *y, struct ga_error *err)
+{
+	bool one = y->kind == GA_YAML_TEXT, pairs = y->kind == GA_YAML_MAP;
+
+	for (size_t i = 0; i < (one ? 1 : y->n); i++) {
+		const struct ga_yaml *v = one ? y : &y->v[i];
+		struct place p = at_value(in, v);
+		cleanup_free char *word = NULL;
+
+		if (v->kind != GA_YAML_TEXT || (pairs && strchr(v->key, '=')))
+			return fail_at(&p, err, "'%s' takes %s", k->name,
+				       pairs ? "names with one value each" : "a list of words");
+		word = ga_strf("%s%s%s%s", head, pairs ? v->key : "", pairs ? "=" : "", v->text);
+		if (set(c, k, word, &p, err))
 			return -1;
 	}
 	return 0;
-}
-
-static int read_pairs(struct ga_config *c, const struct config_key *k, const struct place *at,
-		      const struct ga_yaml *map, struct ga_error *err)
-{
-	for (size_t i = 0; i < map->n; i++) {
-		const struct ga_yaml *y = &map->v[i];
-		struct place p = { at->origin, at->name, y->line, y->column, at->grants };
-		cleanup_free char *pair = NULL;
-
-		if (y->kind != GA_YAML_TEXT || strchr(y->key, '='))
-			return fail_at(&p, err, "'%s' takes names with one value each", k->name);
-		pair = ga_strf("%s=%s", y->key, y->text);
-		if (set(c, k, pair, &p, err))
-			return -1;
-	}
-	return 0;
-}
-
-static int fail_service(const struct place *at, const struct ga_yaml *service,
-			const struct ga_yaml *item, struct ga_error *err)
-{
-	struct place p = { at->origin, at->name, item ? item->key_line : at->line,
-			   item ? item->key_column : at->column, at->grants };
-	cleanup_free char *q = shown(item ? item->key : "");
-
-	if (item)
-		return fail_at(&p, err, "a service has 'command' and 'ready', not '%s'", q);
-	return fail_at(&p, err, "service '%s' has no 'command'", service->key);
-}
-
-static int store_service(struct ga_config *c, const struct config_key *k, const struct place *at,
-			 const char *name, const char *what, const struct ga_yaml *y,
-			 struct ga_error *err)
-{
-	struct place p = { at->origin, at->name, y->line, y->column, at->grants };
-	cleanup_free char *word = ga_strf("%s%s: %s", name, what, y->kind == GA_YAML_TEXT ?
-					  y->text : "");
-
-	/* not of this form: let the key reject it */
-	return set(c, k, word, &p, err);
 }
 
 /* NAME: COMMAND, or NAME: {command: COMMAND, ready: COMMAND} */
-static int read_service(struct ga_config *c, const struct config_key *k, const struct place *at,
+static int read_service(struct ga_config *c, const struct config_key *k, const struct place *in,
 			const struct ga_yaml *y, struct ga_error *err)
 {
-	struct place p = { at->origin, at->name, y->key_line, y->key_column,
-			   at->grants };
-	const struct ga_yaml *command = y->kind == GA_YAML_TEXT ? y : NULL, *ready = NULL;
-	cleanup_free char *q = shown(y->key);
+	static const char *const members[] = { "command", "ready" };
+	const struct ga_yaml *found[] = { y->kind == GA_YAML_TEXT ? y : NULL, NULL };
+	cleanup_free char *head = ga_strf("%s: ", y->key), *ready = ga_strf("%s ready: ", y->key);
+	struct place p = at_key(in, y);
 
 	if (!ga_service_name_ok(y->key))
 		return fail_at(&p, err, "'%s' is no name of a service: letters, digits, '.', '_' "
-			       "and '-'", q);
+			       "and '-'", y->key);
 	for (size_t i = 0; y->kind == GA_YAML_MAP && i < y->n; i++) {
-		if (!strcmp(y->v[i].key, "command"))
-			command = &y->v[i];
-		else if (!strcmp(y->v[i].key, "ready"))
-			ready = &y->v[i];
-		else
-			return fail_service(&p, y, &y->v[i], err);
+		const struct ga_yaml *v = &y->v[i];
+		size_t m = strcmp(v->key, members[0]) != 0;
+
+		p = at_key(in, v);
+		if (strcmp(v->key, members[m]) != 0)
+			return fail_at(&p, err, "a service has 'command' and 'ready', not '%s'",
+				       v->key);
+		if (v->kind != GA_YAML_TEXT)
+			return fail_value(&p, k, "", k->takes, err);
+		found[m] = v;
 	}
-	if (!command)
-		return fail_service(&p, y, NULL, err);
-	return store_service(c, k, &p, y->key, "", command, err) ||
-	       (ready && store_service(c, k, &p, y->key, " ready", ready, err)) ? -1 : 0;
-}
-
-static int read_services(struct ga_config *c, const struct config_key *k, const struct place *at,
-			 const struct ga_yaml *map, struct ga_error *err)
-{
-	for (size_t i = 0; i < map->n; i++)
-		if (read_service(c, k, at, &map->v[i], err))
-			return -1;
-	return 0;
-}
-
-static int fail_member(const struct place *in, const struct config_key *k,
-		       const struct ga_yaml *y, struct ga_error *err)
-{
-	struct place p = { in->origin, in->name, y->key_line, y->key_column, in->grants };
-
-	return fail_value(&p, k, y->key, k->takes, err);
-}
-
-/* One value of a member: WORD, or NAME: WORD, which means NAME=WORD. */
-static int store_member(struct ga_config *c, const struct config_key *k, const struct place *in,
-			const char *head, const struct ga_yaml *y, bool pair, struct ga_error *err)
-{
-	struct place p = { in->origin, in->name, y->line, y->column, in->grants };
-	cleanup_free char *word = ga_strf("%s: %s%s%s", head, pair ? y->key : "", pair ? "=" : "",
-					  y->kind == GA_YAML_TEXT ? y->text : "");
-
-	return set(c, k, word, &p, err);
-}
-
-static int read_member(struct ga_config *c, const struct config_key *k, const struct place *in,
-		       const char *name, const struct ga_yaml *y, struct ga_error *err)
-{
-	cleanup_free char *head = ga_strf("%s %s", name, y->key);
-	size_t m = 0;
-
-	while (k->members[m] && strcmp(k->members[m], y->key) != 0)
-		m++;
-	if (!k->members[m])
-		return fail_member(in, k, y, err);
-	if (y->kind == GA_YAML_TEXT)
-		return store_member(c, k, in, head, y, false, err);
-	for (size_t i = 0; i < y->n; i++)
-		if (store_member(c, k, in, head, &y->v[i], y->kind == GA_YAML_MAP, err))
-			return -1;
-	return 0;
+	if (!found[0])
+		return fail_at(&p, err, "service '%s' has no 'command'", y->key);
+	return read_values(c, k, in, head, found[0], err) ||
+	       (found[1] && read_values(c, k, in, ready, found[1], err)) ? -1 : 0;
 }
 
 /* NAME: {MEMBER: WORD, MEMBER: [WORD...], MEMBER: {NAME: WORD...}} */
 static int read_members(struct ga_config *c, const struct config_key *k, const struct place *in,
-			const struct ga_yaml *map, struct ga_error *err)
+			const struct ga_yaml *y, struct ga_error *err)
 {
-	for (size_t i = 0; i < map->n; i++) {
-		const struct ga_yaml *y = &map->v[i];
-		struct place p = { in->origin, in->name, y->key_line, y->key_column, in->grants };
-		bool empty = y->kind == GA_YAML_TEXT && y->plain && !*y->text;
+	bool empty = y->kind == GA_YAML_TEXT && y->plain && !*y->text;
+	struct place p = at_key(in, y);
 
-		if ((y->kind != GA_YAML_MAP && !empty) || strchr(y->key, ' '))
-			return fail_member(in, k, y, err);
-		if (set(c, k, y->key, &p, err))
+	if ((y->kind != GA_YAML_MAP && !empty) || strchr(y->key, ' '))
+		return fail_value(&p, k, y->key, k->takes, err);
+	if (set(c, k, y->key, &p, err))
+		return -1;
+	for (size_t i = 0; !empty && i < y->n; i++) {
+		cleanup_free char *head = ga_strf("%s %s: ", y->key, y->v[i].key);
+		size_t m = 0;
+
+		while (k->members[m] && strcmp(k->members[m], y->v[i].key) != 0)
+			m++;
+		p = at_key(in, &y->v[i]);
+		if (!k->members[m])
+			return fail_value(&p, k, y->v[i].key, k->takes, err);
+		if (read_values(c, k, in, head, &y->v[i], err))
 			return -1;
-		for (size_t m = 0; !empty && m < y->n; m++)
-			if (read_member(c, k, &p, y->key, &y->v[m], err))
-				return -1;
 	}
 	return 0;
 }
 
+static int read_named(struct ga_config *c, const struct config_key *k, const struct place *in,
+		      const struct ga_yaml *map, struct ga_error *err)
+{
+	for (size_t i = 0; i < map->n; i++)
+		if (k->named ? read_service(c, k, in, &map->v[i], err)
+			     : read_members(c, k, in, &map->v[i], err))
+			return -1;
+	return 0;
+}
+
+static int read_map(struct ga_config *c, const struct place *in, const char *group,
+		    const struct ga_yaml *map, struct ga_error *err);
+
 static int read_item(struct ga_config *c, const struct place *in, const char *group,
 		     const struct ga_yaml *item, struct ga_error *err)
 {
-	struct place p = { in->origin, in->name, item->key_line, item->key_column, in->grants };
+	struct place p = at_key(in, item);
 	cleanup_free char *name = ga_strf("%s%s%s", group, *group ? "." : "", item->key);
 	const struct config_key *k = config_find(name);
 
 	if (!*item->key || strchr(item->key, '.') || (!k && !config_is_group(name)))
 		return unknown(&p, group, item->key, err);
-	p.line = item->line;
-	p.column = item->column;
-	if (k && k->named && item->kind == GA_YAML_MAP)
-		return read_services(c, k, &p, item, err);
-	if (k && k->members && item->kind == GA_YAML_MAP)
-		return read_members(c, k, &p, item, err);
-	if (k && k->type == KEY_PAIRS && item->kind == GA_YAML_MAP)
-		return read_pairs(c, k, &p, item, err);
-	if (k && config_is_list(k) && k->type != KEY_PAIRS && item->kind == GA_YAML_LIST)
-		return read_list(c, k, &p, item, err);
+	p = at_value(in, item);
+	if (k && (k->named || k->members) && item->kind == GA_YAML_MAP)
+		return read_named(c, k, &p, item, err);
+	if (k && config_is_list(k) &&
+	    item->kind == (k->type == KEY_PAIRS ? GA_YAML_MAP : GA_YAML_LIST))
+		return read_values(c, k, in, "", item, err);
 	/* an empty list */
 	if (k && config_is_list(k) && item->kind == GA_YAML_TEXT && item->plain &&
 	    !*item->text)
