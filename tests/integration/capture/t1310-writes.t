@@ -179,6 +179,11 @@ swept() {
 	}
 }
 
+# Of a .gitmodules that git could not be asked about, the worst is assumed (docs/dependencies.md).
+worst_assumed() {
+	git agent review --json x | grep -q gitmodules-update-cmd
+}
+
 # fault N:ERRNO[:on]: what must hold when call N of a capture fails
 fault() {
 	restore || return 1
@@ -195,6 +200,7 @@ fault() {
 	if [ $rc = 0 ]; then
 		# the call was one that need not succeed
 		outcome >../got &&
+		if ! cmp -s ../want ../got && worst_assumed; then return; fi &&
 		test_cmp ../want ../got || return 1
 	else
 		grep -q "^git-agent: " ../out &&
