@@ -3,22 +3,11 @@
  * npm in a sandbox. It reads no configuration and no cache that agents could have written, and
  * runs no script of a package but the agent's own.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "ga/agents/agents.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
+#include "agents-internal.h"
 #include "ga/base/trace.h"
-#include "ga/home/home.h"
 #include "ga/run/confine.h"
 #include "ga/run/run.h"
-#include "ga/sys/fd.h"
 #include "ga/view/spec.h"
-#include "agents-internal.h"
 
 /* The "project" of the sandbox: the one place on a disk inside besides the agents' home, and gone
  * with the sandbox. */

@@ -3,19 +3,13 @@
  * Files of a project that have an agent run commands without its model, with the logins in reach:
  * only the user can answer for them.
  */
+#include <jansson.h>
+
+#include "agents-internal.h"
 #include "ga/agents/command.h"
 #include "ga/agents/project-config.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <jansson.h>
-#include <string.h>
-
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/treelevel.h"
-#include "ga/sys/fd.h"
 
 #define SETTINGS_MAX ((size_t)64 << 10) /* longer ones are not read, and so not harmless */
 #define FILES_MAX 1000

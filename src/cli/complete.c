@@ -3,15 +3,8 @@
  * What could stand at the end of a command line, for the completions of shells (docs/completion).
  * These know nothing of commands and options themselves: it is all in the tables here.
  */
-#include <string.h>
-
-#include "context.h"
-#include "ga/config/preset.h"
+#include "cli.h"
 #include "ga/on/on.h"
-#include "ga/repo/objects.h"
-#include "ga/review/report.h"
-#include "ga/session/session.h"
-#include "sessions.h"
 
 #define PATHS_MAX 2000 /* of one session */
 

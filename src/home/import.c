@@ -4,20 +4,9 @@
  * Of the user's home only an agent's own directory is opened by name; beneath it, and in the
  * agents' home, no link is followed. Everything is read and checked before anything is written.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/base/toml.h"
-#include "ga/home/home.h"
-#include "ga/secret/secret.h"
-#include "ga/sys/fd.h"
 #include "home-internal.h"
+#include "ga/base/toml.h"
+#include "ga/secret/secret.h"
 
 #define JSON_MAX ((size_t)16 << 20)
 #define FILE_MAX ((size_t)256 << 10)

@@ -3,16 +3,6 @@
  * Copying logins between homes. Agents can write both sides: what is not a regular file, or is too
  * large for a login, is left alone.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/config/preset.h"
-#include "ga/home/home.h"
-#include "ga/sys/fd.h"
 #include "home-internal.h"
 
 #define LOGIN_MAX ((size_t)1 << 20)

@@ -3,20 +3,8 @@
  * On the other machine: a depot for each repository that sessions come from. All runs as the user
  * who logged in, and asks nothing of where it is called from.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/base/trace.h"
-#include "ga/session/session.h"
-#include "ga/session/worktree.h"
-#include "ga/sys/fd.h"
-#include "ga/sys/process.h"
 #include "on-internal.h"
+#include "ga/session/worktree.h"
 
 void depot_release(struct depot *d)
 {

@@ -2,23 +2,12 @@
  *
  * The way to another machine: the words of ssh, requests and answers.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/session/session.h"
-#include "ga/sys/fd.h"
-#include "ga/sys/process.h"
 #include "on-internal.h"
 
 #define ANSWER_MAX ((size_t)1 << 20)

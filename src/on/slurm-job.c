@@ -3,17 +3,8 @@
  * The session in its job: claimed, started in a depot of its own on a disk of the node, ended at
  * the latest when Slurm says so, and its result pushed before the job ends.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "ga/base/clock.h"
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/session/session.h"
-#include "ga/sys/fd.h"
 #include "on-internal.h"
 
 #define STOP_TIME "8s"

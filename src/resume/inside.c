@@ -4,15 +4,8 @@
  * files, attributes and private git dir that this works on were written by the agent, so no git of
  * the host touches them.
  */
-#include <string.h>
-
-#include "ga/base/quote.h"
-#include "ga/base/trace.h"
-#include "ga/repo/gitdir.h"
-#include "ga/repo/objects.h"
-#include "ga/start/steps.h"
-#include "ga/sys/fd.h"
 #include "resume-internal.h"
+#include "ga/repo/gitdir.h"
 
 /* A git dir in the sandbox's own /tmp, which is empty at first. It makes the project one more
  * working tree of the session's repository, with a HEAD and an index that the agent has not

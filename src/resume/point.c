@@ -4,14 +4,50 @@
  * last. What the user did to the branch since then is brought to them, path by path: commits on
  * top, rejected paths, or another history altogether.
  */
-#include <time.h>
-
-#include "ga/base/quote.h"
-#include "ga/repo/objects.h"
-#include "ga/repo/refs.h"
-#include "ga/session/wip.h"
-#include "ga/session/worktree.h"
 #include "resume-internal.h"
+
+int resume_layers_lost(const struct ga_session *s, const char *path, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(path);
+
+	(void)ga_fail(err, GA_ESTART, "session '%s' lost some of its work when the machine went "
+		      "down: '%s' is not as it was captured", s->name, q);
+	return resume_anew_hint(s, err);
+}
+
+/* As long as the machine is not booted anew nothing is lost, whatever is killed. */
+static bool is_same_boot(const struct ga_session *s)
+{
+	cleanup_free char *boot = ga_boot_id();
+
+	return *boot && s->view.boot && !strcmp(boot, s->view.boot);
+}
+
+int resume_find_doubt(struct ga_env *e, const struct ga_session *s, struct resume_point *p,
+		      struct ga_error *err)
+{
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
+	cleanup_strv struct ga_strv notes = GA_STRV_INIT;
+	struct ga_oid shown;
+
+	if (is_same_boot(s))
+		return 0;
+	if (ga_start_peek(e, s, &shown, &notes, err) ||
+	    ga_tree_diff(e->repo, &s->view.tree, &shown, &all, err))
+		return -1;
+	for (size_t i = 0; i < all.n; i++) {
+		const struct ga_change *c = &all.v[i];
+
+		/* an interrupted resume was writing this, and it is written again as a whole */
+		if (ga_changes_find(&p->again, c->path))
+			continue;
+		/* something that was removed is back */
+		if (c->old.mode == GA_MODE_NONE)
+			return resume_layers_lost(s, c->path, err);
+		(void)ga_changes_add(&p->doubt, c->path, &c->new, &c->old);
+	}
+	return 0;
+}
 
 #define MESSAGE "uncommitted work at the start of a session\n"
 

@@ -2,17 +2,9 @@
  *
  * What a session left is captured by git in a sandbox like its own.
  */
-#include <string.h>
-#include <unistd.h>
-
-#include "ga/base/quote.h"
+#include "start-internal.h"
 #include "ga/capture/capture.h"
 #include "ga/run/confine.h"
-#include "ga/start/steps.h"
-#include "ga/sys/process.h"
-#include "ga/view/layers.h"
-#include "ga/view/spec.h"
-#include "watch.h"
 
 /* The sandbox git runs in during capture: the session's layers again, without
  * network, over a base tree that is there or is made. */

@@ -1,25 +1,169 @@
-/* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "ga/agents/agents.h"
-#include "ga/base/parse.h"
-#include "ga/base/path.h"
-#include "ga/base/trace.h"
-#include "ga/home/home.h"
-#include "ga/on/on.h"
-#include "ga/repo/objects.h"
-#include "ga/repo/refs.h"
-#include "ga/run/live.h"
-#include "ga/session/wip.h"
-#include "ga/sys/fd.h"
-#include "ga/view/base.h"
-#include "ga/view/spec.h"
-#include "submodule-sessions.h"
+/* SPDX-License-Identifier: MIT
+ *
+ * Everything before the agent runs: limits, what is decided, and the order of a start.
+ */
 #include "start-internal.h"
-#include "run-step.h"
+#include "ga/agents/agents.h"
+#include "ga/on/on.h"
+#include "ga/session/wip.h"
+#include "ga/view/base.h"
+
+int ga_start_plan_limits(const struct ga_env *e, struct ga_start *st, struct ga_error *err)
+{
+	/* in a dry run there is no sandbox, and nothing else has set it */
+	st->spec.nested = e->conf.inside.nested;
+	if (e->conf.inside.nested && geteuid() == 0)
+		return ga_fail(err, GA_ESTART, "no sandbox can be made inside one of root's: the "
+			       "kernel maps uid 0 no further" GA_HINT "start the session as an "
+			       "ordinary user, or with 'git agent -c sandbox.nested=false start'");
+	ga_confine_release(&st->confine);
+	return ga_confine_plan(&e->use, e->environ, e->path, &st->confine, err);
+}
+
+static int show_limit(struct ga_start *st, const char *name, uint64_t value, const char *rest,
+		      struct ga_error *err)
+{
+	cleanup_free char *at = ga_path_join("/sys/fs/cgroup", name);
+	cleanup_free char *text = value ? ga_strf("%llu%s\n", (unsigned long long)value, rest)
+					: ga_strf("max%s\n", rest);
+
+	return ga_spec_show_text(&st->spec, at, text, strlen(text), err);
+}
+
+/* Files instead of a control group: that of a session may be made only once its sandbox is there,
+ * or not at all, and the host's says nothing about it. */
+static int show_limits(struct ga_start *st, struct ga_error *err)
+{
+	const struct ga_confine *c = &st->confine;
+
+	return show_limit(st, "memory.max", c->memory ? c->limits.memory : 0, "", err) ||
+	       show_limit(st, "pids.max", c->tasks ? c->limits.tasks : 0, "", err) ||
+	       show_limit(st, "cpu.max", c->cpu ? c->limits.cpu * 1000 : 0, " 100000", err) ?
+	       -1 : 0;
+}
+
+int ga_start_show_texts(const struct ga_env *e, struct ga_start *st, struct ga_error *err)
+{
+	return show_limits(st, err) || ga_view_show_user(&st->spec, err) ||
+	       ga_view_show_ssh(e, &st->spec, &st->notes, err) ||
+	       ga_view_add_host_files(e, &st->spec, &st->notes, err) ? -1 : 0;
+}
+
+/* The default limit of tasks, which nobody asked for, is not worth a line. */
+void ga_start_describe_limits(struct ga_start *st)
+{
+	cleanup_strv struct ga_strv limits = GA_STRV_INIT;
+	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+
+	ga_confine_describe(&st->confine, &limits);
+	for (size_t i = 0; i < limits.n; i++)
+		if (strncmp(limits.v[i], "tasks ", 6) != 0 || !st->confine.limits.tasks_default)
+			ga_buf_addf(&line, "%s%s", line.len ? ", " : "limits: ", limits.v[i]);
+	if (line.len)
+		ga_strv_push(&st->banner, line.ptr);
+	if (st->spec.nested)
+		ga_strv_push(&st->banner, "programs inside may make sandboxes of their own");
+}
+
+int ga_start_check_room(const struct ga_env *e, struct ga_error *err)
+{
+	const char *dir = start_full_place(e, e->state_dir);
+	cleanup_free char *least = NULL, *q = NULL;
+
+	if (!dir)
+		return 0;
+	least = ga_size_text(e->conf.disk_free);
+	q = ga_escape(dir);
+	return ga_fail(err, GA_ESTART, "less than %s is free for '%s'" GA_HINT "free some space, "
+		       "or set XDG_STATE_HOME, state_dir or home to a directory elsewhere, or "
+		       "disk_free to less", least, q);
+}
+
+struct told {
+	struct ga_strv masked, stored;
+	size_t n_seen, n_committed;
+	bool incomplete;
+};
+
+static void tell(const struct ga_view_base *b, const struct ga_start *st, const char *at,
+		 struct told *t)
+{
+	t->incomplete |= b->secrets.incomplete;
+	for (size_t i = 0; i < b->secrets.n; i++) {
+		const struct ga_exposed *x = &b->secrets.v[i];
+
+		if (x->secret.tier <= GA_TIER_NOTE)
+			continue;
+		if (x->view == GA_VIEW_MASKED) {
+			ga_strv_take(&t->masked, ga_path_join(at, x->path));
+		} else {
+			t->n_seen++;
+			t->n_committed += x->as == GA_EXPOSED_COMMITTED;
+		}
+	}
+	for (size_t i = 0; i < b->stored.n; i++)
+		ga_strv_take(&t->stored, ga_path_join(at, b->stored.v[i]));
+	for (size_t i = 0; i < st->parts.n; i++) {
+		cleanup_free char *sub = ga_path_join(at, st->parts.v[i].path);
+
+		tell(&st->parts.v[i].base, &st->parts.v[i].start, sub, t);
+	}
+}
+
+void ga_start_describe_secrets(const struct ga_view_base *b, struct ga_start *st)
+{
+	struct told t = { .masked = GA_STRV_INIT, .stored = GA_STRV_INIT };
+
+	tell(b, st, "", &t);
+	ga_view_describe_paths("secrets kept out (--expose PATH shows one)", &t.masked,
+			       &st->banner);
+	ga_view_describe_paths("kept out, but git has stored it (commit, stash or index), where it "
+			       "can be read", &t.stored, &st->banner);
+	if (t.n_seen)
+		ga_strv_pushf(&st->banner, "%zu file%s with secrets can be read inside, %zu of "
+			      "them committed: 'git agent secrets'", t.n_seen,
+			      t.n_seen == 1 ? "" : "s", t.n_committed);
+	if (t.incomplete)
+		ga_strv_push(&st->banner, "not everything could be searched for secrets");
+	ga_strv_release(&t.masked);
+	ga_strv_release(&t.stored);
+}
+
+/* banner.c: add all of it to the banner of a new session. */
+static void start_describe(const struct ga_env *e, const struct ga_start_opts *o,
+			   const struct ga_view_base *b, struct ga_start *st)
+{
+	const struct ga_session *s = &st->session;
+	const char *branch = o->view.base_rev ? NULL : ga_ref_branch(b->onto_ref);
+	char hex[GA_OID_HEXSZ + 1];
+
+	(void)ga_oid_hex(&b->onto, hex);
+	hex[10] = '\0';
+	if (!b->carried)
+		ga_strv_pushf(&st->banner, "base %s%s%s", hex, branch ? " of " : "",
+			      branch ? branch : "");
+	else
+		ga_strv_pushf(&st->banner,
+			      "base %s and %zu uncommitted path%s, kept off the branch", hex,
+			      b->carried, b->carried == 1 ? "" : "s");
+	if (o->view.live)
+		ga_strv_push(&st->banner,
+			     "the working tree itself lies beneath: changes you make show inside");
+	ga_view_describe_paths("shared", &s->view.shared, &st->banner);
+	ga_view_describe_paths("submodules", &s->id.submodules, &st->banner);
+	ga_view_describe_mounts(e, &st->spec, &st->banner);
+	ga_start_describe_secrets(b, st);
+	ga_start_describe_limits(st);
+	for (size_t i = 0; i < s->view.skipped.n; i++) {
+		if (i == 5) {
+			ga_strv_pushf(&st->banner, "left out: %zu more ('git agent show %s')",
+				      s->view.skipped.n - 5, s->name);
+			break;
+		}
+		ga_strv_pushf(&st->banner, "left out: %s", s->view.skipped.v[i]);
+	}
+	ga_strv_extend(&st->banner, &st->notes);
+}
 
 int ga_start_taken_names(const struct ga_env *e, struct ga_strv *ret, struct ga_error *err)
 {

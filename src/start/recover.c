@@ -2,15 +2,6 @@
  *
  * A session whose supervisor is gone: it is removed if it never ran, and repaired if not.
  */
-#include <time.h>
-#include <unistd.h>
-
-#include "ga/repo/objects.h"
-#include "ga/repo/refs.h"
-#include "ga/run/live.h"
-#include "ga/session/journal.h"
-#include "ga/session/worktree.h"
-#include "ga/sys/fd.h"
 #include "start-internal.h"
 
 /* How long the processes of a sandbox may take to end once its supervisor is gone: each has to be

@@ -1,25 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/base/trace.h"
-#include "ga/capture/capture.h"
-#include "ga/home/home.h"
-#include "ga/repo/gitdir.h"
-#include "ga/repo/refs.h"
-#include "ga/run/live.h"
-#include "ga/session/journal.h"
-#include "ga/session/worktree.h"
-#include "ga/sys/fd.h"
-#include "submodule-sessions.h"
 #include "start-internal.h"
-#include "run-step.h"
-#include "watch.h"
+#include "ga/capture/capture.h"
+#include "ga/repo/gitdir.h"
 
 /* Rare enough to cost nothing, often enough for a limit to be noticed in time. */
 #define TICK_MS 1000

@@ -2,18 +2,8 @@
  *
  * Making a session with all that is mounted from its directory, and with its parts.
  */
-#include <time.h>
-
-#include "ga/base/quote.h"
-#include "ga/home/home.h"
-#include "ga/repo/refs.h"
-#include "ga/run/live.h"
-#include "ga/session/worktree.h"
-#include "ga/sys/fd.h"
-#include "ga/view/base.h"
-#include "ga/view/layers.h"
-#include "submodule-sessions.h"
 #include "start-internal.h"
+#include "ga/view/base.h"
 
 static void parts_release(struct ga_start *st)
 {

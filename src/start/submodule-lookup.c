@@ -3,13 +3,7 @@
  * Finding the parts of a session on disk. Their state files say which session they belong to; their
  * repositories may have been moved or removed on the host since.
  */
-#include <string.h>
-#include <sys/stat.h>
-
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/sys/fd.h"
-#include "submodule-sessions.h"
+#include "start-internal.h"
 
 void start_part_env_release(struct ga_env *e)
 {

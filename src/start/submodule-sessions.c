@@ -3,13 +3,8 @@
  * Submodules. For an agent each is a repository beside the others. For us each has a session like
  * any other, except that it is not started or ended by itself: it is a part of the superproject's.
  */
-
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/repo/objects.h"
-#include "ga/sys/fd.h"
+#include "start-internal.h"
 #include "ga/view/base.h"
-#include "submodule-sessions.h"
 
 #define MAX_PARTS 64 /* of a session: each is two mounts and more, and some processes */
 #define MAX_DEPTH 8  /* submodules of submodules */

@@ -3,26 +3,15 @@
  * Making a session from what a remote has. git fetches into an object directory of its own, not the
  * repository's, and to no ref; from there the pack is imported and checked like an agent's.
  */
-#include "ga/transfer/fetch.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "ga/base/oidmap.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
+#include "transfer-internal.h"
 #include "ga/base/trace.h"
 #include "ga/capture/capture.h"
 #include "ga/capture/rewrite.h"
 #include "ga/repo/import.h"
-#include "ga/repo/objects.h"
 #include "ga/session/journal.h"
 #include "ga/session/worktree.h"
-#include "ga/sys/fd.h"
-#include "transfer-internal.h"
 
 #define FETCH_MS 3600000
 #define TIPS_MAX 10000 /* known commits that git names as arguments; more would only save bytes */

@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
-#include "ga/base/oidmap.h"
-#include "ga/base/quote.h"
-#include "ga/repo/objects.h"
-#include "ga/transfer/fetch.h"
 #include "transfer-internal.h"
 
 #define LIST_MAX ((size_t)64 << 20)

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <fcntl.h>
-
-#include "ga/base/path.h"
+#include "view-internal.h"
 #include "ga/repo/gitdir.h"
-#include "ga/repo/objects.h"
-#include "ga/repo/refs.h"
 #include "ga/sandbox/sandbox.h"
-#include "ga/sys/fd.h"
-#include "ga/view/layers.h"
 
 /* With the working tree itself as the lower layer there is no base tree whose
  * index could be shared: take the user's and bring it to the base commit. */

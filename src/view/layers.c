@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <string.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/repo/objects.h"
-#include "ga/session/wip.h"
-#include "ga/sys/fd.h"
 #include "view-internal.h"
 
 #define MAX_COPY_BYTES (16u << 20)       /* of one ignored file */

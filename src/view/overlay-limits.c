@@ -4,18 +4,10 @@
  * over a directory that has a mount in it (EINVAL); and copy up a file, which is needed to write to
  * it, that belongs to another user or to any group but the user's primary one (EOVERFLOW).
  */
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "ga/base/parse.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/sys/fd.h"
-#include "ga/sys/mount.h"
 #include "view-internal.h"
+#include "ga/sys/mount.h"
 
 /* How many entries one start looks at: some milliseconds. A directory in which nothing was found is
  * searched again once it has changed itself, or after AGAIN_AFTER seconds. */

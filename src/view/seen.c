@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "ga/base/parse.h"
-#include "ga/base/quote.h"
-#include "ga/sys/fd.h"
-#include "ga/view/layers.h"
+#include "view-internal.h"
 
 #define NAME "shared/seen"
 #define BYTES_MAX ((size_t)1 << 20)

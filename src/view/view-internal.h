@@ -1,17 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
- * What files of this folder share.
+ * What files of this folder share, and the headers that most of them need.
  */
 #ifndef VIEW_INTERNAL_H
 #define VIEW_INTERNAL_H
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
+#include "ga/session/wip.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/process.h"
 #include "ga/view/base.h"
 #include "ga/view/layers.h"
 #include "ga/view/spec.h"
-
-/* worktreeinclude.c: remove from `scan` the ignored paths that the session is not to show. */
-int view_narrow_ignored(struct ga_env *e, const struct ga_view_opts *o,
-			struct ga_scan *scan, struct ga_error *err);
 
 /* secrets.c: is the path hidden, and how many of these are? */
 bool view_is_hidden(const struct ga_view_base *b, const char *path);
@@ -35,10 +47,5 @@ void view_look_at_owners(const char *state_dir, int project, const struct ga_str
 
 /* Where the keys of hosts that the user knows are inside. */
 #define VIEW_SSH_KNOWN "/run/git-agent-ssh/known_hosts"
-/* ssh-hosts.c: only if the session has the socket of an ssh-agent, append what the user's ssh says
- * of the hosts of his remotes: to `config` their addresses, ports, users and aliases, and to
- * `known` their keys. What cannot be asked is named in the notes. */
-void view_ask_ssh(const struct ga_env *e, const struct ga_spec *s, struct ga_strv *notes,
-		  struct ga_buf *config, struct ga_buf *known);
 
 #endif

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <unistd.h>
-
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/review/report.h"
-#include "ga/sys/fd.h"
 
 struct options {
 	const char *filter;

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/base/quote.h"
-#include "ga/session/worktree.h"
-#include "ga/sys/fd.h"
 
 struct options {
 	bool quiet, verbose;

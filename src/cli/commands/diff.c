@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <unistd.h>
-
 #include "cli/cli.h"
-#include "cli/sessions.h"
 #include "ga/repo/diff.h"
-#include "ga/repo/objects.h"
 #include "ga/session/wip.h"
-#include "ga/sys/fd.h"
 
 struct options {
 	bool held, uncommitted;

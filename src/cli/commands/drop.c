@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <unistd.h>
-
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/base/quote.h"
 #include "ga/trash/trash.h"
-#include "ga/sys/fd.h"
 
 struct options {
 	bool force, dry_run, restore, list;

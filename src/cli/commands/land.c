@@ -1,15 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdint.h>
-#include <string.h>
-
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/base/json.h"
-#include "ga/base/parse.h"
-#include "ga/base/quote.h"
-#include "ga/land/land.h"
-#include "ga/repo/objects.h"
-#include "ga/sys/fd.h"
 
 #define FLAGS_SHOWN 20
 

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <poll.h>
 #include <sys/inotify.h>
-#include <unistd.h>
 
-#include "cli/cli.h"
 #include "cli/listing.h"
-#include "cli/sessions.h"
-#include "ga/base/clock.h"
-#include "ga/base/path.h"
-#include "ga/sys/fd.h"
 
 #define LOOK_MS 2000  /* how often sessions that run are looked at, by --watch ... */
 #define ASK_MS 10000  /* ... and other machines asked */

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/base/quote.h"
-#include "ga/repo/refs.h"
-#include "ga/sys/fd.h"
 #include "ga/transfer/fetch.h"
 
 struct options {

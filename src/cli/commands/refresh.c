@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdint.h>
-
 #include "cli/cli.h"
-#include "cli/host.h"
-#include "cli/sessions.h"
-#include "ga/config/config.h"
 
 struct options {
 	bool quiet;

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdint.h>
-
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/base/quote.h"
-#include "ga/config/config.h"
 #include "ga/resume/resume.h"
-#include "ga/sys/fd.h"
 
 struct options {
 	struct cli_run_options run;

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <fcntl.h>
 #include <poll.h>
-#include <string.h>
 
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/base/quote.h"
-#include "ga/sys/fd.h"
 
 /* Programs take an Enter that comes together with a text for a part of it. */
 #define ENTER_MS 200

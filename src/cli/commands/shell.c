@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdint.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "cli/cli.h"
-#include "cli/sessions.h"
 
 struct options {
 	const char *filter;

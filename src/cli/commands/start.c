@@ -1,16 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <fcntl.h>
-#include <stdint.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "cli/cli.h"
 #include "cli/on.h"
-#include "cli/sessions.h"
-#include "ga/base/quote.h"
-#include "ga/config/config.h"
-#include "ga/config/preset.h"
-#include "ga/sys/fd.h"
 
 struct options {
 	struct cli_run_options run;

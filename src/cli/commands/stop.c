@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <signal.h>
-#include <stdint.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/review/report.h"
-#include "ga/sys/fd.h"
 
 #define TIMEOUT_MS 10000
 

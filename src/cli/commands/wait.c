@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdint.h>
-
-#include "cli/cli.h"
 #include "cli/on.h"
-#include "cli/sessions.h"
-#include "ga/base/clock.h"
-#include "ga/sys/fd.h"
 
 struct options {
 	const char *timeout;

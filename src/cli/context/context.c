@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/context.h"
-
 #include <pwd.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "cli/host.h"
-#include "ga/base/parse.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
+#include "cli/cli.h"
 
 void cli_scrub_environment(void)
 {

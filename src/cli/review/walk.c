@@ -4,13 +4,8 @@
  * way: what was decided is carried out at the end, all at once; if that is refused, the answers
  * are kept.
  */
-#include <string.h>
-#include <unistd.h>
-
-#include "cli/ask.h"
-#include "ga/base/quote.h"
-#include "ga/base/strmap.h"
 #include "walk.h"
+#include "ga/base/strmap.h"
 
 static void step_release(struct step *s)
 {

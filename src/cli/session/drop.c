@@ -3,10 +3,6 @@
  * Whether a session may be dropped, and dropping one whose command has ended.
  */
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/base/quote.h"
-#include "ga/land/land.h"
-#include "ga/repo/refs.h"
 
 /* Fails if the branch was moved to where the session's commits are not. */
 static int check_branch(struct cli *c, const struct ga_session *s, struct ga_error *err)

@@ -3,15 +3,8 @@
  * Whether all of a session is somewhere else by now: landed, or on refs.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/base/json.h"
-#include "ga/land/land.h"
-#include "ga/repo/objects.h"
-#include "ga/repo/refs.h"
-#include "ga/session/journal.h"
 
 /* Is the commit on what the session is published as, or was before something was held? That
  * goes with the branch. */

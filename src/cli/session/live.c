@@ -5,11 +5,6 @@
 #include <poll.h>
 
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/base/clock.h"
-#include "ga/base/parse.h"
-#include "ga/base/quote.h"
-#include "ga/sys/fd.h"
 
 /* While a session comes up, or its supervisor ends, nothing tells us when: look again. */
 #define AGAIN_MS 20

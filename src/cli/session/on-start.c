@@ -3,22 +3,9 @@
  * `git agent start --on`: choose the base, ask for consent, write the record, submit.
  */
 #include "cli/on.h"
-
-#include <fcntl.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "cli/ask.h"
-#include "cli/host.h"
-#include "cli/sessions.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/base/trace.h"
 #include "ga/config/hosts.h"
 #include "ga/repo/snapshot.h"
 #include "ga/secret/exposure.h"
-#include "ga/sys/fd.h"
 
 #define FOUND_SHOWN 5
 #define NONCE_BYTES 4

@@ -2,18 +2,9 @@
  *
  * Commands that name a session on another machine.
  */
-#include "cli/on.h"
-
 #include <poll.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "cli/host.h"
-#include "cli/sessions.h"
-#include "ga/base/clock.h"
-#include "ga/base/json.h"
-#include "ga/base/trace.h"
-#include "ga/sys/fd.h"
+#include "cli/on.h"
 #include "ga/transfer/fetch.h"
 
 #define LOOK_MS 4000    /* for all hosts together */

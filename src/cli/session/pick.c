@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdint.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/base/clock.h"
-#include "ga/base/nearest.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/on/on.h"
 #include "ga/run/run.h"
 #include "ga/session/wip.h"
-#include "ga/sys/fd.h"
 #include "ga/trash/trash.h"
 
 int cli_capture_interrupted(struct cli *c, struct ga_session *s, int lock, struct ga_error *err)

@@ -2,14 +2,7 @@
  *
  * What commands have to say and to ask of a session's submodules.
  */
-#include <string.h>
-
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/base/quote.h"
-#include "ga/land/land.h"
-#include "ga/repo/objects.h"
-#include "ga/repo/refs.h"
 
 static int find_work(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {

@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-#include <unistd.h>
-
-#include "cli/sessions.h"
-#include "ga/base/json.h"
-#include "ga/base/parse.h"
-#include "ga/base/quote.h"
-#include "ga/repo/objects.h"
-#include "ga/repo/refs.h"
+#include "cli/cli.h"
 
 #define MAX_PATHS 3 /* on the line of flags */
 #define MIN_PATH 12 /* columns of a path, however narrow the terminal */

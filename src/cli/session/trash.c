@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/base/quote.h"
 #include "ga/trash/trash.h"
-#include "ga/sys/fd.h"
 
 /* A part whose repository is gone is left as it is: its refs cannot be moved. */
 static int trash_part(const struct ga_part_at *at, void *payload, struct ga_error *err)

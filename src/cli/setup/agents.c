@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "cli/cli.h"
 #include "ga/agents/agents.h"
-#include "ga/base/json.h"
-#include "ga/base/nearest.h"
-#include "ga/base/quote.h"
 
 struct options {
 	bool json, quiet;

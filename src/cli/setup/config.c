@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-
 #include "cli/cli.h"
-#include "ga/base/json.h"
 
 /* docs/agentdev.schema.json */
 static const char schema[] =

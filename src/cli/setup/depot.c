@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
-
 #include "cli/cli.h"
 #include "ga/on/on.h"
 

@@ -4,25 +4,13 @@
  * Things for the probe to find are laid out on the host first. Afterwards the host is searched,
  * since a write that succeeded inside does not say where it went.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/keyctl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "cli/host.h"
 #include "doctor.h"
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/sys/fd.h"
-#include "ga/sys/process.h"
 
 #define OUT_MAX ((size_t)256 << 10)
 #define RUN_MS 120000

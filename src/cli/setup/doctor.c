@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "doctor.h"
-#include "ga/base/parse.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/sys/fd.h"
-#include "ga/sys/process.h"
 
 /* The doctor starts a real sandbox over scratch layers in the place where
  * sessions are kept: whatever would keep a session from starting keeps this one

@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/base/json.h"
-#include "ga/base/quote.h"
 #include "ga/repo/import.h"
 #include "ga/repo/pool.h"
-#include "ga/repo/refs.h"
-#include "ga/session/worktree.h"
-#include "ga/sys/fd.h"
 #include "ga/trash/trash.h"
 
 #define DAY 86400

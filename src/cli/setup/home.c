@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-#include <unistd.h>
-
-#include "cli/ask.h"
 #include "cli/cli.h"
-#include "cli/host.h"
-#include "ga/base/json.h"
-#include "ga/base/parse.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/home/home.h"
-#include "ga/sys/fd.h"
 
 struct options {
 	bool json, dry_run, remove, yes;

@@ -3,15 +3,9 @@
  * A file of settings to begin with: suggestions made from the files of the repository, all of them
  * commented out. Those files are only looked at, nothing in them is run.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "cli/cli.h"
 #include "ga/config/yaml.h"
 #include "ga/net/netplan.h"
-#include "ga/sys/fd.h"
 
 #define FILE_NAME GA_CONFIG_REPOSITORY_FILE
 #define LOOK_MAX ((size_t)256 << 10)

@@ -1,18 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "cli/cli.h"
-#include "cli/host.h"
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/repo/objects.h"
 #include "ga/risk/risk.h"
-#include "ga/sys/fd.h"
 
 enum { FILE_MAX = (10 << 20) + 1 }; /* a byte more than rules read, so that they say: too long */
 

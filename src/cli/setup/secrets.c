@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdint.h>
-#include <string.h>
-
 #include "cli/cli.h"
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/base/strmap.h"
-#include "ga/repo/objects.h"
 #include "ga/secret/exposure.h"
 
 struct options {

@@ -3,21 +3,7 @@
  * Shims: small scripts with the names of agents, put first on PATH by users who want that. Typed in
  * a repository, such a name starts the agent in a sandbox.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "cli/cli.h"
-#include "cli/host.h"
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/config/preset.h"
-#include "ga/sys/fd.h"
-#include "ga/sys/process.h"
 
 /* A shim is known by its second line, wherever it is and however PATH spells that. */
 #define MARK "# git-agent shim"

@@ -2,14 +2,8 @@
  *
  * What a repository's settings loosen: shown, and trusted, for exactly that content.
  */
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "cli/trusting.h"
-#include "ga/base/json.h"
 #include "ga/config/yaml.h"
-#include "ga/sys/fd.h"
 
 struct options {
 	bool show, list, revoke, yes, json;

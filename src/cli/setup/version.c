@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-
 #include "cli/cli.h"
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
 
 struct options {
 	bool json, build;
