@@ -306,8 +306,8 @@ void ga_agents_found_release(struct ga_agents_found *f)
 }
 
 /* Fill the members of `ret` about logging in. */
-static void agents_look_at_login(const struct ga_env *e, const struct ga_preset *p,
-				 struct ga_agents_found *ret)
+static void look_at_login(const struct ga_env *e, const struct ga_preset *p,
+			  struct ga_agents_found *ret)
 {
 	cleanup_free char *home = ga_home_dir(e, e->conf.home_mode);
 
@@ -324,7 +324,7 @@ void ga_agents_look(const struct ga_env *e, const struct ga_preset *p, struct ga
 	*ret = (struct ga_agents_found){
 		.version = p->package ? ga_agents_version(e, p->name) : NULL
 	};
-	agents_look_at_login(e, p, ret);
+	look_at_login(e, p, ret);
 	if (ret->version) {
 		ret->where = GA_AGENTS_HOME;
 		ret->path = ga_agents_program(e, p->name, ret->version);
@@ -348,7 +348,7 @@ void ga_agents_describe_login(const struct ga_env *e, const struct ga_preset *p,
 
 	if (!p || !p->login)
 		return;
-	agents_look_at_login(e, p, &f);
+	look_at_login(e, p, &f);
 	/* if no file tells, an agent that has state here was used before, and logged in then */
 	if (f.login || f.key || (!p->logins[0] && (!p->state[0] || has_state(e, p))))
 		return;
@@ -420,7 +420,7 @@ static char *login_words(const struct ga_env *e, const struct ga_preset *p)
 	cleanup_(ga_agents_found_release) struct ga_agents_found f = { 0 };
 
 	if (p)
-		agents_look_at_login(e, p, &f);
+		look_at_login(e, p, &f);
 	if (!p || !p->login || f.login || f.key)
 		return ga_strdup("");
 	if (f.importable)

@@ -75,10 +75,12 @@ struct cli_opt {
 
 /* ---- commands ----------------------------------------------------------- */
 
+/* Each has what those behind it have. */
 enum cli_need {
-	CLI_NEED_REPO = 1 << 0,  /* a repository around the current directory */
-	CLI_NEED_STATE = 1 << 1, /* its state directory; implies the repository */
-	CLI_NEED_SETTINGS = 1 << 2, /* the user's settings; implied by either of the others */
+	CLI_NEED_STATE,    /* the state directory of the repository */
+	CLI_NEED_REPO,     /* a repository around the current directory */
+	CLI_NEED_SETTINGS, /* the user's settings */
+	CLI_NEED_NOTHING,
 };
 
 struct cli {
@@ -106,18 +108,18 @@ struct cli_command {
 	const struct cli_opt *opts;
 	size_t n_opts;
 	size_t opts_size;    /* of the options struct, zeroed before parsing */
-	unsigned needs;
+	enum cli_need needs;
 	bool stop_at_word;   /* options end at the first word: the rest is a command line */
 	bool name_first;     /* the first word is a name (argv[0] NULL: "--" stood in its place),
 			      * and after that the same holds as with stop_at_word */
 	bool paths_last;     /* a name, which may be left out (NULL), and paths after "--" */
 	bool status_is_agents; /* it exits as the agent did, so failing before that is 125 */
-	size_t min_args, max_args;
+	size_t min_args;
 	/* What its words are, for completion: one item for each, separated by blanks. An item is
 	 * SESSION, CHANGED (a path that the session before it changed), COMMAND (a command line),
 	 * PATH, REV, REMOTE, AGENT or a literal word in lower case, or several of these with "|"
 	 * between them; "WORD:" before one limits it to what follows that word, and "..." after the
-	 * last item repeats it. NULL: it takes no words. */
+	 * last item repeats it. For any other word nothing is known. NULL: it takes no words. */
 	const char *words;
 	/* 0, and the exit status is that of `c`, or -1 */
 	int (*run)(struct cli *c, const void *opts, size_t argc, char **argv, struct ga_error *err);
@@ -130,11 +132,16 @@ struct cli_group {
 /* The options of a command: their table, and the struct options that they are parsed into. */
 #define CLI_OPTIONS(table) \
 	.opts = (table), .n_opts = GA_NELEMS(table), .opts_size = sizeof(struct options)
+/* A command with the table `opts` and the function `run`; members may follow. */
+#define CLI_COMMAND(id, ...) CLI_COMMAND_OF(id, #id, CLI_OPTIONS(opts), __VA_ARGS__)
+#define CLI_COMMAND_OF(id, named, options, used, sums_up, takes, ...) \
+	const struct cli_command cli_##id = { .name = (named), .usage = (used), \
+		.summary = (sums_up), .words = (takes), .run = run, options, ##__VA_ARGS__ }
 
 /* Open the repository, and its state directory if that is needed: for a command whose table does
  * not say so because it has something to begin before. Git may still be reading its configuration
  * when this returns; ga_env_config() waits for that. */
-int cli_open(struct cli *c, unsigned needs, struct ga_error *err);
+int cli_open(struct cli *c, enum cli_need needs, struct ga_error *err);
 
 extern const struct cli_command cli_start, cli_resume, cli_attach, cli_shell, cli_logs, cli_wait,
 	cli_stop, cli_refresh, cli_list, cli_show, cli_diff, cli_review, cli_send, cli_land,
@@ -249,7 +256,7 @@ void cli_scrub_environment(void);
 void cli_default_home(void);
 
 /* Fill what a command with these needs may use. */
-int cli_context_init(struct cli *c, unsigned needs, struct ga_error *err);
+int cli_context_init(struct cli *c, enum cli_need needs, struct ga_error *err);
 void cli_context_release(struct cli *c);
 
 /* Print `prompt` (trusted or escaped) and wait for an answer: the first letter of a line, 0 for an

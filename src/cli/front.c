@@ -82,7 +82,7 @@ static void __attribute__((noreturn)) keep(int left, int sigfd, pid_t pid, const
 
 /* Make it: returns in its child with that descriptor, which no program inherits yet; or -1: there
  * is none. */
-static int cli_make_keeper(void)
+static int make_keeper(void)
 {
 	pid_t pid, parent = getpid();
 	sigset_t watch, old;
@@ -251,7 +251,7 @@ int main(int argc, char **argv)
 
 		read_command(argv + 1, &command);
 		/* what is begun here is to be its child's */
-		keeper = command.on_terminal ? cli_make_keeper() : -1;
+		keeper = command.on_terminal ? make_keeper() : -1;
 		project = command.configured ? ga_repo_guess() : NULL;
 		if (project && command.starts)
 			(void)begin(&env, project, &command, &ignored);

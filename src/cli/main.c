@@ -147,10 +147,19 @@ static void cli_help(const struct cli_command *cmd)
 		print_help(cmd);
 }
 
+static size_t most_words(const struct cli_command *cmd)
+{
+	size_t n = 0;
+
+	for (const char *p = cmd->words; p; p = strchr(p + 1, ' '))
+		n++;
+	return n && ga_ends_in(cmd->words, "...") ? SIZE_MAX : n;
+}
+
 /* Parse options into `opts`; `*argv` and `*argc` become what is left. Returns 1
  * if -h was given (help was printed to standard output). */
-static int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***argv,
-		     struct ga_error *err)
+static int parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***argv,
+		 struct ga_error *err)
 {
 	size_t in = 0, out = 0, n = *argc;
 	char **v = *argv;
@@ -190,7 +199,7 @@ static int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, ch
 	while (in < n)
 		v[out++] = v[in++];
 	*argc = out;
-	if (out < cmd->min_args || out > cmd->max_args) {
+	if (out < cmd->min_args || out > most_words(cmd)) {
 		(void)ga_fail(err, GA_EUSAGE, out < cmd->min_args ? "too few arguments"
 								  : "too many arguments");
 		return ga_hint(err, "usage: git agent %s %s", cmd->name, cmd->usage);
@@ -404,7 +413,7 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 	for (size_t i = 0; i < argc; i++)
 		ga_strv_push(&given, argv[i]);
 	opts = ga_calloc(1, cmd->opts_size);
-	rc = cli_parse(cmd, opts, &argc, &argv, err);
+	rc = parse(cmd, opts, &argc, &argv, err);
 	if (!rc && cli_context_init(&c, cmd->needs, err))
 		rc = cmd->status_is_agents ? cli_not_started(err) : -1;
 	else if (!rc)

@@ -27,7 +27,6 @@ struct cli_on_start {
 	size_t argc;
 	char **argv;
 };
-int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *err);
 /* The variables that hold keys of the agent that it runs, or NULL; says which go there. */
 const char *const *cli_on_keys(struct cli *c, const struct ga_on *o);
 /* Wait until the session of a record has ended, for its exit status. `deadline` is that of

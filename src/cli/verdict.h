@@ -18,7 +18,6 @@ struct cli_verdict {
 	bool decided;         /* it was carried out; what failed after that does not undo it */
 };
 #define CLI_VERDICT_INIT { .decision = GA_DECISION_INIT, .remarks = GA_REMARKS_INIT }
-#define cleanup_verdict cleanup_(cli_verdict_release)
 
 /* Deciding with the user, on the terminal. It keeps the answers: if carrying them out is refused,
  * the user need not give them again. */

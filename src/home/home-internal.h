@@ -32,12 +32,12 @@ int home_write(int home, const char *rel, const void *p, size_t n, mode_t mode,
 /* home.c: ga_home_open() for the home that sessions share, whatever home_mode. */
 int home_open_shared(const struct ga_env *e, int *ret_lock, struct ga_error *err);
 
-/* mounts.c: remove from all homes what sandboxes made there to mount on, if `lock`, that of the
+/* Remove from all homes what sandboxes made there to mount on, if `lock`, that of the
  * homes, can be had exclusively. Returns whether that was tried: it may be lost then, or be had so.
  */
 bool home_sweep(const struct ga_env *e, int lock);
 
-/* logins.c: bring logins to the same state in the agents' home and another: of each, the one that
+/* Bring logins to the same state in the agents' home and another: of each, the one that
  * changed last is copied to where it is older or missing. */
 int home_share_logins(const struct ga_env *e, const char *other, struct ga_error *err);
 

@@ -52,9 +52,9 @@ static int write_one(int home, const char *rel, bool ours, struct ga_error *err)
 	return home_write(home, rel, notes, sizeof(notes) - 1, 0644, err);
 }
 
-/* notes.c: write notes that tell agents where they are into the home `dir`: a file of our own, and
+/* Write notes that tell agents where they are into the home `dir`: a file of our own, and
  * the file that the agent (NULL: none) reads before each task, unless somebody wrote that. */
-static int home_write_notes(const char *dir, const struct ga_preset *p, struct ga_error *err)
+static int write_notes(const char *dir, const struct ga_preset *p, struct ga_error *err)
 {
 	cleanup_close int home = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -106,9 +106,9 @@ static int bring(int user, int home, const char *rel, bool tools_only, struct ga
 	return kept.len ? home_write(home, rel, kept.ptr, kept.len, 0644, err) : 0;
 }
 
-/* versions.c: copy the versions of tools that the user has set into the home `dir`, if it has none.
+/* Copy the versions of tools that the user has set into the home `dir`, if it has none.
  */
-static int home_bring_versions(const char *user, const char *dir, struct ga_error *err)
+static int bring_versions(const char *user, const char *dir, struct ga_error *err)
 {
 	cleanup_close int from = open(user, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_close int to = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -120,7 +120,7 @@ static int home_bring_versions(const char *user, const char *dir, struct ga_erro
 }
 
 /* Write the settings that keep caches in the home (ga_cache_file()), where there are none. */
-static int home_bring_caches(const char *dir, struct ga_error *err)
+static int bring_caches(const char *dir, struct ga_error *err)
 {
 	cleanup_close int to = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	const char *file, *text;
@@ -270,13 +270,13 @@ void ga_home_fill(const struct ga_env *e, const struct ga_preset *p, struct ga_s
 	if (e->conf.home_mode == GA_HOME_PROJECT && home_share_logins(e, dir, &odd))
 		ga_strv_pushf(banner, "logins: %s", odd.msg);
 	ga_error_release(&odd);
-	if (home_write_notes(dir, p, &odd))
+	if (write_notes(dir, p, &odd))
 		ga_strv_pushf(banner, "notes for the agent: %s", odd.msg);
 	ga_error_release(&odd);
-	if (home_bring_versions(e->home, dir, &odd))
+	if (bring_versions(e->home, dir, &odd))
 		ga_strv_pushf(banner, "versions of tools: %s", odd.msg);
 	ga_error_release(&odd);
-	if (home_bring_caches(dir, &odd))
+	if (bring_caches(dir, &odd))
 		ga_strv_pushf(banner, "settings of caches: %s", odd.msg);
 	free(spec->home_dir.source);
 	spec->home_dir.source = ga_steal(&dir);

@@ -94,7 +94,7 @@ int ga_on_submit(struct ga_repo *r, const char *state_dir, struct ga_on *o,
 #define MARK '\x1e'
 
 /* Make one, and have the request ask for it. */
-static int on_end_make(struct on_end *e, json_t *request, struct ga_error *err)
+static int end_make(struct on_end *e, json_t *request, struct ga_error *err)
 {
 	unsigned char random[ON_END_DIGITS / 2];
 
@@ -109,7 +109,7 @@ static int on_end_make(struct on_end *e, json_t *request, struct ga_error *err)
 }
 
 /* Copy what is no mark to `out`, which has room for `n` bytes and a mark. Returns how much. */
-static size_t on_end_strip(struct on_end *e, const char *in, size_t n, char *out)
+static size_t end_strip(struct on_end *e, const char *in, size_t n, char *out)
 {
 	size_t k = 0;
 
@@ -178,7 +178,7 @@ static void copy_out(struct ga_process_job *job, int fd, struct on_end *end,
 
 	while (ga_process_readable(job, fd, 0, GA_IGNORED) > 0 &&
 	       (got = read(fd, raw, PIECE)) > 0) {
-		size_t n = end ? on_end_strip(end, raw, (size_t)got, in) : (size_t)got;
+		size_t n = end ? end_strip(end, raw, (size_t)got, in) : (size_t)got;
 		size_t k = f ? ga_termfilter(f, in, n, out) : 0;
 
 		if (ga_write_full(STDOUT_FILENO, f ? out : end ? in : raw, f ? k : n))
@@ -265,7 +265,7 @@ int ga_on_run(const struct ga_on *o, json_t *more, bool terminal, int *ret_statu
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	struct on_end end;
 
-	if (on_end_make(&end, more, err) || (terminal && o->way.run.n && !o->way.terminal.n)) {
+	if (end_make(&end, more, err) || (terminal && o->way.run.n && !o->way.terminal.n)) {
 		json_decref(more);
 		if (err->msg)
 			return -1;

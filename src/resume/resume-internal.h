@@ -42,7 +42,7 @@ struct resume_point {
 void resume_point_release(struct resume_point *p);
 int resume_find_point(struct ga_env *e, const struct ga_session *s, struct resume_point *ret,
 		      struct ga_error *err);
-/* doubt.c: if the machine was booted anew since the layers were written to, find where they may not
+/* If the machine was booted anew since the layers were written to, find where they may not
  * show what was captured (p->doubt). */
 int resume_find_doubt(struct ga_env *e, const struct ga_session *s, struct resume_point *p,
 		      struct ga_error *err);

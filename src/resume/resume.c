@@ -70,10 +70,9 @@ static int mask_project(struct ga_env *e, const struct ga_session *s,
 	       ga_view_mask_project(e, s, b, &tree, project, extras, err) ? -1 : 0;
 }
 
-/* masks.c: hide secrets that have come since by layers of the session, and note them in `s`. */
-static int resume_mask_again(struct ga_env *e, const struct ga_start_opts *o,
-			     const struct resume_point *p, struct ga_session *s,
-			     struct ga_view_base *b, struct ga_error *err)
+/* Hide secrets that have come since by layers of the session, and note them in `s`. */
+static int mask_again(struct ga_env *e, const struct ga_start_opts *o, const struct resume_point *p,
+		      struct ga_session *s, struct ga_view_base *b, struct ga_error *err)
 {
 	cleanup_close int project = open(s->id.project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -350,7 +349,7 @@ static int prepare(struct ga_env *e, const struct ga_start_opts *o, struct ga_st
 	    ga_start_begin_home(e, st, err) || ga_start_check_room(e, err) ||
 	    ga_start_plan_limits(e, st, err) || ga_env_config(e, err) ||
 	    resume_find_point(e, s, &p, err) || resume_find_doubt(e, s, &p, err) ||
-	    resume_mask_again(e, o, &p, s, &b, err) || give_feedback(o, st, err))
+	    mask_again(e, o, &p, s, &b, err) || give_feedback(o, st, err))
 		return -1;
 	if (ga_fault_stop("resume:begin", err) || mount_layers(e, st, err) ||
 	    ga_start_answer(e, &b, &p.view, st, err) || resume_move_to_point(e, st, &p, err))

@@ -18,7 +18,7 @@ struct start_step {
 	const char *script;  /* what that shell runs, with $0 `heading` and $1 `command`; NULL:
 			      * print the heading, then run the command */
 	const char *heading, *command;
-	int64_t deadline;    /* start_step_deadline() */
+	int64_t deadline;    /* step_deadline() */
 	bool after;          /* the agent has ended */
 	bool (*give_up)(void *payload); /* asked often: true ends the command; or NULL */
 	void *payload;
@@ -68,7 +68,7 @@ static bool on_tick(void *payload)
 	return r->how->timed_out || (s->give_up && s->give_up(s->payload));
 }
 
-static int64_t start_step_deadline(uint64_t seconds)
+static int64_t step_deadline(uint64_t seconds)
 {
 	return seconds ? ga_now_ms() + (int64_t)seconds * 1000 : 0;
 }
@@ -123,8 +123,8 @@ static char *start_said(const struct ga_tail *t)
 }
 
 /* Note in the journal how a command ended, shown as `text`; `name` may be NULL. */
-static void start_note_step(const struct ga_start *st, const char *event, const char *name,
-			    const char *text, const char *end, int status)
+static void note_step(const struct ga_start *st, const char *event, const char *name,
+		      const char *text, const char *end, int status)
 {
 	json_t *j = json_object();
 
@@ -137,8 +137,8 @@ static void start_note_step(const struct ga_start *st, const char *event, const 
 }
 
 /* Why it did not end by itself, for users; NULL: it did. Caller frees. */
-static char *start_step_cut(const struct start_step *s, const struct start_stepped *how,
-			    const char *limit, uint64_t seconds)
+static char *step_cut(const struct start_step *s, const struct start_stepped *how,
+		      const char *limit, uint64_t seconds)
 {
 	cleanup_free char *t = ga_seconds_text(seconds);
 
@@ -199,7 +199,7 @@ static void note(const struct ga_start *st, const struct ga_service *v, const ch
 {
 	cleanup_free char *text = ga_command_text(v->command, TEXT_MAX);
 
-	start_note_step(st, "service", v->name, text, end, status);
+	note_step(st, "service", v->name, text, end, status);
 }
 
 _Static_assert(GA_SERVICES_MAX <= GA_RUN_SERVICES_MAX, "settings take more than can be run");
@@ -273,7 +273,7 @@ static int wait_ready(struct start_step *s, const struct waiting *w, const struc
 		cut = how_it_ended(&state);
 		how = ga_strf("%s before it was ready", cut);
 	} else {
-		cut = start_step_cut(s, &stepped, "limits.ready", l->ready);
+		cut = step_cut(s, &stepped, "limits.ready", l->ready);
 		if (!cut && !stepped.status)
 			return 0;
 		how = ga_strf("is not ready: '%s' %s", text, cut ? cut : "failed");
@@ -296,7 +296,7 @@ int start_run_services(struct start_watch *w, struct ga_start *st, struct ga_err
 		return 0;
 	if (start_all(w, st, &list, err))
 		return -1;
-	step.deadline = start_step_deadline(w->e->use.ready);
+	step.deadline = step_deadline(w->e->use.ready);
 	for (wait.number = 0; wait.number < list.n; wait.number++)
 		if (list.v[wait.number].ready &&
 		    wait_ready(&step, &wait, &list.v[wait.number], err))
@@ -362,7 +362,7 @@ int start_run_setup(struct start_watch *w, struct ga_start *st, struct ga_error 
 
 	if (st->resumed)
 		return 0;
-	s.deadline = start_step_deadline(w->e->use.setup);
+	s.deadline = step_deadline(w->e->use.setup);
 	for (size_t i = 0; i < st->commands.setup.n; i++) {
 		cleanup_free char *text = ga_command_text(st->commands.setup.v[i], TEXT_MAX);
 		cleanup_free char *heading = ga_strf("== setup: %s", text), *cut = NULL;
@@ -372,8 +372,8 @@ int start_run_setup(struct start_watch *w, struct ga_start *st, struct ga_error 
 		s.command = st->commands.setup.v[i];
 		if (start_step(&s, &how, err))
 			return -1;
-		cut = start_step_cut(&s, &how, "limits.setup", w->e->use.setup);
-		start_note_step(st, "setup", NULL, text, cut ? cut : "exited", how.status);
+		cut = step_cut(&s, &how, "limits.setup", w->e->use.setup);
+		note_step(st, "setup", NULL, text, cut ? cut : "exited", how.status);
 		if (cut || how.status)
 			return fail_setup(&s, &how, cut, text, err);
 	}
@@ -403,11 +403,11 @@ int start_run_update(struct start_watch *w, struct ga_start *st, struct ga_error
 		      GA_HEX(&session->view.update), CONFLICT);
 	s.heading = heading;
 	s.command = run;
-	s.deadline = start_step_deadline(w->e->use.setup);
+	s.deadline = step_deadline(w->e->use.setup);
 	if (start_step(&s, &how, err))
 		return -1;
-	cut = start_step_cut(&s, &how, "limits.setup", w->e->use.setup);
-	start_note_step(st, "update", NULL, st->update, cut ? cut : "exited", how.status);
+	cut = step_cut(&s, &how, "limits.setup", w->e->use.setup);
+	note_step(st, "update", NULL, st->update, cut ? cut : "exited", how.status);
 	if (!cut && how.status == CONFLICT)
 		ga_strv_pushf(&session->run.remarks, "merging %s left conflicts inside, for the "
 			      "agent to resolve", st->update);
@@ -435,7 +435,7 @@ void start_run_finish(struct start_watch *w, struct ga_start *st, bool ended)
 	/* if somebody or a limit ended the agent, nobody wants to wait for these */
 	bool skip = ended || w->why || ga_run_lost(st->sandbox);
 
-	s.deadline = start_step_deadline(w->e->use.finish);
+	s.deadline = step_deadline(w->e->use.finish);
 	for (size_t i = 0; i < st->commands.finish.n; i++) {
 		cleanup_free char *text = ga_command_text(st->commands.finish.v[i], TEXT_MAX);
 		cleanup_free char *heading = ga_strf("== finish: %s", text);
@@ -450,7 +450,7 @@ void start_run_finish(struct start_watch *w, struct ga_start *st, bool ended)
 		}
 		/* one that exited with failure does not stop the next, which may tell more */
 		skip = c.end != GA_CHECK_EXITED;
-		start_note_step(st, "finish", NULL, text, ga_check_end_name(c.end), c.status);
+		note_step(st, "finish", NULL, text, ga_check_end_name(c.end), c.status);
 		ga_strv_take(&session->run.checks, ga_check_encode(&c));
 	}
 }

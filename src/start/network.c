@@ -56,7 +56,7 @@ static bool take_range(int fd, unsigned i, bool host)
 	return true;
 }
 
-/* ports.c: take a range of ports that no other session of the user has, as long as `*ret_fd` is
+/* Take a range of ports that no other session of the user has, as long as `*ret_fd` is
  * open; with the host's network also none that is in use. Returns its first port; 0: there is no
  * free one. The range at `former` (0: none) if that is free, else the first free one from where
  * `any` points. */

@@ -51,24 +51,6 @@ void start_note_network(const struct ga_session *s, const struct ga_relay *r, si
 /* Note in the session and its journal what it reached and was refused, and close the relay. */
 void start_end_network(struct ga_start *st, size_t *noted);
 
-/* recover.c: save when and how the agent ended, and what was lost: a capture that is killed and
- * done again, or done by another process, goes by the file. A failure is ignored: if the disk is
- * full, capture fails itself. */
-void start_save_if_possible(const struct ga_session *s);
-
-/* session.c: fill in what is known of a new session, which has no directory yet. */
-void start_fill_session(struct ga_env *e, const struct ga_start_opts *o,
-			const struct ga_view_base *b, struct ga_start *st);
-/* Capture will need an identity for its commits: fail now rather than after hours of work. */
-int start_check_identity(struct ga_env *e, struct ga_error *err);
-/* Make its directory, its layers and its parts. */
-int start_make_session(struct ga_env *e, const struct ga_start_opts *o,
-		       const struct ga_view_base *b, const struct ga_refs *visible,
-		       struct ga_start *st, struct ga_error *err);
-/* Make its branch and refs, and its worktree entry. */
-int start_make_refs(struct ga_env *e, const struct ga_session *s,
-		    const struct ga_refs *visible, struct ga_error *err);
-
 /* watch.c: note in the journal what a run is given, how it ended, and what was
  * captured. */
 void start_note_begin(const struct ga_env *e, const struct ga_start *st);
@@ -133,13 +115,6 @@ struct ga_part {
  * b->scan.skipped what is left out and why. */
 int start_open_parts(struct ga_env *e, const struct ga_start_opts *o, struct ga_view_base *b,
 		     struct ga_start *st, struct ga_strv *taken, struct ga_error *err);
-/* session.c */
-void start_part_release(struct ga_part *p);
-/* submodule-lookup.c: the environment of the submodule's repository at `path` of `project` and,
- * unless `id` is NULL, has that id; without git's configuration. To be released on failure too. */
-int start_part_env(const struct ga_env *e, const char *project, const char *path,
-		   const char *id, struct ga_env *ret, struct ga_error *err);
-void start_part_env_release(struct ga_env *e);
 /* submodule-sessions.c: save the parts with the session's state and result. */
 int start_save_parts(struct ga_start *st, struct ga_error *err);
 /* Add the paths of theirs that have to get to the disk later. */

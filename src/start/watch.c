@@ -162,7 +162,7 @@ static void note_recording(const struct ga_session *s, const struct ga_recorder 
 	(void)ga_journal(s->dir, "recording", j);
 }
 
-static void start_record_tick(const struct ga_session *s, struct ga_recorder *r, bool *noted)
+static void record_tick(const struct ga_session *s, struct ga_recorder *r, bool *noted)
 {
 	if (!r)
 		return;
@@ -178,7 +178,7 @@ void start_record_end(struct ga_start *st, struct ga_recorder *r, bool *noted)
 	if (!r)
 		return;
 	ga_record_end(r);
-	start_record_tick(&st->session, r, noted);
+	record_tick(&st->session, r, noted);
 	if (ga_record_name(r))
 		st->transcript = ga_strdup(ga_record_name(r));
 	ga_record_free(r);
@@ -379,7 +379,7 @@ bool start_watch_tick(void *payload)
 
 	if (w->unsynced.n && !w->beside)
 		w->beside = ga_sync_beside(&w->unsynced, 1);
-	start_record_tick(w->s, w->recorder, &w->noted);
+	record_tick(w->s, w->recorder, &w->noted);
 	start_note_network(w->s, w->relay, &w->connections);
 	if (!w->why)
 		watch_disk(w);

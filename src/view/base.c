@@ -111,9 +111,9 @@ static int check_live(const struct ga_view_opts *o, bool listed, struct ga_scan 
 		       "start without --live, or with --ignored share");
 }
 
-/* worktreeinclude.c: remove from `scan` the ignored paths that the session is not to show. */
-static int view_narrow_ignored(struct ga_env *e, const struct ga_view_opts *o, struct ga_scan *scan,
-			       struct ga_error *err)
+/* Remove from `scan` the ignored paths that the session is not to show. */
+static int narrow_ignored(struct ga_env *e, const struct ga_view_opts *o, struct ga_scan *scan,
+			  struct ga_error *err)
 {
 	cleanup_(narrow_release) struct narrow n = { .scan = scan, .text = GA_BUF_INIT };
 	int none = o->hide_ignored ? 1 : read_list(e, &n, err);
@@ -207,7 +207,7 @@ static int without_work(struct ga_env *e, const struct ga_view_opts *o, bool dry
 			struct ga_view_base *b, struct ga_error *err)
 {
 	return ga_scan_ignored(e->repo, e->state_dir, &b->scan, err) ||
-	       view_narrow_ignored(e, o, &b->scan, err) ||
+	       narrow_ignored(e, o, &b->scan, err) ||
 	       ga_view_find_secrets(e, o, dry, false, b, err) ? -1 : 0;
 }
 
@@ -232,7 +232,7 @@ static int choose_dirty(struct ga_env *e, const struct ga_view_opts *o, bool dry
 	if (ga_scan_worktree(e->repo, MAX_UNTRACKED, &b->scan, err))
 		return -1;
 	if ((!dry && ga_scan_cache_store(e->repo, e->state_dir, &b->scan, err)) ||
-	    view_narrow_ignored(e, o, &b->scan, err))
+	    narrow_ignored(e, o, &b->scan, err))
 		return -1;
 	b->carried = b->scan.changed.n + b->scan.untracked.n;
 	if (b->carried && o->dirty == GA_DIRTY_REFUSE)
@@ -377,7 +377,7 @@ int ga_view_choose_part_base(struct ga_env *e, const struct ga_view_opts *o,
 	if (ga_scan_worktree(e->repo, MAX_UNTRACKED, &ret->scan, err))
 		return -1;
 	*ret_dirty = ret->scan.changed.n + ret->scan.untracked.n;
-	if (view_narrow_ignored(e, o, &ret->scan, err))
+	if (narrow_ignored(e, o, &ret->scan, err))
 		return -1;
 	return ga_view_find_secrets(e, o, false, false, ret, err) || view_hide_objects(e, ret, err)
 		       ? -1 : 0;

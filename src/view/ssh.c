@@ -233,11 +233,11 @@ static bool is_address(const char *key)
 	return !strncmp(key, "remote.", 7) && (!strcmp(last, ".url") || !strcmp(last, ".pushurl"));
 }
 
-/* ssh-hosts.c: only if the session has the socket of an ssh-agent, append what the user's ssh says
+/* Only if the session has the socket of an ssh-agent, append what the user's ssh says
  * of the hosts of his remotes: to `config` their addresses, ports, users and aliases, and to
  * `known` their keys. What cannot be asked is named in the notes. */
-static void view_ask_ssh(const struct ga_env *e, const struct ga_spec *s, struct ga_strv *notes,
-			 struct ga_buf *config, struct ga_buf *known)
+static void ask_ssh(const struct ga_env *e, const struct ga_spec *s, struct ga_strv *notes,
+		    struct ga_buf *config, struct ga_buf *known)
 {
 	cleanup_strv struct ga_strv seen = GA_STRV_INIT, hosts = GA_STRV_INIT;
 
@@ -388,7 +388,7 @@ int ga_view_show_ssh(const struct ga_env *e, struct ga_spec *s, struct ga_strv *
 		config = realpath("/usr" SSH_DIR "/ssh_config", NULL);
 	if (!config || !take(&c, config, &text))
 		return 0;
-	view_ask_ssh(e, s, notes, &hosts, &known);
+	ask_ssh(e, s, notes, &hosts, &known);
 	if (include(&c, text.len ? text.ptr : "", 0, err) ||
 	    (hosts.len && show_hosts(&c, config, &hosts, text.len ? text.ptr : "",
 				     known.len ? known.ptr : "", err)))

@@ -68,13 +68,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_attach = {
-	.name = "attach",
-	.usage = "[--terminal-filter on|off] [-q] [NAME]",
-	.summary = "connect this terminal to a detached session; Ctrl-\\ d leaves it",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.max_args = 1,
-	.words = "SESSION",
-	.run = run,
-};
+CLI_COMMAND(attach, "[--terminal-filter on|off] [-q] [NAME]",
+	    "connect this terminal to a detached session; Ctrl-\\ d leaves it", "SESSION");

@@ -89,13 +89,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return o->quiet ? 0 : cli_summary(c, &s, &r, stdout, err);
 }
 
-const struct cli_command cli_capture = {
-	.name = "capture",
-	.usage = "[-q] [-v] [NAME]",
-	.summary = "capture a session that was interrupted, cut short by a limit, or damaged",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.max_args = 1,
-	.words = "SESSION",
-	.run = run,
-};
+CLI_COMMAND(capture, "[-q] [-v] [NAME]",
+	    "capture a session that was interrupted, cut short by a limit, or damaged", "SESSION");

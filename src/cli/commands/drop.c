@@ -127,13 +127,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_drop = {
-	.name = "drop",
-	.usage = "[--force] [--dry-run] [--restore] NAME... | --list",
-	.summary = "move sessions to the trash, or bring them back",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.max_args = 1000,
-	.words = "SESSION...",
-	.run = run,
-};
+CLI_COMMAND(drop, "[--force] [--dry-run] [--restore] NAME... | --list",
+	    "move sessions to the trash, or bring them back", "SESSION...");

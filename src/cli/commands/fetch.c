@@ -141,14 +141,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return f.list ? cli_print_json(f.list, err) : 0;
 }
 
-const struct cli_command cli_fetch = {
-	.name = "fetch",
-	.usage = "[--base REV] [--dry-run] [--json] REMOTE [NAME[:NEW-NAME]...]",
-	.summary = "fetch sessions from a remote, to review and land them here",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.min_args = 1,
-	.max_args = 1000,
-	.words = "REMOTE",
-	.run = run,
-};
+CLI_COMMAND(fetch, "[--base REV] [--dry-run] [--json] REMOTE [NAME[:NEW-NAME]...]",
+	    "fetch sessions from a remote, to review and land them here", "REMOTE NAME...",
+	    .min_args = 1);

@@ -357,14 +357,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_land = {
-	.name = "land",
-	.usage = "[OPTIONS] [NAME] [-- PATH...]",
-	.summary = "merge the branch of a session into the current branch, or undo that",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.paths_last = true,
-	.max_args = SIZE_MAX,
-	.words = "SESSION CHANGED...",
-	.run = run,
-};
+CLI_COMMAND(land, "[OPTIONS] [NAME] [-- PATH...]",
+	    "merge the branch of a session into the current branch, or undo that",
+	    "SESSION CHANGED...", .paths_last = true);

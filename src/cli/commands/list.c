@@ -130,11 +130,4 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_list = {
-	.name = "list",
-	.usage = "[--watch | --json]",
-	.summary = "show the sessions of this repository",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.run = run,
-};
+CLI_COMMAND(list, "[--watch | --json]", "show the sessions of this repository", NULL);

@@ -40,7 +40,7 @@ static int print_file(int fd, struct ga_record_text *text, struct ga_error *err)
 }
 
 /* Print what a service of it wrote. */
-static int cli_service_log(const struct ga_session *s, const char *name, struct ga_error *err)
+static int service_log(const struct ga_session *s, const char *name, struct ga_error *err)
 {
 	static const char *const suffixes[] = { SUFFIX ".old", SUFFIX };
 	cleanup_free char *dir = ga_path_join(s->dir, "services");
@@ -116,7 +116,7 @@ static int show_service(struct cli *c, const struct options *o, const char *name
 	if (o->follow)
 		return ga_fail(err, GA_EUSAGE, "--service and --follow cannot be used together");
 	return cli_pick_session(c, name, true, &s, &lock, err) ||
-	       cli_service_log(&s, o->service, err) ? -1 : 0;
+	       service_log(&s, o->service, err) ? -1 : 0;
 }
 
 static int fail_over(const struct ga_session *s, struct ga_error *err)
@@ -159,13 +159,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return rc < 0 ? -1 : 0;
 }
 
-const struct cli_command cli_logs = {
-	.name = "logs",
-	.usage = "[-f | --service SERVICE] [NAME]",
-	.summary = "show the last output of a running session, as text",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.max_args = 1,
-	.words = "SESSION",
-	.run = run,
-};
+CLI_COMMAND(logs, "[-f | --service SERVICE] [NAME]",
+	    "show the last output of a running session, as text", "SESSION");

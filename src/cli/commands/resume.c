@@ -84,15 +84,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 				  &o->run.net, o->run.quiet, err);
 }
 
-const struct cli_command cli_resume = {
-	.name = "resume",
-	.usage = "[OPTIONS] [NAME] [--] [COMMAND [ARGUMENT...]]",
-	.summary = "run an agent again in a session that was captured",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.name_first = true,
-	.status_is_agents = true,
-	.max_args = SIZE_MAX,
-	.words = "SESSION COMMAND...",
-	.run = run,
-};
+CLI_COMMAND(resume, "[OPTIONS] [NAME] [--] [COMMAND [ARGUMENT...]]",
+	    "run an agent again in a session that was captured", "SESSION COMMAND...",
+	    .name_first = true, .status_is_agents = true);

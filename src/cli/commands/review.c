@@ -3,7 +3,7 @@
 #include "ga/capture/leftbehind.h"
 #include "ga/repo/hunk.h"
 
-static void cli_verdict_release(struct cli_verdict *v)
+static void verdict_release(struct cli_verdict *v)
 {
 	ga_decision_release(&v->decision);
 	ga_remarks_release(&v->remarks);
@@ -56,9 +56,8 @@ static int mark_edits(const struct ga_hunks *h, const char *list, bool mark, boo
 
 /* Reject the hunks of `path` that `list` ("1,3-4") names, counted as its diff shows them; with
  * `keep` reject all others instead, and accept what is left. */
-static int cli_decide_hunks(struct cli *c, const struct ga_review_items *items, const char *path,
-			    const char *list, bool keep, struct cli_verdict *v,
-			    struct ga_error *err)
+static int decide_hunks(struct cli *c, const struct ga_review_items *items, const char *path,
+			const char *list, bool keep, struct cli_verdict *v, struct ga_error *err)
 {
 	cleanup_hunks struct ga_hunks h = GA_HUNKS_INIT;
 	cleanup_free char *q = ga_escape(path);
@@ -413,7 +412,7 @@ static int choose(struct cli *c, const struct options *o, const struct ga_report
 		cleanup_free char *path = cli_resolve_path(c, argv[i], is_known, &known);
 
 		if (o->hunk)
-			return cli_decide_hunks(c, &items, path, o->hunk, o->accept, v, err);
+			return decide_hunks(c, &items, path, o->hunk, o->accept, v, err);
 		ga_strv_push(o->accept ? &v->decision.accept : &v->decision.reject, path);
 	}
 	return 0;
@@ -429,7 +428,7 @@ static void begin_verdict(const struct options *o, struct cli_verdict *v)
 static int decide(struct cli *c, const struct options *o, struct ga_session *s,
 		  struct ga_report *r, size_t argc, char **argv, struct ga_error *err)
 {
-	cleanup_verdict struct cli_verdict v = CLI_VERDICT_INIT;
+	cleanup_(verdict_release) struct cli_verdict v = CLI_VERDICT_INIT;
 	cleanup_strv struct ga_strv before = GA_STRV_INIT;
 
 	begin_verdict(o, &v);
@@ -483,7 +482,7 @@ static int ask_once(struct cli *c, const struct options *o, struct ga_session *s
 		    struct ga_error *err)
 {
 	cleanup_items struct ga_review_items items = { NULL, 0, 0 };
-	cleanup_verdict struct cli_verdict v = CLI_VERDICT_INIT;
+	cleanup_(verdict_release) struct cli_verdict v = CLI_VERDICT_INIT;
 	int rc;
 
 	begin_verdict(o, &v);
@@ -554,13 +553,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return print(c, o, &s, &r, err);
 }
 
-const struct cli_command cli_review = {
-	.name = "review",
-	.usage = "[OPTIONS] [NAME [PATH...]]",
-	.summary = "review the changes of a session, and accept or reject flagged paths",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.max_args = SIZE_MAX,
-	.words = "SESSION CHANGED...",
-	.run = run,
-};
+CLI_COMMAND(review, "[OPTIONS] [NAME [PATH...]]",
+	    "review the changes of a session, and accept or reject flagged paths",
+	    "SESSION CHANGED...");

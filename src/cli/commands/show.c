@@ -453,13 +453,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return cli_summary(c, &s, &r, stdout, err);
 }
 
-const struct cli_command cli_show = {
-	.name = "show",
-	.usage = "[--journal | --text | --replay [--speed N] [--max-idle SECONDS]] [--json] [NAME]",
-	.summary = "show one session, what happened in it, or its terminal",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.max_args = 1,
-	.words = "SESSION",
-	.run = run,
-};
+CLI_COMMAND(show,
+	    "[--journal | --text | --replay [--speed N] [--max-idle SECONDS]] [--json] [NAME]",
+	    "show one session, what happened in it, or its terminal", "SESSION");

@@ -106,14 +106,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_stop = {
-	.name = "stop",
-	.usage = "[--timeout TIME] [-f] [-q] NAME...",
-	.summary = "end running sessions and capture their work",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.min_args = 1,
-	.max_args = SIZE_MAX,
-	.words = "SESSION...",
-	.run = run,
-};
+CLI_COMMAND(stop, "[--timeout TIME] [-f] [-q] NAME...",
+	    "end running sessions and capture their work", "SESSION...", .min_args = 1);

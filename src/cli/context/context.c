@@ -70,26 +70,26 @@ static int64_t progress_delay_ms(void)
 	return (int64_t)seconds * 1000;
 }
 
-int cli_context_init(struct cli *c, unsigned needs, struct ga_error *err)
+int cli_context_init(struct cli *c, enum cli_need needs, struct ga_error *err)
 {
 	c->env.progress = isatty(STDERR_FILENO);
 	c->env.progress_delay_ms = progress_delay_ms();
 	c->colour = isatty(STDOUT_FILENO) && cli_colour_wanted();
 	if (cli_find_programs(&c->env, err) || cli_find_host(&c->env, err))
 		return -1;
-	if (needs && (cli_read_settings(&c->env, &c->settings, &c->overrides, err) ||
-		      check_home(c, err)))
+	if (needs < CLI_NEED_NOTHING &&
+	    (cli_read_settings(&c->env, &c->settings, &c->overrides, err) || check_home(c, err)))
 		return -1;
-	if (!(needs & (CLI_NEED_REPO | CLI_NEED_STATE)))
+	if (needs > CLI_NEED_REPO)
 		return 0;
-	if ((needs & CLI_NEED_STATE) && !c->env.loading) {
+	if (needs == CLI_NEED_STATE && !c->env.loading) {
 		cleanup_free char *guess = ga_repo_guess();
 
 		c->env.loading = guess ? ga_gitconfig_guess(guess) : NULL;
 	}
 	if (cli_open(c, needs, err))
 		return -1;
-	return needs & CLI_NEED_STATE ? ga_env_config(&c->env, err) : 0;
+	return needs == CLI_NEED_STATE ? ga_env_config(&c->env, err) : 0;
 }
 
 static int open_state(struct cli *c, struct ga_error *err)
@@ -106,13 +106,13 @@ static int open_state(struct cli *c, struct ga_error *err)
 		       "set 'state_dir' to a directory outside the agents' home", q);
 }
 
-int cli_open(struct cli *c, unsigned needs, struct ga_error *err)
+int cli_open(struct cli *c, enum cli_need needs, struct ga_error *err)
 {
 	struct ga_env *e = &c->env;
 
 	if (ga_repo_open(".", &e->repo, err))
 		return -1;
-	if (!(needs & CLI_NEED_STATE))
+	if (needs != CLI_NEED_STATE)
 		return 0;
 	return ga_gitconfig_begin(e->repo, &e->loading, err) || open_state(c, err) ? -1 : 0;
 }

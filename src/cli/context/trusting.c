@@ -210,7 +210,7 @@ int cli_ask_trust(struct cli *c, const struct ga_config *conf, struct cli_grants
 }
 
 /* Fail as it is not trusted, and say what to do. */
-static int cli_fail_untrusted(struct cli *c, const struct cli_grants *g, struct ga_error *err)
+static int fail_untrusted(struct cli *c, const struct cli_grants *g, struct ga_error *err)
 {
 	cleanup_free char *branch = NULL, *more = NULL, *rev = NULL;
 	const struct ga_grant *first = &g->grants.v[0];
@@ -256,10 +256,10 @@ static int settle_trust(struct cli *c, enum how how, struct cli_grants *g, struc
 		return 0;
 	}
 	if (how != MAY_ASK || !can_ask())
-		return cli_fail_untrusted(c, g, err);
+		return fail_untrusted(c, g, err);
 	rc = cli_ask_trust(c, conf, g, err);
 	if (rc)
-		return rc < 0 ? -1 : cli_fail_untrusted(c, g, err);
+		return rc < 0 ? -1 : fail_untrusted(c, g, err);
 	conf->from.trusted = true;
 	conf->from.untrusted = false;
 	return 0;

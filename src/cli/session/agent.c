@@ -223,7 +223,7 @@ static int wait_for_begin(int fd, pid_t pid, const sigset_t *watch, bool quiet, 
 
 /* The same for a session on a terminal, which leaves it when the user types Ctrl-\ d: then the
  * process that git-agent made for that (CLI_KEEPER) ends. Without one it stays. */
-static void cli_may_leave(const struct cli *c, struct cli_detach *ret)
+static void may_leave(const struct cli *c, struct cli_detach *ret)
 {
 	*ret = (struct cli_detach){ .fd = c->keeper };
 	if (c->keeper >= 0)
@@ -404,7 +404,7 @@ int cli_take_run(struct cli *c, const struct cli_run_options *o, struct cli_deta
 		return 0;
 	so->detach = &detach->how;
 	if (!o->detach) {
-		cli_may_leave(c, detach);
+		may_leave(c, detach);
 		return 0;
 	}
 	rc = cli_detach(c, o->quiet, detach, err);

@@ -4,7 +4,7 @@
 
 #define SESSIONS_MAX 50 /* that are compared with each other */
 
-static int cli_compare_begin(struct cli *c, struct cli_compare *ret, struct ga_error *err)
+static int compare_begin(struct cli *c, struct cli_compare *ret, struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
 	int rc = ga_repo_head(c->env.repo, &ret->head, &branch, err);
@@ -14,7 +14,7 @@ static int cli_compare_begin(struct cli *c, struct cli_compare *ret, struct ga_e
 }
 
 /* Without a commit on the current branch nothing is behind. */
-static void cli_compare_release(struct cli_compare *x)
+static void compare_release(struct cli_compare *x)
 {
 	for (size_t i = 0; i < x->n; i++) {
 		free(x->v[i].name);
@@ -71,8 +71,8 @@ static int count_work(struct cli *c, struct cli_compare *x, const struct ga_sess
 }
 
 /* Take a session into account. All is 0 of one that has landed. */
-static int cli_compare_add(struct cli *c, struct cli_compare *x, const struct ga_session *s,
-			   struct cli_counts *ret, struct ga_error *err)
+static int compare_add(struct cli *c, struct cli_compare *x, const struct ga_session *s,
+		       struct cli_counts *ret, struct ga_error *err)
 {
 	*ret = (struct cli_counts){ .behind = 0 };
 	if (s->state == GA_STATE_LANDED)
@@ -96,7 +96,7 @@ static const char *both(const struct ga_changes *a, const struct ga_changes *b)
 
 /* The names of the sessions that change a path that the i-th of `x->v` changes too, and the first
  * such path of each: two words for each. */
-static void cli_compare_overlaps(const struct cli_compare *x, size_t i, struct ga_strv *ret)
+static void compare_overlaps(const struct cli_compare *x, size_t i, struct ga_strv *ret)
 {
 	for (size_t k = 0; k < x->n; k++) {
 		const char *path = k == i ? NULL : both(&x->v[i].changes, &x->v[k].changes);
@@ -128,7 +128,7 @@ void cli_listing_release(struct cli_listing *l)
 	for (size_t i = 0; i < l->n; i++)
 		row_release(&l->v[i]);
 	free(l->v);
-	cli_compare_release(&l->compare);
+	compare_release(&l->compare);
 	*l = (struct cli_listing)CLI_LISTING_INIT;
 }
 
@@ -198,7 +198,7 @@ static int read_row(struct cli *c, const char *name, struct cli_compare *x, stru
 	if (rc == 0 && cli_notice_landed(c, &w->s, err))
 		return -1;
 	w->idle = ga_strdup(w->running ? "" : say_idle(c, &w->s));
-	return cli_compare_add(c, x, &w->s, &w->counts, err) || find_next(c, w, err) ? -1 : 0;
+	return compare_add(c, x, &w->s, &w->counts, err) || find_next(c, w, err) ? -1 : 0;
 }
 
 static struct cli_row *row_of(struct cli_listing *l, const char *name)
@@ -264,7 +264,7 @@ int cli_listing_read(struct cli *c, struct cli_listing *ret, struct ga_error *er
 
 	if (ga_session_names(c->env.state_dir, &names, err) ||
 	    ga_land_unfinished(c->env.repo, &unfinished, &conflicts, err) ||
-	    cli_compare_begin(c, &ret->compare, err))
+	    compare_begin(c, &ret->compare, err))
 		return -1;
 	for (size_t i = 0; i < names.n; i++) {
 		struct cli_row w = { .s = GA_SESSION_INIT, .r = GA_REPORT_INIT,
@@ -439,7 +439,7 @@ static void print_overlaps(const struct cli_listing *l, FILE *f)
 		const char *name = l->compare.v[i].name;
 		cleanup_strv struct ga_strv with = GA_STRV_INIT;
 
-		cli_compare_overlaps(&l->compare, i, &with);
+		compare_overlaps(&l->compare, i, &with);
 		for (size_t k = 0; k < with.n; k += 2) {
 			cleanup_free char *q = ga_quote(with.v[k + 1]);
 
@@ -467,7 +467,7 @@ static json_t *overlaps_json(const struct cli_listing *l, const char *name)
 
 		if (strcmp(name, l->compare.v[i].name) != 0)
 			continue;
-		cli_compare_overlaps(&l->compare, i, &with);
+		compare_overlaps(&l->compare, i, &with);
 		for (size_t k = 0; k < with.n; k += 2)
 			ga_json_add(list, json_string(with.v[k]));
 	}

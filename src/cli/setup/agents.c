@@ -219,13 +219,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	       : updates ? update(c, o, name, err) : remove_one(c, o, name, err);
 }
 
-const struct cli_command cli_agents = {
-	.name = "agents",
-	.usage = "[list [--json] | install NAME[@VERSION] | update [NAME] | remove NAME]",
-	.summary = "list the known agents, and install them into their home",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_SETTINGS,
-	.max_args = 2,
-	.words = "list|install|update|remove install:AGENT|update:AGENT|remove:AGENT",
-	.run = run,
-};
+CLI_COMMAND(agents, "[list [--json] | install NAME[@VERSION] | update [NAME] | remove NAME]",
+	    "list the known agents, and install them into their home",
+	    "list|install|update|remove install:AGENT|update:AGENT|remove:AGENT",
+	    .needs = CLI_NEED_SETTINGS);

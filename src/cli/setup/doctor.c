@@ -280,11 +280,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_doctor = {
-	.name = "doctor",
-	.usage = "[--deep] [--json]",
-	.summary = "check whether sessions can run on this machine",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_SETTINGS,
-	.run = run,
-};
+CLI_COMMAND(doctor, "[--deep] [--json]", "check whether sessions can run on this machine", NULL,
+	    .needs = CLI_NEED_SETTINGS);

@@ -192,11 +192,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return g.list ? cli_print_json(g.list, err) : 0;
 }
 
-const struct cli_command cli_gc = {
-	.name = "gc",
-	.usage = "[--dry-run] [--json]",
-	.summary = "remove landed sessions, old trash and unused base trees",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.run = run,
-};
+CLI_COMMAND(gc, "[--dry-run] [--json]", "remove landed sessions, old trash and unused base trees",
+	    NULL);

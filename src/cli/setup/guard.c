@@ -84,13 +84,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_guard = {
-	.name = "guard",
-	.usage = "[on | off | status [--json]]",
-	.summary = "hold high flags too, and keep plain git from merging what is undecided",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.max_args = 1,
-	.words = "on|off|status",
-	.run = run,
-};
+CLI_COMMAND(guard, "[on | off | status [--json]]",
+	    "hold high flags too, and keep plain git from merging what is undecided",
+	    "on|off|status");

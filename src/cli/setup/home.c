@@ -338,14 +338,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		       : show(c, o, dir, err);
 }
 
-const struct cli_command cli_home = {
-	.name = "home",
-	.usage = "[show [--json] | diff [--json] [NAME] | import [-y] AGENT |\n"
-		 "                      reset [--delete] [--dry-run]]",
-	.summary = "show the agents' home and its changes, bring your own agent to it, or reset it",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_SETTINGS,
-	.max_args = 2,
-	.words = "show|diff|import|reset diff:SESSION|import:AGENT",
-	.run = run,
-};
+CLI_COMMAND(home, "[show [--json] | diff [--json] [NAME] | import [-y] AGENT |\n"
+	    "                      reset [--delete] [--dry-run]]",
+	    "show the agents' home and its changes, bring your own agent to it, or reset it",
+	    "show|diff|import|reset diff:SESSION|import:AGENT", .needs = CLI_NEED_SETTINGS);

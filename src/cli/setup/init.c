@@ -308,11 +308,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_init = {
-	.name = "init",
-	.usage = "[--force | --print]",
-	.summary = "write a .agentdev.yaml to start from",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO,
-	.run = run,
-};
+CLI_COMMAND(init, "[--force | --print]", "write a .agentdev.yaml to start from", NULL,
+	    .needs = CLI_NEED_REPO);

@@ -458,12 +458,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return judge_range(c, p, argv[0], err);
 }
 
-const struct cli_command cli_rules = {
-	.name = "rules",
-	.usage = "[--json] [--reach | RANGE | explain PATH...]",
-	.summary = "list the rules that flag changes, or what they say of commits or a path",
-	CLI_OPTIONS(opts),
-	.max_args = SIZE_MAX,
-	.words = "REV|explain explain:PATH...",
-	.run = run,
-};
+CLI_COMMAND(rules, "[--json] [--reach | RANGE | explain PATH...]",
+	    "list the rules that flag changes, or what they say of commits or a path",
+	    "REV|explain explain:PATH...", .needs = CLI_NEED_NOTHING);

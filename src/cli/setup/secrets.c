@@ -175,13 +175,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_secrets = {
-	.name = "secrets",
-	.usage = "[--all] [--history] [--json] [PATH...]",
-	.summary = "list secrets in the project, and whether a session would see them",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.max_args = SIZE_MAX,
-	.words = "PATH...",
-	.run = run,
-};
+CLI_COMMAND(secrets, "[--all] [--history] [--json] [PATH...]",
+	    "list secrets in the project, and whether a session would see them", "PATH...");

@@ -279,13 +279,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return ga_fail(err, GA_EUSAGE, "shim takes install, remove or status, not '%s'", q);
 }
 
-const struct cli_command cli_shim = {
-	.name = "shim",
-	.usage = "[install [NAME...] | remove [NAME...] | status [--json]]",
-	.summary = "make agents start in a sandbox when they are called by name",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_SETTINGS,
-	.max_args = SIZE_MAX,
-	.words = "install|remove|status AGENT...",
-	.run = run,
-};
+CLI_COMMAND(shim, "[install [NAME...] | remove [NAME...] | status [--json]]",
+	    "make agents start in a sandbox when they are called by name",
+	    "install|remove|status AGENT...", .needs = CLI_NEED_SETTINGS);

@@ -288,13 +288,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return o->show ? show(c, o, rev, err) : trust(c, o, rev, err);
 }
 
-const struct cli_command cli_trust = {
-	.name = "trust",
-	.usage = "[--show | --list | --revoke | --yes] [--json] [COMMIT]",
-	.summary = "allow settings of a repository that loosen the sandbox",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.max_args = 1,
-	.words = "REV",
-	.run = run,
-};
+CLI_COMMAND(trust, "[--show | --list | --revoke | --yes] [--json] [COMMIT]",
+	    "allow settings of a repository that loosen the sandbox", "REV");

@@ -72,10 +72,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_version = {
-	.name = "--version",
-	.usage = "[--build] [--json]",
-	.summary = "print the version of git-agent, and what it was built with",
-	CLI_OPTIONS(opts),
-	.run = run,
-};
+CLI_COMMAND_OF(version, "--version", CLI_OPTIONS(opts), "[--build] [--json]",
+	    "print the version of git-agent, and what it was built with", NULL,
+	    .needs = CLI_NEED_NOTHING);
