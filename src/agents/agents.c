@@ -3,7 +3,7 @@
  * Which agents there are, which program a command word means, and its arguments.
  */
 #include "agents-internal.h"
-#include "ga/agents/command.h"
+#include "ga/agents/agents.h"
 #include "ga/base/nearest.h"
 
 #define VERSION_MAX 64
@@ -448,11 +448,11 @@ static int not_found(const struct ga_env *e, const char *command, struct ga_erro
 {
 	const struct ga_preset *p = ga_preset_find(&e->agents, command);
 	bool package = p && p->package;
-	cleanup_free char *q = ga_escape(command), *login = NULL;
+	cleanup_free char *login = NULL;
 	const char *near;
 	cleanup_free char *npm = package ? agents_find_command(e, "npm", NULL) : NULL;
 
-	(void)ga_fail(err, GA_ESTART, "command '%s' was not found on PATH%s", q,
+	(void)ga_fail(err, GA_ESTART, "command '%s' was not found on PATH%s", GA_ESCAPED(command),
 		      package ? ", nor in the agents' home" : "");
 	near = p ? NULL : near_agent(e, command);
 	if (near)

@@ -7,7 +7,7 @@
 #include "ga/base/trace.h"
 #include "ga/run/confine.h"
 #include "ga/run/run.h"
-#include "ga/view/spec.h"
+#include "ga/view/view.h"
 
 /* The "project" of the sandbox: the one place on a disk inside besides the agents' home, and gone
  * with the sandbox. */
@@ -209,11 +209,8 @@ static int choose(struct job *j, struct ga_error *err)
 {
 	while (j->out.len && j->out.ptr[j->out.len - 1] == '\n')
 		ga_buf_truncate(&j->out, j->out.len - 1);
-	if (strlen(j->out.ptr) != j->out.len || !ga_agents_version_ok(j->out.ptr)) {
-		cleanup_free char *q = ga_escape(j->out.ptr);
-
-		return ga_fail(err, GA_EFATAL, "'%s' is no version", q);
-	}
+	if (strlen(j->out.ptr) != j->out.len || !ga_agents_version_ok(j->out.ptr))
+		return ga_fail(err, GA_EFATAL, "'%s' is no version", GA_ESCAPED(j->out.ptr));
 	j->version = ga_buf_steal(&j->out);
 	j->older = j->chooses && j->before &&
 		   ga_agents_version_compare(j->version, j->before) < 0;
@@ -283,12 +280,9 @@ int ga_agents_check(const struct ga_env *e, const struct ga_preset *p, const cha
 		return ga_fail(err, GA_EUSAGE, "npm does not distribute '%s'" GA_HINT
 			       "install it on the host as its makers say; a start finds it",
 			       p->name);
-	if (wanted && !ga_agents_wanted_ok(wanted)) {
-		cleanup_free char *q = ga_escape(wanted);
-
+	if (wanted && !ga_agents_wanted_ok(wanted))
 		return ga_fail(err, GA_EUSAGE, "'%s' is no version of '%s'" GA_HINT "one is 1.2.3, "
-			       "or a word such as latest", q, p->name);
-	}
+			       "or a word such as latest", GA_ESCAPED(wanted), p->name);
 	if (npm)
 		return 0;
 	return ga_fail(err, GA_ESTART, "npm was not found on PATH, which '%s' is installed by"

@@ -40,13 +40,13 @@ static const struct cli_opt *find_letter(const struct cli_command *cmd, char c)
 
 static int unknown(const struct cli_command *cmd, const char *arg, size_t n, struct ga_error *err)
 {
-	cleanup_free char *word = ga_strndup(arg, n), *q = ga_escape(word);
+	cleanup_free char *word = ga_strndup(arg, n);
 	const char *names[32], *near;
 	size_t k = 0;
 
 	for (; k < cmd->n_opts && k < GA_NELEMS(names); k++)
 		names[k] = cmd->opts[k].name;
-	(void)ga_fail(err, GA_EUSAGE, "unknown option '%s'", q);
+	(void)ga_fail(err, GA_EUSAGE, "unknown option '%s'", GA_ESCAPED(word));
 	near = strncmp(word, "--", 2) ? NULL : ga_nearest(word + 2, names, k);
 	if (near)
 		return ga_hint(err, "did you mean '--%s'?", near);
@@ -288,7 +288,6 @@ static void usage(FILE *f, bool all)
 
 static int unknown_command(const char *name, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(name);
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 	const char *near = NULL;
 
@@ -300,7 +299,7 @@ static int unknown_command(const char *name, struct ga_error *err)
 			ga_strv_push(&names, groups[i].v[k]->name);
 	if (!near)
 		near = ga_nearest(name, (const char *const *)names.v, names.n);
-	(void)ga_fail(err, GA_EUSAGE, "unknown command '%s'", q);
+	(void)ga_fail(err, GA_EUSAGE, "unknown command '%s'", GA_ESCAPED(name));
 	return near ? ga_hint(err, "did you mean 'git agent %s'?", near)
 		    : ga_hint(err, "'git agent -h' lists the commands");
 }

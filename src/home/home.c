@@ -136,7 +136,6 @@ int ga_home_import_login(const struct ga_env *e, const char *rel, const char *ke
 {
 	cleanup_(login_release) struct login theirs = { .bytes = GA_BUF_INIT };
 	cleanup_buf struct ga_buf own = GA_BUF_INIT;
-	cleanup_free char *q = ga_escape(rel);
 	cleanup_close int lock = -1, home = -1;
 
 	/* in any home_mode: projects' own homes get theirs from the shared one */
@@ -147,7 +146,7 @@ int ga_home_import_login(const struct ga_env *e, const char *rel, const char *ke
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the agents' home");
 	read_login(home, rel, &theirs);
 	if (read_own(e, rel, key, &theirs.bytes, &own))
-		return ga_fail(err, GA_EFATAL, "cannot read '%s' of your home", q);
+		return ga_fail(err, GA_EFATAL, "cannot read '%s' of your home", GA_ESCAPED(rel));
 	return home_write(home, rel, own.ptr, own.len, 0600, err);
 }
 

@@ -56,9 +56,7 @@ void ga_home_import_release(struct ga_home_import *m)
 
 static void leave(struct job *j, const char *path, const char *why)
 {
-	cleanup_free char *q = ga_quote(path);
-
-	ga_strv_pushf(&j->ret->left, "%s: %s", q, why);
+	ga_strv_pushf(&j->ret->left, "%s: %s", GA_QUOTED(path), why);
 }
 
 static bool has_secret(const char *path, const void *p, size_t n)
@@ -100,7 +98,6 @@ static void add_piece(struct job *j, const char *rel, struct ga_buf *text, mode_
 static void take_file(struct job *j, int fd, const char *rel)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT, now = GA_BUF_INIT;
-	cleanup_free char *q = ga_quote(rel);
 	struct stat st;
 	bool other;
 
@@ -122,7 +119,7 @@ static void take_file(struct job *j, int fd, const char *rel)
 		return;
 	}
 	j->bytes += text.len;
-	ga_strv_pushf(&j->ret->brought, "%s%s", q, other ? ", over another one" : "");
+	ga_strv_pushf(&j->ret->brought, "%s%s", GA_QUOTED(rel), other ? ", over another one" : "");
 	add_piece(j, rel, &text, st.st_mode & S_IXUSR ? 0700 : 0600);
 }
 
@@ -358,7 +355,7 @@ static json_t *take_server(struct job *j, const struct row *r, const char *what,
 	bool by_name = !strstr(r->form, "%s"), ok;
 	cleanup_buf struct ga_buf shown = GA_BUF_INIT, lines = GA_BUF_INIT;
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
-	cleanup_free char *list = NULL, *q = ga_quote(what);
+	cleanup_free char *list = NULL;
 	json_t *ret = json_object(), *v;
 
 	ga_buf_addf(&lines, "an MCP server:\n"); /* one word alone would be opaque */
@@ -387,7 +384,7 @@ static json_t *take_server(struct job *j, const struct row *r, const char *what,
 	    json_object_size(json_object_get(from, "http_headers")))
 		leave(j, what, "its headers: log in inside");
 	list = ga_quote_list(&names, names.n);
-	ga_strv_pushf(&j->ret->brought, "MCP server %s: %s%s%s%s", q, shown.ptr,
+	ga_strv_pushf(&j->ret->brought, "MCP server %s: %s%s%s%s", GA_QUOTED(what), shown.ptr,
 		      names.n ? "; it wants " : "", list, names.n ? " ('env.pass')" : "");
 	return ret;
 }

@@ -5,7 +5,7 @@
 #include "home-internal.h"
 #include "ga/repo/gitdir.h"
 #include "ga/sandbox/sandbox.h"
-#include "ga/view/spec.h"
+#include "ga/view/view.h"
 
 /* A file that begins like this is ours to write again; any other is not. */
 #define MARKER "<!-- git-agent wrote this file and keeps it up to date."
@@ -250,14 +250,13 @@ int ga_home_keep_conversations(const struct ga_env *e, const struct ga_session *
 int ga_home_open_session(const struct ga_env *e, int *ret_lock, struct ga_strv *banner,
 			 struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(e->agent_home);
 	bool first = access(e->agent_home, F_OK) != 0;
 
 	if (ga_home_open(e, ret_lock, err))
 		return -1;
 	if (first)
-		ga_strv_pushf(banner, "made '%s', the agents' home: they see it in place of "
-			      "yours, and logins that they make stay in it", q);
+		ga_strv_pushf(banner, "made '%s', the agents' home: they see it in place of yours, "
+			      "and logins that they make stay in it", GA_ESCAPED(e->agent_home));
 	return 0;
 }
 

@@ -16,7 +16,7 @@ static int push_base(struct ga_repo *r, const struct ga_on *o, struct ga_error *
 	static const char *const config[] = { "protocol.ext.allow=always", "push.followTags=false",
 					      "push.negotiate=false", NULL };
 	bool carries = !ga_oid_is_zero(&o->snapshot);
-	cleanup_free char *url = ga_on_url(o), *line = NULL, *q = ga_escape(o->host);
+	cleanup_free char *url = ga_on_url(o), *line = NULL;
 	cleanup_free char *base = ga_strf("%s:refs/agent-on/%s/base", GA_HEX(&o->base), o->far);
 	cleanup_free char *snapshot = ga_strf("%s:refs/agent-on/%s/snapshot",
 					      GA_HEX(&o->snapshot), o->far);
@@ -34,8 +34,8 @@ static int push_base(struct ga_repo *r, const struct ga_on *o, struct ga_error *
 	if (!status)
 		return 0;
 	line = ga_git_last_line(&why);
-	return ga_fail(err, GA_EFATAL, "cannot push the base of '%s' to '%s': %s", o->name, q,
-		       line ? line : "git failed");
+	return ga_fail(err, GA_EFATAL, "cannot push the base of '%s' to '%s': %s", o->name,
+		       GA_ESCAPED(o->host), line ? line : "git failed");
 }
 
 static json_t *values_of(const char *const *keys)

@@ -8,10 +8,8 @@
 
 int resume_layers_lost(const struct ga_session *s, const char *path, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(path);
-
 	(void)ga_fail(err, GA_ESTART, "session '%s' lost some of its work when the machine went "
-		      "down: '%s' is not as it was captured", s->name, q);
+		      "down: '%s' is not as it was captured", s->name, GA_ESCAPED(path));
 	return resume_anew_hint(s, err);
 }
 
@@ -150,10 +148,8 @@ static int drop_wip(struct ga_env *e, const struct ga_session *s,
 static int both_changed(const struct ga_session *s, const char *what, const char *path,
 			const char *remedy, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(path);
-
-	return ga_fail(err, GA_EFATAL, "%s '%s' was also changed on agent/%s" GA_HINT "%s", what, q,
-		       s->name, remedy);
+	return ga_fail(err, GA_EFATAL, "%s '%s' was also changed on agent/%s" GA_HINT "%s", what,
+		       GA_ESCAPED(path), s->name, remedy);
 }
 
 /* Find p->full: the branch with what is still held. */

@@ -22,7 +22,6 @@
 #include "ga/session/wip.h"
 #include "ga/session/worktree.h"
 #include "ga/start/start.h"
-#include "ga/start/steps.h"
 #include "ga/sys/fd.h"
 
 /* point.c: hint at starting a new session on the branch. Returns -1. */

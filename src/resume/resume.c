@@ -6,8 +6,7 @@
 #include "resume-internal.h"
 #include "ga/home/home.h"
 #include "ga/resume/resume.h"
-#include "ga/view/layers.h"
-#include "ga/view/spec.h"
+#include "ga/view/view.h"
 
 static void only_new(struct ga_strv *paths, const struct ga_session *s)
 {
@@ -138,12 +137,12 @@ static int check_layers(const struct ga_session *s, struct ga_error *err)
 	static const char *const layers[] = { "upper", "git" };
 
 	for (size_t i = 0; i < GA_NELEMS(layers); i++) {
-		cleanup_free char *dir = ga_session_path(s, layers[i]), *q = ga_escape(dir);
+		cleanup_free char *dir = ga_session_path(s, layers[i]);
 
 		if (!access(dir, F_OK))
 			continue;
 		(void)ga_fail(err, GA_EFATAL, "the layers of session '%s' are gone: '%s'", s->name,
-			      q);
+			      GA_ESCAPED(dir));
 		return resume_anew_hint(s, err);
 	}
 	return 0;

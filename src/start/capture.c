@@ -153,7 +153,7 @@ static int capture_without(const struct captured *c, const struct ga_part_at *at
 			   struct ga_link *l, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv links = GA_STRV_INIT;
-	cleanup_free char *q = ga_escape(at->path), *word = ga_quote_shell(at->path);
+	cleanup_free char *word = ga_quote_shell(at->path);
 	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
 
 	if (ga_repo_gitlinks(c->e->repo, &links, err))
@@ -163,7 +163,7 @@ static int capture_without(const struct captured *c, const struct ga_part_at *at
 		  "'git agent list' in it, wherever it is now, captures that";
 	if (!ga_strv_has(&links, at->path))
 		return 0;
-	(void)ga_fail(err, GA_EFATAL, "submodule '%s': %s", q, at->why->msg);
+	(void)ga_fail(err, GA_EFATAL, "submodule '%s': %s", GA_ESCAPED(at->path), at->why->msg);
 	ga_quote_add_text(&safe, word, strlen(word));
 	return ga_hint(err, "%s%s'git rm --cached %s' gives it up",
 		       at->why->hint ? at->why->hint : "", at->why->hint ? "; " : "", safe.ptr);
@@ -173,7 +173,6 @@ static int capture_part(const struct captured *c, const struct ga_part_at *at, s
 			struct ga_error *err)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	cleanup_free char *q = ga_escape(at->path);
 	struct ga_session *s = at->s;
 
 	if (!s->run.finished)
@@ -181,7 +180,7 @@ static int capture_part(const struct captured *c, const struct ga_part_at *at, s
 	/* if it has landed by itself already, its result is final */
 	if (s->state == GA_STATE_LANDED ? ga_report_read(at->env->repo, s, &r, err) < 0
 					: capture(at->env, s, at->lock, c->ended, &r, err))
-		return ga_error_wrap(err, "submodule '%s'", q);
+		return ga_error_wrap(err, "submodule '%s'", GA_ESCAPED(at->path));
 	l->tip = s->result.tip;
 	l->told = !ga_report_says_nothing(&r);
 	return 0;

@@ -207,10 +207,10 @@ _Static_assert(GA_SERVICES_MAX <= GA_RUN_SERVICES_MAX, "settings take more than 
 static int start_all(struct start_watch *w, struct ga_start *st, const struct ga_services *list,
 		     struct ga_error *err)
 {
-	cleanup_free char *dir = ga_session_path(&st->session, "services"), *q = ga_escape(dir);
+	cleanup_free char *dir = ga_session_path(&st->session, "services");
 
 	if (mkdir(dir, 0700) && errno != EEXIST)
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot create '%s'", q);
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot create '%s'", GA_ESCAPED(dir));
 	for (size_t i = 0; i < list->n; i++) {
 		const char *const argv[] = { "/bin/sh", "-ec", list->v[i].command, NULL };
 		const struct ga_run_service v = {
@@ -342,7 +342,6 @@ void start_end_services(struct ga_start *st)
 			      list.v[i].name, st->session.name);
 	}
 }
-
 
 static int fail_setup(const struct start_step *s, const struct start_stepped *how, char *cut,
 		      const char *command, struct ga_error *err)

@@ -410,14 +410,13 @@ static json_t *counts_json(const struct ga_use *u, size_t n)
 static void keep_refused(struct ga_session *s, const struct ga_use *u)
 {
 	struct ga_strv *to = u->kind == GA_USE_FORBIDDEN ? &s->run.forbidden : &s->run.refused;
-	cleanup_free char *q = ga_quote(u->to);
 
 	if (u->kind != GA_USE_REFUSED && u->kind != GA_USE_FORBIDDEN)
 		return;
 	/* a Unix socket: no rule that the user could add would allow it */
 	if (u->to[0] == '/')
 		ga_strv_pushf(&s->run.remarks, "it was kept from the socket %s, whose path leads "
-					   "through a directory that agents can write", q);
+			      "through a directory that agents can write", GA_QUOTED(u->to));
 	else if (to->n < REFUSED_KEPT)
 		ga_strv_pushf(to, "%" PRIu64 " %s", u->count, u->to);
 	else

@@ -5,7 +5,7 @@
 #include "ga/agents/agents.h"
 #include "ga/on/on.h"
 #include "ga/session/wip.h"
-#include "ga/view/base.h"
+#include "ga/view/view.h"
 #include "start-internal.h"
 
 /* Fill in what is known of a new session, which has no directory yet. */
@@ -60,11 +60,9 @@ static int make_refs(struct ga_env *e, const struct ga_session *s, const struct 
 
 	if (ga_ref_create(e->repo, base, &s->id.onto, reason, err) ||
 	    ga_ref_create(e->repo, s->id.branch, &s->id.onto, reason, err) ||
-	    pin(e->repo, base, visible, err) || ga_worktree_entry_create(e->repo, s, err)) {
-		cleanup_free char *q = ga_escape(ga_repo_info(e->repo)->commondir);
-
-		return ga_hint(err, "a session needs to write in '%s'", q);
-	}
+	    pin(e->repo, base, visible, err) || ga_worktree_entry_create(e->repo, s, err))
+		return ga_hint(err, "a session needs to write in '%s'",
+			       GA_ESCAPED(ga_repo_info(e->repo)->commondir));
 	return 0;
 }
 
@@ -143,11 +141,8 @@ static int make_parts(const struct ga_start_opts *o, struct ga_start *st, struct
 	for (size_t i = 0; i < st->parts.n; i++) {
 		struct ga_part *p = &st->parts.v[i];
 
-		if (make_part(o, p, &st->session, err)) {
-			cleanup_free char *q = ga_escape(p->path);
-
-			return ga_error_wrap(err, "submodule '%s'", q);
-		}
+		if (make_part(o, p, &st->session, err))
+			return ga_error_wrap(err, "submodule '%s'", GA_ESCAPED(p->path));
 		spec->parts[spec->n_parts++] = p->start.spec;
 		p->start.spec = (struct ga_spec)GA_SPEC_INIT;
 	}

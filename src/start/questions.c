@@ -6,9 +6,8 @@
 
 #include "start-internal.h"
 #include "ga/agents/agents.h"
-#include "ga/agents/project-config.h"
 #include "ga/config/trust.h"
-#include "ga/view/base.h"
+#include "ga/view/view.h"
 
 #define NOTED_MAX ((size_t)16 << 20)
 #define KEY_END 20 /* of a key, by which Claude Code notes that it may use it */

@@ -29,12 +29,10 @@
 #include "ga/session/journal.h"
 #include "ga/session/worktree.h"
 #include "ga/start/start.h"
-#include "ga/start/steps.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
 #include "ga/sys/sync.h"
-#include "ga/view/layers.h"
-#include "ga/view/spec.h"
+#include "ga/view/view.h"
 
 /* network.c: what a session can reach. Was its sandbox begun with the right network? */
 bool start_has_network(const struct ga_env *e, const struct ga_start *st);

@@ -5,7 +5,7 @@
  * On disk, its state file says which session it belongs to; its repository may have been moved or
  * removed on the host since.
  */
-#include "ga/view/base.h"
+#include "ga/view/view.h"
 #include "start-internal.h"
 
 static void part_env_release(struct ga_env *e)
@@ -129,9 +129,9 @@ static int load_locked(const char *state, const struct ga_session *of, struct ga
 /* Fail for a part that cannot be read: it is in the way until it is dropped in its repository. */
 static int damaged(const struct ga_part_at *at, const struct ga_session *of, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(at->path), *word = ga_quote_shell(at->dir);
+	cleanup_free char *word = ga_quote_shell(at->dir);
 
-	(void)ga_error_wrap(err, "submodule '%s'", q);
+	(void)ga_error_wrap(err, "submodule '%s'", GA_ESCAPED(at->path));
 	return ga_hint_instead(err, "'git -C %s agent drop --force %s' moves that session to the "
 			       "trash", word, of->name);
 }
@@ -180,9 +180,7 @@ int ga_start_each_part(const struct ga_env *e, const struct ga_session *s, bool 
 /* Note that the session does not show a submodule. */
 static void skip(struct ga_view_base *b, const char *path, const char *why)
 {
-	cleanup_free char *q = ga_quote(path);
-
-	ga_strv_pushf(&b->scan.skipped, "submodule %s: %s", q, why);
+	ga_strv_pushf(&b->scan.skipped, "submodule %s: %s", GA_QUOTED(path), why);
 }
 
 struct opening {
@@ -310,9 +308,7 @@ static int open_parts(struct opening *op, struct ga_env *e, struct ga_view_base 
 		else if (op->ids.n > MAX_PARTS)
 			skip(b, paths->v[i], "there are too many");
 		else if (try_part(op, e, paths->v[i], &entry.oid, b, st, err)) {
-			cleanup_free char *q = ga_escape(paths->v[i]);
-
-			return ga_error_wrap(err, "submodule '%s'", q);
+			return ga_error_wrap(err, "submodule '%s'", GA_ESCAPED(paths->v[i]));
 		}
 	}
 	return 0;

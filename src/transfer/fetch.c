@@ -263,13 +263,12 @@ static int hint_base(const struct fetch *f, struct ga_error *err)
 
 static int fail_onto(struct fetch *f, struct ga_error *err)
 {
-	cleanup_free char *remote = ga_escape(f->o->remote);
-
 	if (f->o->base)
 		return ga_fail(err, GA_EFATAL, "session '%s' has no commit in common with %.12s",
 			       f->from->name, GA_HEX(f->o->base));
 	(void)ga_fail(err, GA_EFATAL, "cannot tell what session '%s' is based on: no branch or tag "
-		      "of '%s' that is here has a commit of it", f->from->name, remote);
+		      "of '%s' that is here has a commit of it", f->from->name,
+		      GA_ESCAPED(f->o->remote));
 	return hint_base(f, err);
 }
 

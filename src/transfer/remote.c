@@ -17,9 +17,10 @@ void ga_remote_sessions_release(struct ga_remote_sessions *l)
 static int fail_remote(const char *what, const char *remote, const struct ga_buf *why,
 		       struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(remote), *line = ga_git_last_line(why);
+	cleanup_free char *line = ga_git_last_line(why);
 
-	return ga_fail(err, GA_EFATAL, "cannot %s '%s': %s", what, q, line ? line : "git failed");
+	return ga_fail(err, GA_EFATAL, "cannot %s '%s': %s", what, GA_ESCAPED(remote),
+		       line ? line : "git failed");
 }
 
 /* The name of a session that a ref of the remote has between `prefix` and `suffix`; NULL: none, or
@@ -240,11 +241,11 @@ static char *refused_ref(const struct ga_buf *why)
 /* Returns 1 if git did not even ask the remote: what is there would be lost. */
 static int fail_push(const char *remote, const struct ga_buf *why, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(remote), *line = refused_ref(why);
+	cleanup_free char *line = refused_ref(why);
 
 	if (!line)
 		return fail_remote("push to", remote, why, err);
-	(void)ga_fail(err, GA_EFATAL, "cannot push to '%s': %s", q, line);
+	(void)ga_fail(err, GA_EFATAL, "cannot push to '%s': %s", GA_ESCAPED(remote), line);
 	return !strncmp(line, "[rejected]", 10) ? 1 : -1;
 }
 
@@ -285,7 +286,6 @@ static int check_kept(struct ga_repo *r, const char *remote, const char *ref,
 		      const struct ga_oid *was, struct ga_error *err)
 {
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
-	cleanup_free char *q = ga_escape(remote);
 	struct ga_oid now;
 	int rc = ga_oid_is_zero(was) ? 0 : ga_ref_read(r, ref, &now, err);
 
@@ -295,7 +295,7 @@ static int check_kept(struct ga_repo *r, const char *remote, const char *ref,
 	if (ga_refs_update(r, &u, "agent: not pushed", err))
 		return -1;
 	return ga_fail(err, GA_EFATAL, "'%s' is this repository itself" GA_HINT "name another "
-		       "remote: 'git remote -v' lists them", q);
+		       "remote: 'git remote -v' lists them", GA_ESCAPED(remote));
 }
 
 int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_session *s, bool held,

@@ -128,12 +128,9 @@ int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session
 	to = ga_path_join(trash, s->result.stamp);
 	if (ga_fault_stop("drop:refs", err))
 		return -1;
-	if (rename(s->dir, to)) {
-		cleanup_free char *q = ga_escape(to);
-
+	if (rename(s->dir, to))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot move session '%s' to '%s'",
-				     s->name, q);
-	}
+				     s->name, GA_ESCAPED(to));
 	if (ga_fault_stop("drop:moved", err))
 		return -1;
 	ga_session_remove_work(to);
@@ -338,11 +335,9 @@ static int bring_back(struct ga_repo *r, struct ga_session *s, const char *to, i
 	if (ga_session_save(s, err) || ga_fault_stop("restore:saved", err))
 		return -1;
 	(void)ga_journal(s->dir, "restored", NULL);
-	if (renameat2(AT_FDCWD, s->dir, AT_FDCWD, to, RENAME_NOREPLACE)) {
-		cleanup_free char *q = ga_escape(s->dir);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot move '%s' back", q);
-	}
+	if (renameat2(AT_FDCWD, s->dir, AT_FDCWD, to, RENAME_NOREPLACE))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot move '%s' back",
+				     GA_ESCAPED(s->dir));
 	return ga_fault_stop("restore:moved", err);
 }
 

@@ -54,13 +54,11 @@ static bool has_parts(const struct narrow *n, const char *dir)
 
 static void drop(struct narrow *n, const char *path, bool is_dir)
 {
-	cleanup_free char *q = ga_quote(path);
-
 	/* the file itself is not worth counting */
 	n->left += strcmp(path, NAME) != 0;
 	if (is_dir && has_parts(n, path) && n->parts++ < NAMED)
 		ga_strv_pushf(&n->scan->skipped, "%s: " NAME " has parts of it, and it can be "
-			      "shared as a whole only", q);
+			      "shared as a whole only", GA_QUOTED(path));
 }
 
 static void keep_listed(struct narrow *n, struct ga_strv *paths, bool are_dirs)

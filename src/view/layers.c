@@ -199,9 +199,7 @@ struct layers {
 
 static void skip(struct layers *l, const char *path, const char *why)
 {
-	cleanup_free char *q = ga_quote(path);
-
-	ga_strv_pushf(&l->s->view.skipped, "%s: %s", q, why);
+	ga_strv_pushf(&l->s->view.skipped, "%s: %s", GA_QUOTED(path), why);
 }
 
 /* 1 if the base has nothing at `path` and only directories above it, so that something put there
@@ -233,9 +231,8 @@ static int open_extras(struct layers *l, struct ga_error *err)
 
 static int cannot_create(const char *path, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(path);
-
-	return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s' in the layers", q);
+	return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s' in the layers",
+			     GA_ESCAPED(path));
 }
 
 static int make_parents(struct layers *l, const char *path, struct ga_error *err)

@@ -35,7 +35,7 @@ bool ga_view_seen_has(const struct ga_view_seen *seen, size_t i, const struct st
 /* The file has two numbers for each directory, a NUL after each. */
 int ga_view_seen_read(const struct ga_session *s, struct ga_view_seen *ret, struct ga_error *err)
 {
-	cleanup_free char *path = ga_session_path(s, NAME), *q = ga_escape(path);
+	cleanup_free char *path = ga_session_path(s, NAME);
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	const char *dev, *ino;
 	size_t pos = 0;
@@ -47,7 +47,7 @@ int ga_view_seen_read(const struct ga_session *s, struct ga_view_seen *ret, stru
 
 		if (i >= s->view.shared.n || !ga_parse_u64(dev, UINT64_MAX, &sh.dev) ||
 		    !ga_parse_u64(ino, UINT64_MAX, &sh.ino))
-			return ga_fail(err, GA_EFATAL, "'%s' is damaged", q);
+			return ga_fail(err, GA_EFATAL, "'%s' is damaged", GA_ESCAPED(path));
 		ga_view_seen_set(ret, i, &sh);
 	}
 	return 0;

@@ -21,9 +21,7 @@
 #include "ga/session/wip.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
-#include "ga/view/base.h"
-#include "ga/view/layers.h"
-#include "ga/view/spec.h"
+#include "ga/view/view.h"
 
 /* secrets.c: is the path hidden, and how many of these are? */
 bool view_is_hidden(const struct ga_view_base *b, const char *path);

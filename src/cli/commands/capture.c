@@ -59,13 +59,10 @@ static int capture_again(struct cli *c, struct ga_session *s, int lock, struct g
 		return ga_fail(err, GA_EFATAL, "session '%s' was being made ready to go on: "
 			       "nothing can be captured of it before it has run" GA_HINT
 			       "'git agent resume %s' does it", s->name, s->name);
-	if (a.decided && !rc) {
-		cleanup_free char *q = ga_escape(s->dir);
-
+	if (a.decided && !rc)
 		return ga_fail(err, GA_ELOSE, "session '%s' was reviewed: capturing it again would "
 			       "undo what was accepted or rejected" GA_HINT "what a limit kept "
-			       "away is in '%s/upper'", s->name, q);
-	}
+			       "away is in '%s/upper'", s->name, GA_ESCAPED(s->dir));
 	ga_report_release(r);
 	return ga_worktree_check_free(c->env.repo, s, err) || cli_session_settings(c, s, err) ||
 	       ga_start_capture(&c->env, s, lock, NULL, r, err) ? -1 : 0;

@@ -94,11 +94,9 @@ static void say_not_landed(const struct ga_report *r)
 			ga_strv_push(&dirs, dir);
 	}
 	ga_strv_sort_unique(&dirs);
-	for (size_t i = 0; i < dirs.n && i < FLAGS_SHOWN; i++) {
-		cleanup_free char *q = ga_quote(dirs.v[i]);
-
-		cli_note("  not landed: %s has changed in the session, and is ignored", q);
-	}
+	for (size_t i = 0; i < dirs.n && i < FLAGS_SHOWN; i++)
+		cli_note("  not landed: %s has changed in the session, and is ignored",
+			 GA_QUOTED(dirs.v[i]));
 }
 
 static void say_landed(struct cli *c, const struct ga_session *s, const struct ga_report *r,
@@ -118,10 +116,9 @@ static void say_landed(struct cli *c, const struct ga_session *s, const struct g
 		cli_note("  undo: git agent land --undo %s", s->name);
 	for (size_t i = 0; i < locks.n && i < FLAGS_SHOWN; i++) {
 		const char *path = locks.v[i];
-		cleanup_free char *q = ga_quote(path);
 
-		cli_note("  %s has changed: '%s'%s installs what it says", q, ga_risk_install(path),
-			 strchr(path, '/') ? " there" : "");
+		cli_note("  %s has changed: '%s'%s installs what it says", GA_QUOTED(path),
+			 ga_risk_install(path), strchr(path, '/') ? " there" : "");
 	}
 	say_not_landed(r);
 }
@@ -138,11 +135,8 @@ static void say(struct cli *c, const struct ga_session *s, const struct ga_repor
 		cli_note("agent/%s: not committed yet; 'git commit' does", s->name);
 	else
 		say_landed(c, s, r, res, before, dry_run);
-	for (size_t i = 0; i < res->brought.n; i++) {
-		cleanup_free char *q = ga_quote(res->brought.v[i]);
-
-		cli_note("  uncommitted: %s", q);
-	}
+	for (size_t i = 0; i < res->brought.n; i++)
+		cli_note("  uncommitted: %s", GA_QUOTED(res->brought.v[i]));
 	for (size_t i = 0; i < res->not_brought.n; i++)
 		cli_note("  not applied: %s", res->not_brought.v[i]);
 	for (size_t i = 0; i < res->new_flags.n && i < FLAGS_SHOWN; i++)
@@ -301,10 +295,10 @@ static int take_paths(const struct cli *c, size_t argc, char **argv, struct ga_s
 {
 	for (size_t i = 1; i < argc; i++) {
 		char *path = cli_path_from_top(c->env.repo, argv[i]);
-		cleanup_free char *q = ga_escape(argv[i]);
 
 		if (!path)
-			return ga_fail(err, GA_EUSAGE, "'%s' is no path in this working tree", q);
+			return ga_fail(err, GA_EUSAGE, "'%s' is no path in this working tree",
+				       GA_ESCAPED(argv[i]));
 		ga_strv_take(ret, path);
 	}
 	return 0;

@@ -10,7 +10,7 @@ static int fail_unknown(const struct ga_session *s, const char *dir, const char 
 			struct ga_error *err)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
-	cleanup_free char *q = ga_escape(name), *list = NULL;
+	cleanup_free char *list = NULL;
 	cleanup_dir DIR *d = opendir(dir);
 	struct dirent *e;
 
@@ -19,7 +19,8 @@ static int fail_unknown(const struct ga_session *s, const char *dir, const char 
 			ga_strv_push_n(&names, e->d_name, strlen(e->d_name) - strlen(SUFFIX));
 	ga_strv_sort_unique(&names);
 	list = ga_quote_list(&names, SIZE_MAX);
-	(void)ga_fail(err, GA_ENEGATIVE, "session '%s' has no service '%s'", s->name, q);
+	(void)ga_fail(err, GA_ENEGATIVE, "session '%s' has no service '%s'", s->name,
+		      GA_ESCAPED(name));
 	return names.n ? ga_hint(err, "it has: %s", list)
 		       : ga_hint(err, "the setting 'services' names those of the sessions to come");
 }

@@ -11,10 +11,8 @@ static void verdict_release(struct cli_verdict *v)
 
 static int fail_list(const char *list, size_t n, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(list);
-
-	return ga_fail(err, GA_EUSAGE,
-		       "--hunk takes numbers from 1 to %zu, as in 1,3-4, not '%s'", n, q);
+	return ga_fail(err, GA_EUSAGE, "--hunk takes numbers from 1 to %zu, as in 1,3-4, not '%s'",
+		       n, GA_ESCAPED(list));
 }
 
 /* "A" or "A-B", up to `end`, as the half-open range of indices that it means. */
@@ -91,11 +89,10 @@ static int decide_hunks(struct cli *c, const struct ga_review_items *items, cons
 
 static int fail_feedback(const char *file, bool decided, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(file);
 	bool link = errno == ELOOP;
 
 	(void)ga_fail_errno(err, GA_EFATAL, errno, "%scannot write feedback to '%s'",
-			    decided ? "the decision is made, but " : "", q);
+			    decided ? "the decision is made, but " : "", GA_ESCAPED(file));
 	return link ? ga_hint(err, "links are not followed where an agent could have made them: "
 				   "name the file that it leads to, if you know it") : -1;
 }
@@ -185,12 +182,9 @@ static int check_format(const struct options *o, struct ga_error *err)
 {
 	if (o->json && o->format && !wants(o, "json"))
 		return ga_fail(err, GA_EUSAGE, "choose one of --json and --format");
-	if (!wants(o, "text") && !wants(o, "json") && !wants(o, "markdown")) {
-		cleanup_free char *q = ga_escape(o->format);
-
+	if (!wants(o, "text") && !wants(o, "json") && !wants(o, "markdown"))
 		return ga_fail(err, GA_EUSAGE, "--format takes text, json or markdown, not '%s'",
-			       q);
-	}
+			       GA_ESCAPED(o->format));
 	if (o->left && !wants(o, "text") && !wants(o, "json"))
 		return ga_fail(err, GA_EUSAGE, "--leftovers is listed as text or json only");
 	return 0;
@@ -337,12 +331,11 @@ static int say_on_the_way(struct cli *c, const struct ga_report *r, struct ga_er
 		return -1;
 	for (size_t i = 0; i < r->n_flags && shown < ON_THE_WAY_SHOWN; i++) {
 		cleanup_buf struct ga_buf text = GA_BUF_INIT;
-		cleanup_free char *q = ga_escape(r->flags[i].path);
 
 		if (!ga_report_flag_blocks(&r->flags[i]) || !ga_past_any(&past.v[i]))
 			continue;
 		ga_past_text(&past.v[i], &text);
-		cli_note("still open: '%s': %s", q, text.ptr);
+		cli_note("still open: '%s': %s", GA_ESCAPED(r->flags[i].path), text.ptr);
 		shown++;
 	}
 	return 0;

@@ -343,10 +343,10 @@ static void print_flags(const struct ga_report *r)
 
 static void print_command(const char *label, const struct ga_strv *command)
 {
-	cleanup_free char *line = ga_quote_shell_words(command), *q = ga_quote(line);
+	cleanup_free char *line = ga_quote_shell_words(command);
 
 	if (command->n)
-		(void)printf("%-12s %s\n", label, q);
+		(void)printf("%-12s %s\n", label, GA_QUOTED(line));
 }
 
 static void print_arrival(const struct ga_session *s)
@@ -379,11 +379,8 @@ static void print_text(const struct ga_session *s, const struct ga_report *r, bo
 	if (peer->fd >= 0)
 		print_live(peer);
 	print_command("command", &s->id.command);
-	if (s->id.remote) {
-		cleanup_free char *q = ga_quote(s->id.remote);
-
-		(void)printf("%-12s %s\n", "fetched from", q);
-	}
+	if (s->id.remote)
+		(void)printf("%-12s %s\n", "fetched from", GA_QUOTED(s->id.remote));
 	print_command("resumed with", &s->run.resumed_with);
 	(void)printf("%-12s %s\n", "project", project);
 	(void)printf("%-12s %s\n", "branch", ga_ref_branch(s->id.branch));

@@ -51,12 +51,11 @@ static bool holds(const char *dir, const char *path)
  * exist yet. */
 static int check_home(struct cli *c, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(c->env.agent_home);
-
 	if (!holds(c->env.agent_home, c->env.home))
 		return 0;
 	return ga_fail(err, GA_ESTART, "the agents' home '%s' is or contains your own" GA_HINT
-		       "set 'home' to a directory that holds nothing of yours", q);
+		       "set 'home' to a directory that holds nothing of yours",
+		       GA_ESCAPED(c->env.agent_home));
 }
 
 /* How long something takes before progress is shown: git's default, and git's variable. */

@@ -4,7 +4,6 @@
  */
 #include "cli/trusting.h"
 #include "ga/agents/agents.h"
-#include "ga/agents/project-config.h"
 #include "ga/config/yaml.h"
 
 static const char name[] = GA_CONFIG_REPOSITORY_FILE;

@@ -30,14 +30,11 @@ static int run(const char *filter, const struct ga_buf *in, struct ga_buf *ret,
 {
 	const char *const argv[] = { "sh", "-c", filter, NULL };
 	cleanup_free char *q = ga_escape(filter);
-	struct ga_process p = GA_PROCESS_INIT;
+	const struct ga_process p = GA_PROCESS(.argv = argv, .in = in->ptr, .in_len = in->len,
+					       .out = ret);
 	size_t want = count_lines(in), got;
 	int status;
 
-	p.argv = argv;
-	p.in = in->ptr;
-	p.in_len = in->len;
-	p.out = ret;
 	if (ga_process_run(&p, &status, err))
 		return -1;
 	if (status == 126 || status == 127)

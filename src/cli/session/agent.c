@@ -61,7 +61,7 @@ static void cli_notify(const struct cli *c, struct ga_start *st, const struct ga
 	cleanup_strv struct ga_strv words = GA_STRV_INIT, env = GA_STRV_INIT;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_free char *dir = ga_strdup(st->session.dir);
-	struct ga_process p = GA_PROCESS_INIT;
+	struct ga_process p;
 	int status = 0;
 
 	if (!c->notify || !strcmp(c->notify, "none"))
@@ -70,9 +70,9 @@ static void cli_notify(const struct cli *c, struct ga_start *st, const struct ga
 	choose_environment(&st->session, r, &env);
 	/* let go of the session first: whoever is told may want to work on it at once */
 	ga_start_release(st);
-	p.argv = (const char *const *)words.v;
-	p.envp = (const char *const *)env.v;
-	p.timeout_ms = TIMEOUT_MS;
+	p = (struct ga_process)GA_PROCESS(.argv = (const char *const *)words.v,
+					  .envp = (const char *const *)env.v,
+					  .timeout_ms = TIMEOUT_MS);
 	if (ga_process_run(&p, &status, &err))
 		(void)ga_journal(dir, "notify", json_pack("{s:s}", "failed", err.msg));
 	else

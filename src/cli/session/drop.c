@@ -183,7 +183,7 @@ static char *run_there(const char *hint, const char *dir)
 
 static int check_over(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(at->path), *dir = ga_quote_shell(at->dir);
+	cleanup_free char *dir = ga_quote_shell(at->dir);
 	cleanup_free char *there = NULL;
 
 	(void)payload;
@@ -192,7 +192,7 @@ static int check_over(const struct ga_part_at *at, void *payload, struct ga_erro
 		return 0;
 	if (!ga_land_check_over(at->env->repo, at->s, err))
 		return ga_start_each_part(at->env, at->s, false, check_over, NULL, err);
-	(void)ga_error_wrap(err, "submodule %s", q);
+	(void)ga_error_wrap(err, "submodule %s", GA_QUOTED(at->path));
 	there = ga_steal(&err->hint);
 	err->hint = there ? run_there(there, dir) : NULL;
 	return -1;
@@ -235,7 +235,7 @@ static int new_pointer(const struct around *a, const char *path, struct ga_oid *
 static int check_pointer(const struct ga_part_at *at, const struct around *a,
 			 const struct ga_oid *oid, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(at->path), *dir = ga_quote_shell(at->dir);
+	cleanup_free char *dir = ga_quote_shell(at->dir);
 	cleanup_free char *path = ga_quote_shell(at->path);
 	bool there;
 
@@ -245,14 +245,15 @@ static int check_pointer(const struct ga_part_at *at, const struct around *a,
 		return 0;
 	return ga_fail(err, GA_ELOSE, "submodule %s: its commit %.12s, which agent/%s names, is on "
 		       "no branch there" GA_HINT "'git -C %s branch agent/%s %.12s' puts it on one "
-		       "again; or take the submodule back: 'git agent review --reject %s %s'", q,
-		       GA_HEX(oid), a->s->name, dir, a->s->name, GA_HEX(oid), a->s->name, path);
+		       "again; or take the submodule back: 'git agent review --reject %s %s'",
+		       GA_QUOTED(at->path), GA_HEX(oid), a->s->name, dir, a->s->name, GA_HEX(oid),
+		       a->s->name, path);
 }
 
 static int check_flags(const struct ga_part_at *at, struct ga_error *err)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	cleanup_free char *q = ga_quote(at->path), *word = ga_quote_shell(at->dir);
+	cleanup_free char *word = ga_quote_shell(at->dir);
 	size_t open;
 
 	if (ga_report_read(at->env->repo, at->s, &r, err) < 0)
@@ -261,14 +262,13 @@ static int check_flags(const struct ga_part_at *at, struct ga_error *err)
 	if (at->s->state == GA_STATE_LANDED || !open)
 		return 0;
 	return ga_fail(err, GA_EFLAGS, "submodule %s has %zu open flag%s of its own" GA_HINT
-		       "'git -C %s agent review %s', then --accept or --reject there", q, open,
-		       open == 1 ? "" : "s", word, at->s->name);
+		       "'git -C %s agent review %s', then --accept or --reject there",
+		       GA_QUOTED(at->path), open, open == 1 ? "" : "s", word, at->s->name);
 }
 
 /* Landing the superproject's branch would bring what is undecided in a submodule along. */
 static int check(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(at->path);
 	struct around *a = payload;
 	struct ga_oid pointer;
 
@@ -277,9 +277,8 @@ static int check(const struct ga_part_at *at, void *payload, struct ga_error *er
 	if (!at->env && ga_oid_is_zero(&pointer))
 		return 0;
 	if (!at->env) {
-		(void)ga_fail(err, GA_EFLAGS,
-			      "submodule %s: %s: what it is moved to cannot be checked", q,
-			      at->why->msg);
+		(void)ga_fail(err, GA_EFLAGS, "submodule %s: %s: what it is moved to cannot be "
+			      "checked", GA_QUOTED(at->path), at->why->msg);
 		return at->why->hint ? ga_hint(err, "%s", at->why->hint) : -1;
 	}
 	if (!ga_oid_is_zero(&pointer) && check_pointer(at, a, &pointer, err))
@@ -300,7 +299,7 @@ int cli_check_parts(const struct ga_env *e, const struct ga_session *s, struct g
  * to the submodule, but not the submodule's own branch and working tree. */
 static int say_merge(const struct ga_part_at *at, const struct around *a, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(at->path), *word = ga_quote_shell(at->dir);
+	cleanup_free char *word = ga_quote_shell(at->dir);
 	struct ga_oid oid, pointer;
 	int rc = ga_ref_read(at->env->repo, at->s->id.branch, &oid, err);
 
@@ -311,8 +310,8 @@ static int say_merge(const struct ga_part_at *at, const struct around *a, struct
 	/* The superproject may name another commit, or none: what was accepted after the capture is
 	 * only on the branch, and the pointer may have been rejected, or left out as a change to
 	 * uncommitted work. */
-	cli_note("  submodule %s: its commits are on agent/%s there%s; "
-		 "next: git -C %s merge agent/%s%s", q, at->s->name,
+	cli_note("  submodule %s: its commits are on agent/%s there%s; next: git -C %s merge "
+		 "agent/%s%s", GA_QUOTED(at->path), at->s->name,
 		 ga_oid_is_zero(&pointer) ? ", and no commit here names them" : "", word,
 		 at->s->name,
 		 ga_oid_equal(&oid, &pointer) ? "" : ", then commit the submodule here");
@@ -346,9 +345,8 @@ static int trash_part(const struct ga_part_at *at, void *payload, struct ga_erro
 
 	(void)payload;
 	if (at->s && !at->env) {
-		cleanup_free char *dir = ga_quote(at->s->dir);
-
-		cli_note("submodule %s: %s: its session stays in %s", q, at->why->msg, dir);
+		cli_note("submodule %s: %s: its session stays in %s", q, at->why->msg,
+			 GA_QUOTED(at->s->dir));
 	} else if (at->s && cli_trash(at->env, at->s, &where, err)) {
 		return ga_error_wrap(err, "submodule %s", q);
 	}

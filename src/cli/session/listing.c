@@ -365,11 +365,9 @@ static void add_parts(const struct cli_row *w, struct ga_buf *b)
 	if (!w->running && w->s.run.exit_status > 0)
 		add_part(b, ga_strf("exit %d", w->s.run.exit_status));
 	add_part(b, ga_strdup(w->idle));
-	if (w->s.id.remote) {
-		cleanup_free char *q = ga_quote(w->s.id.remote);
-
-		add_part(b, ga_strf("%s %s", w->elsewhere ? "on" : "from", q));
-	}
+	if (w->s.id.remote)
+		add_part(b, ga_strf("%s %s", w->elsewhere ? "on" : "from",
+				    GA_QUOTED(w->s.id.remote)));
 	if (w->peer.fd >= 0 && (w->peer.attached || w->peer.detached))
 		add_part(b, ga_strdup(w->peer.attached ? "attached" : "detached"));
 	add_part(b, say_commits(&w->counts));
@@ -441,10 +439,9 @@ static void print_overlaps(const struct cli_listing *l, FILE *f)
 
 		compare_overlaps(&l->compare, i, &with);
 		for (size_t k = 0; k < with.n; k += 2) {
-			cleanup_free char *q = ga_quote(with.v[k + 1]);
-
 			if (strcmp(name, with.v[k]) < 0)
-				(void)fprintf(f, "%s and %s both change %s\n", name, with.v[k], q);
+				(void)fprintf(f, "%s and %s both change %s\n", name, with.v[k],
+					      GA_QUOTED(with.v[k + 1]));
 		}
 	}
 }

@@ -283,11 +283,9 @@ static int count_work(struct cli *c, const struct ga_session *s, size_t *commits
 
 static void say_left_out(const struct ga_session *s, FILE *f)
 {
-	for (size_t i = 0; i < s->result.left_out.n; i++) {
-		cleanup_free char *q = ga_quote(s->result.left_out.v[i]);
-
-		(void)fprintf(f, "  uncommitted changes: %s ('land' brings them)\n", q);
-	}
+	for (size_t i = 0; i < s->result.left_out.n; i++)
+		(void)fprintf(f, "  uncommitted changes: %s ('land' brings them)\n",
+			      GA_QUOTED(s->result.left_out.v[i]));
 }
 
 int cli_say_next(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,

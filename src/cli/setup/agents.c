@@ -77,7 +77,6 @@ static int find_preset(const struct cli *c, const char *name, const struct ga_pr
 {
 	const struct ga_presets *own = &c->env.agents;
 	const char *names[32 + GA_PRESETS_MAX], *near;
-	cleanup_free char *q = ga_escape(name);
 	const struct ga_preset *p;
 	size_t n = 0;
 
@@ -87,7 +86,7 @@ static int find_preset(const struct cli *c, const char *name, const struct ga_pr
 	for (size_t i = 0; (p = ga_preset_at(own, i)) != NULL && n < GA_NELEMS(names); i++)
 		if (p->login)
 			names[n++] = p->name;
-	(void)ga_fail(err, GA_EUSAGE, "there is no agent '%s'", q);
+	(void)ga_fail(err, GA_EUSAGE, "there is no agent '%s'", GA_ESCAPED(name));
 	near = ga_nearest(name, names, n);
 	return near ? ga_hint(err, "did you mean %s?", near)
 		    : ga_hint(err, "'git agent agents' lists those that are known");
@@ -199,11 +198,11 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	const char *word = argc ? argv[0] : "list", *name = argc > 1 ? argv[1] : NULL;
 	bool lists = !strcmp(word, "list"), installs = !strcmp(word, "install");
 	bool updates = !strcmp(word, "update"), removes = !strcmp(word, "remove");
-	cleanup_free char *home = NULL, *q = ga_escape(word);
+	cleanup_free char *home = NULL;
 
 	if (!lists && !installs && !updates && !removes)
 		return ga_fail(err, GA_EUSAGE, "'git agent agents' takes list, install, update or "
-					       "remove, not '%s'", q);
+			       "remove, not '%s'", GA_ESCAPED(word));
 	if (lists && name)
 		return ga_fail(err, GA_EUSAGE, "'git agent agents list' takes no name");
 	if ((installs || removes) && !name)

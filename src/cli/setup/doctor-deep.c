@@ -152,8 +152,8 @@ static int lay_out(struct deep *d, struct ga_error *err)
 static int git(struct deep *d, struct ga_error *err, ...)
 {
 	cleanup_strv struct ga_strv argv = GA_STRV_INIT;
-	struct ga_process p = GA_PROCESS_INIT;
 	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
+	struct ga_process p;
 	const char *word;
 	int status;
 	va_list ap;
@@ -165,9 +165,8 @@ static int git(struct deep *d, struct ga_error *err, ...)
 	while ((word = va_arg(ap, const char *)) != NULL)
 		ga_strv_push(&argv, word);
 	va_end(ap);
-	p.argv = (const char *const *)argv.v;
-	p.cwd = d->project;
-	p.errout = &errout;
+	p = (struct ga_process)GA_PROCESS(.argv = (const char *const *)argv.v, .cwd = d->project,
+					  .errout = &errout);
 	if (ga_process_run(&p, &status, err))
 		return -1;
 	ga_buf_chomp(&errout);
@@ -219,15 +218,12 @@ static void start_words(const struct deep *d, const char *home, const char *name
 static int run(const struct deep *d, const struct ga_strv *argv, struct ga_buf *out,
 	       struct ga_buf *errout, int *ret_status, struct ga_error *err)
 {
-	struct ga_process p = GA_PROCESS_INIT;
+	const struct ga_process p = {
+		.argv = (const char *const *)argv->v, .cwd = d->project, .in_fd = -1, .out = out,
+		.out_max = OUT_MAX, .out_fd = -1, .errout = errout, .keep_fd = d->leak,
+		.timeout_ms = RUN_MS,
+	};
 
-	p.argv = (const char *const *)argv->v;
-	p.cwd = d->project;
-	p.out = out;
-	p.out_max = OUT_MAX;
-	p.errout = errout;
-	p.keep_fd = d->leak;
-	p.timeout_ms = RUN_MS;
 	return ga_process_run(&p, ret_status, err);
 }
 
@@ -440,16 +436,15 @@ static int killed(struct deep *d, struct ga_error *err)
 	cleanup_free char *up = ga_strf("%s/sessions/kill/upper/up", state ? state : "");
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_strv struct ga_strv argv = GA_STRV_INIT;
-	struct ga_process p = GA_PROCESS_INIT;
 	struct ga_process_job *job;
+	struct ga_process p;
 	bool came;
 
 	if (!state)
 		return ga_fail(err, GA_EFATAL, "the sessions are not in '%s'", d->state);
 	start_words(d, d->home, "kill", &argv);
 	ga_strv_push_many(&argv, "--linger", "up", NULL);
-	p.argv = (const char *const *)argv.v;
-	p.cwd = d->project;
+	p = (struct ga_process)GA_PROCESS(.argv = (const char *const *)argv.v, .cwd = d->project);
 	if (ga_process_begin(&p, &job, err))
 		return -1;
 	came = wait_until(is_there, up);

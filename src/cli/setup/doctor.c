@@ -24,15 +24,13 @@ static void check_git(struct checks *k)
 {
 	static const char install[] = "git must be installed and on the PATH";
 	const char *const argv[] = { "git", "--version", NULL };
-	struct ga_process p = GA_PROCESS_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const struct ga_process p = GA_PROCESS(.argv = argv, .out = &out);
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_free char *old = NULL;
 	struct ga_version v;
 	int status;
 
-	p.argv = argv;
-	p.out = &out;
 	if (ga_process_run(&p, &status, &err)) {
 		(void)ga_hint(&err, install);
 		doctor_add_error(k, "git", &err);
@@ -115,9 +113,8 @@ static void check_path(struct cli *c, struct checks *k)
 	ga_strv_extend(&ro, &e->conf.inside.tools);
 	ga_path_show(&place, e->environ, &ro, &dropped);
 	for (size_t i = 0; i + 2 < dropped.n; i += 3) {
-		cleanup_free char *q = ga_quote(dropped.v[i]);
-		cleanup_free char *hint = ga_strf("'tools: [%s]' in %s shows it", q,
-						  e->conf.from.user_file);
+		cleanup_free char *hint = ga_strf("'tools: [%s]' in %s shows it",
+						  GA_QUOTED(dropped.v[i]), e->conf.from.user_file);
 
 		doctor_add(k, "PATH", true, dropped.v[i + 1], *dropped.v[i + 2] ? hint : NULL);
 	}

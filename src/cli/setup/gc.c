@@ -26,8 +26,6 @@ struct gc {
 static void tell(const struct gc *g, const char *kind, const char *name, const char *action,
 		 const char *why)
 {
-	cleanup_free char *q = ga_quote(name);
-
 	if (g->list) {
 		json_t *o = json_object();
 
@@ -39,7 +37,7 @@ static void tell(const struct gc *g, const char *kind, const char *name, const c
 		ga_json_add(g->list, o);
 		return;
 	}
-	(void)printf("%s%s %s: %s (%s)\n", g->o->dry_run ? "would: " : "", kind, q,
+	(void)printf("%s%s %s: %s (%s)\n", g->o->dry_run ? "would: " : "", kind, GA_QUOTED(name),
 		     strcmp(action, "trash") ? "removed" : "moved to the trash", why);
 }
 

@@ -67,7 +67,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 {
 	const struct options *o = p;
 	const char *word = argc ? argv[0] : "status";
-	cleanup_free char *q = ga_escape(word);
 	struct ga_guard g;
 
 	if (strcmp(word, "status") != 0 && o->json)
@@ -75,7 +74,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	if (!strcmp(word, "on") || !strcmp(word, "off"))
 		return turn(c, !strcmp(word, "on"), err);
 	if (strcmp(word, "status") != 0)
-		return ga_fail(err, GA_EUSAGE, "guard takes on, off or status, not '%s'", q);
+		return ga_fail(err, GA_EUSAGE, "guard takes on, off or status, not '%s'",
+			       GA_ESCAPED(word));
 	if (ga_guard_refresh(c->env.repo, c->env.state_dir, false, &g, err))
 		return -1;
 	if (o->json)

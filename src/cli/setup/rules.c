@@ -283,10 +283,9 @@ static int add_path(struct explain *e, const char *arg, struct ga_error *err)
 	struct explained x = { .path = cli_path_from_top(e->repo, arg) };
 
 	if (!x.path || !*x.path) {
-		cleanup_free char *q = ga_escape(arg);
-
 		free(x.path);
-		return ga_fail(err, GA_EUSAGE, "'%s' is no path in this working tree", q);
+		return ga_fail(err, GA_EUSAGE, "'%s' is no path in this working tree",
+			       GA_ESCAPED(arg));
 	}
 	e->v[e->n++] = x;
 	for (size_t i = 0; i + 1 < e->n; i++)
@@ -403,9 +402,9 @@ static void put_reached(const struct ga_reached *x, struct ga_buf *out)
 		[GA_REACH_SCRIPT] = "the script of package.json ",
 		[GA_REACH_SAID] = "the project's own code, by the hook ",
 	};
-	cleanup_free char *q = ga_quote(x->text);
 
-	ga_buf_addf(out, "%-8s  %s%s: %s\n", severity_at(x->when), forms[x->what], q, x->why);
+	ga_buf_addf(out, "%-8s  %s%s: %s\n", severity_at(x->when), forms[x->what],
+		    GA_QUOTED(x->text), x->why);
 }
 
 static json_t *reached_json(const struct ga_reached *x)

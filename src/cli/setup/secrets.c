@@ -119,10 +119,11 @@ static json_t *exposed_json(const struct ga_exposed *e)
 
 static void print_one(const struct ga_exposed *e)
 {
-	cleanup_free char *reason = ga_secret_reason(&e->secret), *q = ga_quote(e->path);
+	cleanup_free char *reason = ga_secret_reason(&e->secret);
 
 	(void)printf("T%u  %-6s  %-9s  %s: %s (%s)\n", ga_tier_number(e->secret.tier),
-		     ga_view_name(e->view), ga_exposed_name(e->as), q, reason, e->secret.rule->id);
+		     ga_view_name(e->view), ga_exposed_name(e->as), GA_QUOTED(e->path), reason,
+		     e->secret.rule->id);
 }
 
 static void print_notes(const struct ga_exposure *x, const struct options *o, size_t left_out)

@@ -118,7 +118,6 @@ static bool is_first(const char *dir, const char *name)
 
 static int check_name(const struct cli *c, const char *name, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(name);
 	cleanup_buf struct ga_buf names = GA_BUF_INIT;
 
 	if (is_agent(c, name))
@@ -128,17 +127,17 @@ static int check_name(const struct cli *c, const char *name, struct ga_error *er
 			ga_buf_addf(&names, "%s%s", names.len ? ", " : "",
 				    ga_preset_at(&c->env.agents, i)->name);
 	return ga_fail(err, GA_EUSAGE, "'%s' is not a known agent" GA_HINT "there are shims for %s",
-		       q, names.ptr);
+		       GA_ESCAPED(name), names.ptr);
 }
 
 static int install_one(int dir, const char *path, const char *name, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-	cleanup_free char *file = ga_path_join(path, name), *q = ga_escape(file);
+	cleanup_free char *file = ga_path_join(path, name);
 
 	if (!faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) && !is_shim(dir, name))
 		return ga_fail(err, GA_ELOSE, "'%s' is there, and is not a shim of git-agent"
-			       GA_HINT "move it away", q);
+			       GA_HINT "move it away", GA_ESCAPED(file));
 	ga_buf_addf(&text, "#!/bin/sh\n" MARK ": in a repository '%s' starts in a sandbox.\n"
 		    "# 'git agent shim remove %s' removes it; GIT_AGENT_SHIM=off passes it over.\n"
 		    "name=%s\n", name, name, name);
@@ -263,7 +262,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 {
 	const struct options *o = p;
 	const char *word = argc ? argv[0] : "status";
-	cleanup_free char *dir = cli_shims(c->env.home), *q = ga_escape(word);
+	cleanup_free char *dir = cli_shims(c->env.home);
 	bool is_status = !strcmp(word, "status");
 
 	if (o->json && !is_status)
@@ -276,7 +275,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		return install(c, dir, argc - 1, argv + 1, err);
 	if (!strcmp(word, "remove"))
 		return remove_shims(dir, argc - 1, argv + 1, err);
-	return ga_fail(err, GA_EUSAGE, "shim takes install, remove or status, not '%s'", q);
+	return ga_fail(err, GA_EUSAGE, "shim takes install, remove or status, not '%s'",
+		       GA_ESCAPED(word));
 }
 
 CLI_COMMAND(shim, "[install [NAME...] | remove [NAME...] | status [--json]]",

@@ -45,11 +45,9 @@ static json_t *build_json(const char *programs)
 
 static void print_build(const char *programs)
 {
-	cleanup_free char *q = ga_escape(programs);
-
 	for (size_t i = 0; i < GA_NELEMS(build); i++)
 		(void)printf("%-10s %s\n", build[i].what, build[i].value);
-	(void)printf("%-10s %s\n", PROGRAMS, q);
+	(void)printf("%-10s %s\n", PROGRAMS, GA_ESCAPED(programs));
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)

@@ -86,13 +86,10 @@ bool cli_manual(const struct cli_command *cmd)
 	cleanup_free char *page = ga_strf("git-agent-%s", cmd->name);
 	const char *const argv[] = { "man", page, NULL };
 	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
-	struct ga_process p = GA_PROCESS_INIT;
+	const struct ga_process p = { .argv = argv, .in_fd = STDIN_FILENO, .out_fd = STDOUT_FILENO,
+				      .errout = &errout, .keep_fd = -1 };
 	int status;
 
-	p.argv = argv;
-	p.in_fd = STDIN_FILENO;
-	p.out_fd = STDOUT_FILENO;
-	p.errout = &errout;
 	return !ga_process_run(&p, &status, GA_IGNORED) && !status;
 }
 
@@ -180,15 +177,13 @@ static char *find_pager(const struct cli *c, const char *what)
 {
 	static const char *const argv[] = { "git", "var", "GIT_PAGER", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_process p = GA_PROCESS_INIT;
+	const struct ga_process p = GA_PROCESS(.argv = argv, .out = &out);
 	bool off = false;
 	const char *own = what ? own_pager(&c->env.config, what, &off) : NULL;
 	int status;
 
 	if (off || !isatty(STDOUT_FILENO))
 		return NULL;
-	p.argv = argv;
-	p.out = &out;
 	if (own && !getenv("GIT_PAGER"))
 		ga_buf_adds(&out, own);
 	else if (ga_process_run(&p, &status, GA_IGNORED) || status)
