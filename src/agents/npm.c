@@ -179,12 +179,6 @@ static int run_in(struct ga_sandbox *sb, const struct ga_spec *s, struct job *j,
 	return ga_run_exec(sb, &x, ret_status, err);
 }
 
-/* npm's last words are where its log is, which is gone with the sandbox. */
-static bool is_about_log(const char *line)
-{
-	return strstr(line, "complete log of this run") || strstr(line, PLACE "/cache/_logs");
-}
-
 /* The last line that says something, escaped. Caller frees. */
 static char *last_words(const struct ga_buf *b)
 {
@@ -198,7 +192,8 @@ static char *last_words(const struct ga_buf *b)
 		for (at = end; at && b->ptr[at - 1] != '\n'; at--)
 			;
 		line = ga_strndup(b->ptr + at, end - at);
-		if (!at || !is_about_log(line))
+		if (!at || (!strstr(line, "complete log of this run") &&
+			    !strstr(line, PLACE "/cache/_logs")))
 			return ga_escape(line);
 	}
 }
@@ -302,17 +297,6 @@ static int remove_but(struct ga_env *e, const char *name, const char *keep, stru
 		       ? -1 : 0;
 }
 
-/* Remove the other versions, if no session runs that may be using one (else `*ret_kept`). */
-static int remove_others(struct ga_env *e, const char *name, const char *keep,
-			 bool *ret_kept, struct ga_error *err)
-{
-	cleanup_close int lock = -1;
-	int rc = ga_home_lock(e, &lock, err);
-
-	*ret_kept = rc > 0;
-	return rc < 0 || (!rc && remove_but(e, name, keep, err)) ? -1 : 0;
-}
-
 static int install(struct ga_env *e, const struct ga_preset *p, const char *wanted,
 		   struct job *j, struct ga_error *err)
 {
@@ -334,13 +318,18 @@ int ga_agents_install(struct ga_env *e, const struct ga_preset *p, const char *w
 	cleanup_(job_release) struct job j = { .script = fetch_script, .fetches = true,
 					       .chooses = !wanted, .network = true, .ms = NPM_MS,
 					       .out = GA_BUF_INIT, .errout = GA_BUF_INIT };
+	cleanup_close int lock = -1;
+	int rc;
 
 	if (install(e, p, wanted, &j, err))
 		return -1;
 	ret->older = j.older ? ga_steal(&j.version) : NULL;
 	ret->version = ga_strdup(j.older ? j.before : j.version);
 	/* the new version is there and noted: failing to remove others is no failure */
-	(void)remove_others(e, p->name, ret->version, &ret->kept, &ret->left);
+	rc = ga_home_lock(e, &lock, &ret->left);
+	ret->kept = rc > 0;
+	if (!rc)
+		(void)remove_but(e, p->name, ret->version, &ret->left);
 	return 0;
 }
 

@@ -207,14 +207,6 @@ static int parse(const struct cli_command *cmd, void *opts, size_t *argc, char *
 	return 0;
 }
 
-/* Free what lists in `opts` hold. */
-static void cli_release(const struct cli_command *cmd, void *opts)
-{
-	for (size_t i = 0; i < cmd->n_opts; i++)
-		if (cmd->opts[i].kind == CLI_IS_LIST)
-			ga_strv_release((struct ga_strv *)((char *)opts + cmd->opts[i].offset));
-}
-
 static const struct cli_command *const every_day[] = {
 	&cli_start, &cli_list, &cli_review, &cli_land, &cli_resume, &cli_drop,
 };
@@ -423,7 +415,9 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 	*ret_status = c.status;
 	if (c.env.state_dir)
 		cli_refresh_guard(&c);
-	cli_release(cmd, opts);
+	for (size_t i = 0; i < cmd->n_opts; i++)
+		if (cmd->opts[i].kind == CLI_IS_LIST)
+			ga_strv_release((struct ga_strv *)((char *)opts + cmd->opts[i].offset));
 	return rc < 0 ? -1 : 0;
 }
 
@@ -443,21 +437,16 @@ static int flush_output(int status)
 	return ga_error_status(err.code);
 }
 
-/* Keep freed memory: it is soon needed again, and each page given back costs a fault then. */
-static void keep_memory(void)
-{
-	(void)mallopt(M_MMAP_THRESHOLD, 4 << 20);
-	(void)mallopt(M_TRIM_THRESHOLD, 16 << 20);
-	(void)mallopt(M_TOP_PAD, 1 << 20);
-}
-
 /* Executed by git-agent alone, which has seen to it that descriptors 0 to 2 are open. */
 int main(int argc, char **argv)
 {
 	struct ga_error err = GA_ERROR_INIT;
 	int status = 0;
 
-	keep_memory();
+	/* keep freed memory: it is soon needed again, and each page given back costs a fault */
+	(void)mallopt(M_MMAP_THRESHOLD, 4 << 20);
+	(void)mallopt(M_TRIM_THRESHOLD, 16 << 20);
+	(void)mallopt(M_TOP_PAD, 1 << 20);
 	(void)setlocale(LC_CTYPE, "C.UTF-8");
 	(void)signal(SIGPIPE, SIG_IGN);
 	cli_scrub_environment();

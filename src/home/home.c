@@ -92,9 +92,9 @@ static int read_own(const struct ga_env *e, const char *rel, const char *key,
 		return -1;
 	if (!key)
 		return ret->len ? 0 : -1;
-	own = json_loadb(all.ptr ? all.ptr : "", all.len, 0, NULL);
+	own = json_loadb(all.ptr, all.len, 0, NULL);
 	login = json_object_get(own, key);
-	to = json_loadb(theirs->ptr ? theirs->ptr : "", theirs->len, 0, NULL);
+	to = json_loadb(theirs->ptr, theirs->len, 0, NULL);
 	if (!json_is_object(to)) {
 		json_decref(to);
 		to = json_object();

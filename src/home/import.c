@@ -493,8 +493,8 @@ int ga_home_import_bring(const struct ga_env *e, const struct ga_home_import *m,
 	if (home < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the agents' home");
 	for (size_t i = 0; i < m->n; i++)
-		if (home_write(home, m->v[i].rel, m->v[i].text.ptr ? m->v[i].text.ptr : "",
-			       m->v[i].text.len, m->v[i].mode, err))
+		if (home_write(home, m->v[i].rel, m->v[i].text.ptr, m->v[i].text.len,
+			       m->v[i].mode, err))
 			return -1;
 	return 0;
 }

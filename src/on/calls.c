@@ -191,24 +191,12 @@ static void copy_out(struct ga_process_job *job, int fd, struct on_end *end,
 	}
 }
 
-/* The output ended without its mark. */
-static int fail_broken(const struct ga_on *o, const struct ga_buf *why, struct ga_error *err)
-{
-	cleanup_free char *line = ga_git_last_line(why), *safe = line ? ga_escape(line) : NULL;
-
-	return ga_fail(err, GA_EFATAL, "the connection to '%s' broke%s%s" GA_HINT
-		       "'git agent list' asks what runs there", o->host, safe ? ": " : "",
-		       safe ? safe : "");
-}
-
 /* What the command said, as it came or, for a session, with its name here. */
-static void pass_messages(const struct ga_on *o, struct ga_buf *why)
+static void pass_messages(const struct ga_on *o, const struct ga_buf *why)
 {
 	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
-	cleanup_free char *said = NULL;
+	cleanup_free char *said = o->far ? ga_on_here(o, why->ptr) : ga_strdup(why->ptr);
 
-	ga_buf_addch(why, '\0');
-	said = o->far ? ga_on_here(o, why->ptr) : ga_strdup(why->ptr);
 	ga_quote_add_text(&safe, said, strlen(said));
 	(void)ga_write_full(STDERR_FILENO, safe.ptr, safe.len);
 }
@@ -220,6 +208,7 @@ static int connect_to(const struct ga_on *o, const struct ga_strv *words, bool r
 		      struct ga_error *err)
 {
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	cleanup_free char *line = NULL;
 	cleanup_close int from = -1, to = -1;
 	struct ga_process p = GA_PROCESS_INIT;
 	struct ga_process_job *job = NULL;
@@ -250,8 +239,11 @@ static int connect_to(const struct ga_on *o, const struct ga_strv *words, bool r
 		return -1;
 	if (rc || (*ret_status == ON_SSH_FAILED && !(end && end->status >= 0)))
 		return on_fail_there(o, *ret_status, NULL, &why, err);
-	if (end && end->status < 0)
-		return fail_broken(o, &why, err);
+	line = ga_git_last_line(&why);
+	if (end && end->status < 0) /* the output ended without its mark */
+		return ga_fail(err, GA_EFATAL, "the connection to '%s' broke%s%s" GA_HINT
+			       "'git agent list' asks what runs there", o->host, line ? ": " : "",
+			       line ? GA_ESCAPED(line) : "");
 	if (end)
 		*ret_status = end->status;
 	pass_messages(o, &why);

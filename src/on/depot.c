@@ -71,7 +71,7 @@ int depot_run(const struct ga_strv *words, const struct depot_run *how, struct g
 	if (!status)
 		return 0;
 	/* git-agent's own: the error, and behind it the hint */
-	said = strstr(why.len ? why.ptr : "", "git-agent: ");
+	said = strstr(why.ptr, "git-agent: ");
 	hint = said ? strstr(said, "\nhint: ") : NULL;
 	line = said ? ga_strndup(said + 11, strcspn(said + 11, "\n")) : ga_git_last_line(&why);
 	(void)ga_fail(err, GA_EFATAL, "%s", line ? line : "a command failed");

@@ -109,16 +109,6 @@ static void stop(struct job *j)
 	(void)depot_run(&words, DEPOT_RUN(.cwd = j->own.tree), NULL, GA_IGNORED);
 }
 
-/* What asks for the end waits to be taken. */
-static void block(sigset_t *ret)
-{
-	(void)sigemptyset(ret);
-	(void)sigaddset(ret, SIGTERM);
-	(void)sigaddset(ret, SIGHUP);
-	(void)sigaddset(ret, SIGINT);
-	(void)sigprocmask(SIG_BLOCK, ret, NULL);
-}
-
 /* Until it has ended, for whatever reason, or was told to end and does not, or cannot be captured.
  * Returns what it is then, or NULL. New reference. */
 static json_t *wait_end(struct job *j, const sigset_t *signals, struct ga_error *err)
@@ -254,7 +244,12 @@ int slurm_job(struct depot *d, struct ga_error *err)
 	sigset_t signals;
 	int rc;
 
-	block(&signals);
+	/* what asks for the end waits to be taken */
+	(void)sigemptyset(&signals);
+	(void)sigaddset(&signals, SIGTERM);
+	(void)sigaddset(&signals, SIGHUP);
+	(void)sigaddset(&signals, SIGINT);
+	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
 	rc = read_input(&j, err) || make_dir(&j, err) ? -1 : 0;
 	if (!rc && !(rc = put_state(&j, slurm_state("running", ""), true, err))) {
 		open_own(&j.own, d, j.dir);

@@ -132,7 +132,6 @@ static json_t *ask(struct ga_error *err)
 		json_decref(ret);
 		return NULL;
 	}
-	ga_buf_addch(&out, '\0');
 	for (char *line = strtok_r(out.ptr, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		add_row(ret, line);
 	return ret;

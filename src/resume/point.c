@@ -13,22 +13,16 @@ int resume_layers_lost(const struct ga_session *s, const char *path, struct ga_e
 	return resume_anew_hint(s, err);
 }
 
-/* As long as the machine is not booted anew nothing is lost, whatever is killed. */
-static bool is_same_boot(const struct ga_session *s)
-{
-	cleanup_free char *boot = ga_boot_id();
-
-	return *boot && s->view.boot && !strcmp(boot, s->view.boot);
-}
-
 int resume_find_doubt(struct ga_env *e, const struct ga_session *s, struct resume_point *p,
 		      struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
 	cleanup_strv struct ga_strv notes = GA_STRV_INIT;
+	cleanup_free char *boot = ga_boot_id();
 	struct ga_oid shown;
 
-	if (is_same_boot(s))
+	/* as long as the machine is not booted anew nothing is lost, whatever is killed */
+	if (*boot && s->view.boot && !strcmp(boot, s->view.boot))
 		return 0;
 	if (ga_start_peek(e, s, &shown, &notes, err) ||
 	    ga_tree_diff(e->repo, &s->view.tree, &shown, &all, err))
@@ -62,12 +56,6 @@ void resume_point_release(struct resume_point *p)
 	ga_changes_release(&p->doubt);
 }
 
-static int branch_gone(const struct ga_session *s, struct ga_error *err)
-{
-	return ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone" GA_HINT "'git branch "
-		       "agent/%s %s' brings it back", s->name, s->name, GA_HEX(&s->result.tip));
-}
-
 static int find_branch(struct ga_env *e, const struct ga_session *s, struct ga_oid *ret,
 		       struct ga_error *err)
 {
@@ -80,8 +68,10 @@ static int find_branch(struct ga_env *e, const struct ga_session *s, struct ga_o
 	if (ga_oid_is_zero(&s->result.tip))
 		return 0;
 	/* a branch that has landed is there to be deleted */
-	return s->state != GA_STATE_LANDED || ga_commit_tree(e->repo, ret, &tree, GA_IGNORED)
-		       ? branch_gone(s, err) : 0;
+	if (s->state == GA_STATE_LANDED && !ga_commit_tree(e->repo, ret, &tree, GA_IGNORED))
+		return 0;
+	return ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone" GA_HINT "'git branch "
+		       "agent/%s %s' brings it back", s->name, s->name, GA_HEX(&s->result.tip));
 }
 
 /* Do `tree` and `with` differ in any path but those in `done`? A file replaced by a directory, or

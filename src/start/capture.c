@@ -107,12 +107,6 @@ static void capture_env(struct ga_env *e, struct capture_sandbox *payload,
 					.progress_delay_ms = e->progress_delay_ms };
 }
 
-static void release_own(struct ga_env *own)
-{
-	ga_gitconfig_release(&own->config);
-	ga_repo_free(own->repo);
-}
-
 /* If we are run in another working tree of the repository than the session was started in, open
  * that one: its HEAD, configuration and files are what the work is compared with. False: it is the
  * one at hand, or is not there any more. */
@@ -236,7 +230,8 @@ static int capture(struct ga_env *e, struct ga_session *s, int lock,
 	rc = capture_in(&own, s, lock, ended, ret, err);
 	/* capture_in() finds it if it was not known yet */
 	e->bwrap = own.bwrap;
-	release_own(&own);
+	ga_gitconfig_release(&own.config);
+	ga_repo_free(own.repo);
 	return rc;
 }
 

@@ -102,30 +102,6 @@ void start_note_guess(const struct ga_env *e)
 		(void)unlinkat(dir, START_NETWORK_NOTE, 0);
 }
 
-static char *host_nsswitch(void)
-{
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-
-	(void)ga_read_file_at(AT_FDCWD, "/etc/nsswitch.conf", NSSWITCH_MAX, &b, GA_IGNORED);
-	return ga_net_nsswitch(b.ptr);
-}
-
-static int show_resolver(struct ga_start *st, struct ga_error *err)
-{
-	cleanup_free char *switches = host_nsswitch();
-
-	return ga_spec_replace_text(&st->spec, "/etc/hosts", st->net.plan.hosts, err) ||
-	       ga_spec_replace_text(&st->spec, "/etc/resolv.conf", st->net.plan.resolv, err) ||
-	       ga_spec_replace_text(&st->spec, "/etc/nsswitch.conf", switches, err) ? -1 : 0;
-}
-
-static bool has_ip6(void)
-{
-	cleanup_close int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	return fd >= 0;
-}
-
 void start_add_allowed(const struct ga_env *e, const struct ga_preset *p, struct ga_strv *ret)
 {
 	if (e->net.allow)
@@ -139,7 +115,8 @@ static int make_plan(const struct ga_env *e, struct ga_start *st, struct ga_erro
 {
 	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
 	char name[HOST_NAME_MAX + 1] = "";
-	struct ga_net_options o = { .ip6 = has_ip6(),
+	cleanup_close int ip6 = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct ga_net_options o = { .ip6 = ip6 >= 0,
 				    .nothing = e->net.mode == GA_NETWORK_NONE };
 
 	if (!gethostname(name, sizeof(name) - 1) && *name)
@@ -185,17 +162,6 @@ static void push_real(struct ga_strv *ret, const char *path)
 	char *real = realpath(path, NULL);
 
 	ga_strv_take(ret, real ? real : ga_strdup(path));
-}
-
-/* Add the directories of the host that agents of this session and of others can write to, and the
- * project, into which their work lands. */
-static void add_written(const struct ga_env *e, const struct ga_start *st, struct ga_strv *ret)
-{
-	push_real(ret, st->spec.project);
-	push_real(ret, st->spec.home_dir.source);
-	push_real(ret, e->agent_home);
-	push_real(ret, e->state_root);
-	ga_strv_extend(ret, &st->spec.host.rw);
 }
 
 /* How many the banner names: nobody would read more. */
@@ -271,7 +237,8 @@ static int open_relay(const struct ga_env *e, struct ga_start *st, struct ga_err
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT, written = GA_STRV_INIT;
 	struct ga_relay_opts o = { .sockets = &paths, .publish = publish, .socket_dir = -1,
 				   .written = &written };
-	cleanup_free char *dir = NULL;
+	cleanup_buf struct ga_buf nsswitch = GA_BUF_INIT;
+	cleanup_free char *dir = NULL, *switches = NULL;
 	cleanup_close int at = -1;
 
 	if (e->net.mode == GA_NETWORK_HOST && !sockets)
@@ -282,14 +249,25 @@ static int open_relay(const struct ga_env *e, struct ga_start *st, struct ga_err
 		return dir ? ga_fail_errno(err, GA_ESTART, errno, "cannot open '%s'", dir) : -1;
 	/* a plan is made for `none` too: what the agent tries to reach is refused, and named */
 	if (e->net.mode != GA_NETWORK_HOST) {
-		if (make_plan(e, st, err) || show_resolver(st, err))
+		(void)ga_read_file_at(AT_FDCWD, "/etc/nsswitch.conf", NSSWITCH_MAX, &nsswitch,
+				      GA_IGNORED);
+		switches = ga_net_nsswitch(nsswitch.ptr);
+		if (make_plan(e, st, err) ||
+		    ga_spec_replace_text(&st->spec, "/etc/hosts", st->net.plan.hosts, err) ||
+		    ga_spec_replace_text(&st->spec, "/etc/resolv.conf", st->net.plan.resolv, err) ||
+		    ga_spec_replace_text(&st->spec, "/etc/nsswitch.conf", switches, err))
 			return -1;
 		o.plan = &st->net.plan;
 		o.environ = e->environ;
 		ga_strv_extend(&st->spec.env, &st->net.plan.env);
 	}
 	o.socket_dir = at;
-	add_written(e, st, &written);
+	/* where agents of this session and of others can write, and where their work lands */
+	push_real(&written, st->spec.project);
+	push_real(&written, st->spec.home_dir.source);
+	push_real(&written, e->agent_home);
+	push_real(&written, e->state_root);
+	ga_strv_extend(&written, &st->spec.host.rw);
 	if ((sockets && show_sockets(e, st, dir, &paths, err)) ||
 	    ga_relay_open(&o, &st->net.relay, err))
 		return -1;

@@ -362,16 +362,6 @@ static int prepare(struct ga_env *e, const struct ga_start_opts *o,
 	return 0;
 }
 
-/* Lock and make the home of the session, and write into it what the agent is told. */
-static int open_home(struct ga_env *e, struct ga_start *st, struct ga_error *err)
-{
-	if (ga_home_open_session(e, &st->home_lock, &st->banner, err))
-		return -1;
-	ga_agents_describe_login(e, st->command.preset, &st->banner);
-	ga_home_fill(e, st->command.preset, &st->spec, &st->banner);
-	return 0;
-}
-
 int ga_start_begin_home(struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	const char *project = ga_repo_info(e->repo)->workdir;
@@ -389,8 +379,11 @@ int ga_start_begin_home(struct ga_env *e, struct ga_start *st, struct ga_error *
 		ga_spec_release(&st->spec);
 	}
 	if ((!st->sandbox && ga_start_begin(e, project, st, err)) ||
-	    open_home(e, st, err) ||
-	    ga_view_find_tools(e, st->command.own ? "node" : st->command.argv.v[0], &st->spec,
+	    ga_home_open_session(e, &st->home_lock, &st->banner, err))
+		return -1;
+	ga_agents_describe_login(e, st->command.preset, &st->banner);
+	ga_home_fill(e, st->command.preset, &st->spec, &st->banner);
+	if (ga_view_find_tools(e, st->command.own ? "node" : st->command.argv.v[0], &st->spec,
 			       err))
 		return -1;
 	/* an overlay needs the session's layer, which is not there yet: ga_home_add_layer() */

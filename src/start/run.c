@@ -266,18 +266,11 @@ static int before(struct start_watch *w, struct ga_start *st, struct ga_error *e
 	return -1;
 }
 
-/* The agent is not told twice. */
-static void forget_remarks(const struct ga_session *s)
-{
-	cleanup_free char *file = ga_path_join(s->dir, GA_REMARKS_FILE);
-
-	(void)unlink(file);
-}
-
 /* The agent, with what is run before and after it. */
 static int run_all(struct start_watch *w, struct ga_start *st, int *ret_status,
 		   struct ga_error *err)
 {
+	cleanup_free char *remarks = ga_path_join(w->s->dir, GA_REMARKS_FILE);
 	bool ended = false;
 	int signal = 0;
 	const struct ga_run_command c = {
@@ -304,8 +297,8 @@ static int run_all(struct start_watch *w, struct ga_start *st, int *ret_status,
 	st->stopped = true;
 	if (before(w, st, err))
 		return -1;
-	if (st->told)
-		forget_remarks(w->s);
+	if (st->told) /* the agent is not told twice */
+		(void)unlink(remarks);
 	if (ga_run_session(st->sandbox, &c, ret_status, err))
 		return -1;
 	st->stopped = ended || signal;

@@ -399,15 +399,6 @@ bool start_watch_tick(void *payload)
 	return w->why != NULL;
 }
 
-/* Note that the session is incomplete: what the command was about to write may be missing. */
-static void note(const struct start_watch *w, struct ga_session *s)
-{
-	free(s->view.incomplete);
-	s->view.incomplete = ga_strdup(w->why);
-	(void)ga_journal(s->dir, w->event, json_pack("{s:s}", "incomplete", s->view.incomplete));
-	(void)ga_session_save(s, GA_IGNORED);
-}
-
 int start_watch_end(struct start_watch *w, struct ga_session *s, struct ga_error *err)
 {
 	int rc;
@@ -419,8 +410,13 @@ int start_watch_end(struct start_watch *w, struct ga_session *s, struct ga_error
 	/* a failure is reported after the capture, which syncs the same refs once more */
 	rc = ga_sync_beside_end(w->beside, err);
 	ga_strv_release(&w->unsynced);
-	if (w->why)
-		note(w, s);
-	free(w->why);
+	if (w->why) {
+		/* what the command was about to write may be missing */
+		free(s->view.incomplete);
+		s->view.incomplete = ga_steal(&w->why);
+		(void)ga_journal(s->dir, w->event, json_pack("{s:s}", "incomplete",
+							     s->view.incomplete));
+		(void)ga_session_save(s, GA_IGNORED);
+	}
 	return rc;
 }

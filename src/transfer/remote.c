@@ -45,20 +45,12 @@ static bool is_in(const char *ref, size_t n, const char *space)
 	return n > strlen(space) && !strncmp(ref, space, strlen(space));
 }
 
-static struct ga_remote_session *find(struct ga_remote_sessions *l, const char *name)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (!strcmp(l->v[i].name, name))
-			return &l->v[i];
-	return NULL;
-}
-
 /* "ID<tab>REF" */
 static void take_line(struct ga_remote_sessions *l, const char *line, size_t n)
 {
 	const char *ref = line + GA_OID_HEXSZ + 1;
 	cleanup_free char *name = NULL, *held = NULL;
-	struct ga_remote_session *s;
+	struct ga_remote_session *s = NULL;
 	struct ga_oid oid;
 
 	if (n <= GA_OID_HEXSZ + 1 || line[GA_OID_HEXSZ] != '\t' ||
@@ -76,7 +68,9 @@ static void take_line(struct ga_remote_sessions *l, const char *line, size_t n)
 	}
 	if ((!name && !held) || l->n >= GA_REMOTE_SESSIONS_MAX)
 		return;
-	s = find(l, name ? name : held);
+	for (size_t i = 0; !s && i < l->n; i++)
+		if (!strcmp(l->v[i].name, name ? name : held))
+			s = &l->v[i];
 	if (!s) {
 		GA_GROW(l->v, l->n, l->cap);
 		s = &l->v[l->n++];

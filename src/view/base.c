@@ -43,7 +43,7 @@ static bool has_parts(const struct narrow *n, const char *dir)
 {
 	size_t len = strlen(dir);
 
-	for (const char *p = n->text.len ? n->text.ptr : NULL; p; p = strchr(p, '\n')) {
+	for (const char *p = n->text.ptr; p; p = strchr(p, '\n')) {
 		p += *p == '\n';
 		p += *p == '/';
 		if (!strncmp(p, dir, len) && p[len] == '/' && p[len + 1] && p[len + 1] != '\n')
@@ -92,7 +92,7 @@ static int read_list(struct ga_env *e, struct narrow *n, struct ga_error *err)
 		return ga_fail(err, GA_ESTART, "'%s' is not a file", q);
 	if (ga_read_fd(fd, BYTES_MAX, &n->text, err))
 		return ga_error_wrap(err, "cannot read '%s'", q);
-	ga_ignore_push(&n->list, "", n->text.len ? n->text.ptr : "", n->text.len);
+	ga_ignore_push(&n->list, "", n->text.ptr, n->text.len);
 	return 0;
 }
 

@@ -110,7 +110,7 @@ static int show(struct ga_spec *s, const char *at, unsigned id,
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
 	if (!real || ga_read_file_at(AT_FDCWD, real, FILE_MAX, &b, GA_IGNORED) ||
-	    has_id(b.len ? b.ptr : "", id) || !(line = line_of(s)))
+	    has_id(b.ptr, id) || !(line = line_of(s)))
 		return 0;
 	ga_buf_addf(&b, "%s%s", b.len && b.ptr[b.len - 1] != '\n' ? "\n" : "", line);
 	return ga_spec_replace_text(s, at, b.ptr, err);

@@ -124,15 +124,6 @@ static bool is_known(const struct ga_buf *cache, const char *path, const char *s
 	return false;
 }
 
-/* Note a directory in which nothing was found. */
-static void remember(struct ga_buf *cache, const char *path, const char *stat, uint64_t when)
-{
-	ga_buf_add0(cache, path);
-	ga_buf_add0(cache, stat);
-	ga_buf_addf(cache, "%llu", (unsigned long long)when);
-	ga_buf_addch(cache, '\0');
-}
-
 /* Add to `notes` what cannot be written inside of these directories of the open `project`, and how
  * to change that. Bounded; directories found clean are remembered in `state_dir` for a while. */
 static void look_at_owners(const char *state_dir, int project, const struct ga_strv *dirs,
@@ -173,7 +164,10 @@ static void look_at_owners(const char *state_dir, int project, const struct ga_s
 			describe(&l, dirs->v[i], notes);
 			free(l.first);
 		} else if (looked) {
-			remember(&new, dirs->v[i], text, when);
+			ga_buf_add0(&new, dirs->v[i]);
+			ga_buf_add0(&new, text);
+			ga_buf_addf(&new, "%llu", (unsigned long long)when);
+			ga_buf_addch(&new, '\0');
 		}
 	}
 	if (state >= 0 && !ga_buf_equal(&new, &old) &&
@@ -238,16 +232,6 @@ static int cannot_create(const char *path, struct ga_error *err)
 static int make_parents(struct layers *l, const char *path, struct ga_error *err)
 {
 	return open_extras(l, err) || ga_make_parents(l->extras, path, &l->made, err) ? -1 : 0;
-}
-
-/* Dress the directories that were made in extras, inner ones first: an outer one may be closed to
- * its owner then. */
-static int dress(struct layers *l, struct ga_error *err)
-{
-	for (size_t i = l->made.n; i; i--)
-		if (view_dress(l->project, l->made.v[i - 1], l->extras, l->made.v[i - 1]))
-			return cannot_create(l->made.v[i - 1], err);
-	return 0;
 }
 
 /* How much a directory is worth sharing: by the number of its own entries. */
@@ -453,7 +437,11 @@ static int fill_layers(struct layers *l, const struct ga_view_base *b, struct ga
 	    (open_extras(l, err) ||
 	     ga_view_mask_project(l->e, l->s, b, &l->tree, l->project, l->extras, err)))
 		return -1;
-	return dress(l, err);
+	/* inner ones first: an outer one may be closed to its owner then */
+	for (size_t i = l->made.n; i; i--)
+		if (view_dress(l->project, l->made.v[i - 1], l->extras, l->made.v[i - 1]))
+			return cannot_create(l->made.v[i - 1], err);
+	return 0;
 }
 
 int ga_view_note_live(struct ga_session *s, struct ga_error *err)

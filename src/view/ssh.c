@@ -158,13 +158,6 @@ static int find_keys(const char *home, const char *name, const char *files, stru
 	return 0;
 }
 
-/* What ssh looks the keys of a host up by. */
-static char *key_name(const char *alias, const char *host, const char *port)
-{
-	return alias ? ga_strdup(alias)
-	       : !strcmp(port, "22") ? ga_strdup(host) : ga_strf("[%s]:%s", host, port);
-}
-
 static int add_host(const char *home, const struct place *at, const char *text,
 		    struct ga_buf *config, struct ga_buf *known, struct ga_error *err)
 {
@@ -183,7 +176,8 @@ static int add_host(const char *home, const struct place *at, const char *text,
 	add_line(config, "HostKeyAlias", alias);
 	ga_buf_addf(config, "    GlobalKnownHostsFile %s %s\n", VIEW_SSH_KNOWN,
 		    more && is_made_of(more, "._-/ ") ? more : "");
-	name = key_name(alias, host, port);
+	name = alias ? ga_strdup(alias) : !strcmp(port, "22") ? ga_strdup(host)
+					: ga_strf("[%s]:%s", host, port);
 	return files && *name != '-' && is_made_of(name, "._-:+@[]")
 		       ? find_keys(home, name, files, known, err) : 0;
 }
@@ -318,7 +312,7 @@ static int copy_included(struct copies *c, const char *path, unsigned depth, str
 	if (!real || c->beyond || !take(c, real, &text))
 		return 0;
 	/* a place that has nothing of the system's stays as it is */
-	(void)ga_spec_replace_text(c->spec, real, text.len ? text.ptr : "", GA_IGNORED);
+	(void)ga_spec_replace_text(c->spec, real, text.ptr, GA_IGNORED);
 	return text.len && include(c, text.ptr, depth, err) ? -1 : 0;
 }
 
@@ -368,15 +362,6 @@ static int include(struct copies *c, const char *text, unsigned depth, struct ga
 	return 0;
 }
 
-/* What the user has for these hosts comes first, as his own file would. */
-static int show_hosts(struct copies *c, const char *config, struct ga_buf *hosts, const char *text,
-		      const char *known, struct ga_error *err)
-{
-	ga_buf_addf(hosts, "Host *\n%s", text);
-	(void)ga_spec_replace_text(c->spec, config, hosts->ptr, GA_IGNORED);
-	return ga_spec_show_text(c->spec, VIEW_SSH_KNOWN, known, strlen(known), err);
-}
-
 int ga_view_show_ssh(const struct ga_env *e, struct ga_spec *s, struct ga_strv *notes,
 		     struct ga_error *err)
 {
@@ -389,10 +374,15 @@ int ga_view_show_ssh(const struct ga_env *e, struct ga_spec *s, struct ga_strv *
 	if (!config || !take(&c, config, &text))
 		return 0;
 	ask_ssh(e, s, notes, &hosts, &known);
-	if (include(&c, text.len ? text.ptr : "", 0, err) ||
-	    (hosts.len && show_hosts(&c, config, &hosts, text.len ? text.ptr : "",
-				     known.len ? known.ptr : "", err)))
+	if (include(&c, text.ptr, 0, err))
 		return -1;
+	if (hosts.len) {
+		/* what the user has for these hosts comes first, as his own file would */
+		ga_buf_addf(&hosts, "Host *\n%s", text.ptr);
+		(void)ga_spec_replace_text(s, config, hosts.ptr, GA_IGNORED);
+		if (ga_spec_show_text(s, VIEW_SSH_KNOWN, known.ptr, known.len, err))
+			return -1;
+	}
 	if (c.beyond)
 		ga_strv_push(notes, "ssh: the system's configuration includes more than can "
 					 "be copied, which ssh inside may refuse");

@@ -67,7 +67,7 @@ int ga_view_seen_write(const struct ga_view_seen *seen, const struct ga_session 
 	}
 	/* it is of no use after a power cut: no need to wait for the disk */
 	(void)unlink(beside);
-	if (ga_write_new(AT_FDCWD, beside, b.len ? b.ptr : "", b.len, 0600, err))
+	if (ga_write_new(AT_FDCWD, beside, b.ptr, b.len, 0600, err))
 		return -1;
 	return rename(beside, path) ? ga_fail_path(err, errno, "write", path) : 0;
 }

@@ -20,15 +20,6 @@ struct fetch {
 	json_t *list; /* with --json */
 };
 
-static int tell(const struct fetch *f, const struct ga_session *s, const struct ga_report *r,
-		struct ga_error *err)
-{
-	if (!f->list)
-		return cli_summary(f->c, s, r, stderr, err);
-	ga_json_add(f->list, cli_session_json(s, false, r, NULL));
-	return 0;
-}
-
 /* Before a session is fetched, nothing but its name and refs is known. */
 static void tell_remote(const struct fetch *f, const struct ga_remote_session *from)
 {
@@ -73,7 +64,12 @@ static int fetch_one(struct fetch *f, const struct ga_remote_session *from, cons
 	rc = ga_fetch_session(&f->c->env, &f->opts, from, name, &s, &lock, &r, err);
 	if (rc > 0 && !f->list)
 		cli_note("session '%s' is up to date with the remote", name);
-	return rc ? (rc < 0 ? -1 : 0) : tell(f, &s, &r, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (!f->list)
+		return cli_summary(f->c, &s, &r, stderr, err);
+	ga_json_add(f->list, cli_session_json(&s, false, &r, NULL));
+	return 0;
 }
 
 /* A word of the command line: NAME, or NAME:NEW-NAME. */

@@ -9,7 +9,6 @@ struct options {
 	const char *message, *uncommitted;
 };
 
-/* The object printed by `land --json` (docs/json.md). */
 static json_t *land_json(const struct ga_session *s, const struct ga_land_result *r, bool dry_run,
 			 bool dropped)
 {
@@ -47,7 +46,7 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG_JSON,
 };
 
-/* Branches and a stash of the agent's are what no landing brings: say that they are there. */
+/* Also of branches and a stash of the agent's, which no landing brings. */
 static void say_nothing(struct cli *c, const struct ga_session *s)
 {
 	cli_note("agent/%s: nothing to land", s->name);
@@ -264,7 +263,6 @@ static int choose_way(struct cli *c, const struct options *o, bool paths, enum g
 	return 0;
 }
 
-/* Which options go together. */
 static int check_options(const struct options *o, enum ga_land_how how, bool paths,
 			 struct ga_error *err)
 {

@@ -53,14 +53,6 @@ static int watch_all(const struct cli *c, int fd, struct ga_error *err)
 	return 0;
 }
 
-static void drain(int fd)
-{
-	char events[4096];
-
-	while (read(fd, events, sizeof(events)) > 0)
-		;
-}
-
 /* False if the terminal is gone. */
 static bool print_anew(const struct cli_listing *l)
 {
@@ -76,6 +68,7 @@ static void wait_for_change(int fd, struct cli_listing *l)
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	int64_t deadline = ga_now_ms() + ASK_MS;
 	bool running = false, elsewhere = false;
+	char events[4096];
 
 	for (size_t i = 0; i < l->n; i++) {
 		running |= l->v[i].running;
@@ -89,7 +82,8 @@ static void wait_for_change(int fd, struct cli_listing *l)
 			return;
 	}
 	(void)poll(NULL, 0, SETTLE_MS);
-	drain(fd);
+	while (read(fd, events, sizeof(events)) > 0)
+		;
 }
 
 static int watch(struct cli *c, struct ga_error *err)

@@ -9,12 +9,6 @@ static void verdict_release(struct cli_verdict *v)
 	ga_remarks_release(&v->remarks);
 }
 
-static int fail_list(const char *list, size_t n, struct ga_error *err)
-{
-	return ga_fail(err, GA_EUSAGE, "--hunk takes numbers from 1 to %zu, as in 1,3-4, not '%s'",
-		       n, GA_ESCAPED(list));
-}
-
 /* "A" or "A-B", up to `end`, as the half-open range of indices that it means. */
 static bool parse_range(const char *p, const char *end, size_t n, size_t *ret_from, size_t *ret_to)
 {
@@ -42,7 +36,8 @@ static int mark_edits(const struct ga_hunks *h, const char *list, bool mark, boo
 		size_t from, to;
 
 		if (!parse_range(p, end, h->n, &from, &to))
-			return fail_list(list, h->n, err);
+			return ga_fail(err, GA_EUSAGE, "--hunk takes numbers from 1 to %zu, as in "
+				       "1,3-4, not '%s'", h->n, GA_ESCAPED(list));
 		for (size_t i = from; i < to; i++)
 			for (size_t e = 0; e < h->v[i].n; e++)
 				ret[h->v[i].first + e] = mark;
@@ -239,7 +234,6 @@ static int print_left(struct cli *c, const struct options *o, const struct ga_se
 	return cli_page(c, out.ptr, out.len, err);
 }
 
-/* Is a landing of it to be finished? */
 static bool is_landing(const struct cli *c, const struct ga_session *s)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
@@ -287,18 +281,6 @@ static int print(struct cli *c, const struct options *o, struct ga_session *s,
 		return ga_report_markdown(c->env.repo, s, r, &out, err) ?
 			       -1 : cli_page(c, out.ptr, out.len, err);
 	return print_text(c, o, s, r, &former, err);
-}
-
-/* The paths that the command line may name, sorted. Each ends in a slash, so that a directory and
- * all that is below it are next to each other. */
-static void list_known(const struct ga_report *r, const struct ga_review_items *items,
-		       struct ga_strv *ret)
-{
-	for (size_t i = 0; i < r->n_flags; i++)
-		ga_strv_pushf(ret, "%s/", r->flags[i].path);
-	for (size_t i = 0; i < items->n; i++)
-		ga_strv_pushf(ret, "%s/", items->v[i].change.path);
-	ga_strv_sort_unique(ret);
 }
 
 static int compare_below(const void *dir, const void *path)
@@ -389,7 +371,6 @@ static void say_left(const struct cli *c, const struct options *o, struct ga_ses
 		cli_note("  next: git agent review %s", s->name);
 }
 
-/* Fill `v` with what the command line decides. */
 static int choose(struct cli *c, const struct options *o, const struct ga_report *r, size_t argc,
 		  char **argv, struct cli_verdict *v, struct ga_error *err)
 {
@@ -398,7 +379,12 @@ static int choose(struct cli *c, const struct options *o, const struct ga_report
 
 	if (ga_review_items(c->env.repo, r, &items, err))
 		return -1;
-	list_known(r, &items, &known);
+	/* with a slash, so that a directory and all that is below it are next to each other */
+	for (size_t i = 0; i < r->n_flags; i++)
+		ga_strv_pushf(&known, "%s/", r->flags[i].path);
+	for (size_t i = 0; i < items.n; i++)
+		ga_strv_pushf(&known, "%s/", items.v[i].change.path);
+	ga_strv_sort_unique(&known);
 	v->decision.accept_all = o->accept_all;
 	v->decision.critical_too = o->critical || o->accept;
 	for (size_t i = 1; i < argc; i++) {

@@ -126,16 +126,6 @@ static int choose_name(struct cli *c, const struct cli_on_start *o, char **ret,
 	return ga_session_remove_dir(s.dir, err);
 }
 
-/* How the host is reached, by the user's own settings. */
-static int fill_way(const struct ga_strv *hosts, const char *host, struct ga_on *on,
-		    struct ga_error *err)
-{
-	if (!ga_on_host_ok(host))
-		return ga_fail(err, GA_EUSAGE, "'%s' is no name of a host", host);
-	on->host = ga_strdup(host);
-	return ga_host_find(hosts, host, &on->way, err);
-}
-
 static int fill(struct cli *c, const struct cli_on_start *o, struct ga_on *on, struct ga_error *err)
 {
 	unsigned char nonce[NONCE_BYTES];
@@ -193,13 +183,16 @@ static int on_start(struct cli *c, const struct cli_on_start *o, struct ga_error
 	struct ga_oid onto;
 	int rc;
 
+	if (!ga_on_host_ok(o->host))
+		return ga_fail(err, GA_EUSAGE, "'%s' is no name of a host", o->host);
+	on.host = ga_strdup(o->host);
 	rc = o->base ? ga_repo_resolve(c->env.repo, o->base, &onto, err)
 		     : ga_repo_head(c->env.repo, &onto, &branch, err);
 	if (rc > 0)
 		(void)ga_fail(err, GA_ESTART, "there is no commit yet that could be sent");
 	if (rc || cli_settings_to_run(c, &onto, !o->detach, &conf, err) ||
 	    (o->dirty && ga_config_set_key(&conf, "dirty", o->dirty, err)) ||
-	    fill_way(&conf.hosts, o->host, &on, err) || check_repository(c, &onto, err) ||
+	    ga_host_find(&conf.hosts, o->host, &on.way, err) || check_repository(c, &onto, err) ||
 	    consent(c, o->host, &onto, err))
 		return -1;
 	names = ga_on_lock_names(c->env.state_dir, err);

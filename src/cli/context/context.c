@@ -47,17 +47,6 @@ static bool holds(const char *dir, const char *path)
 	}
 }
 
-/* The agents' home must not contain the user's own, or agents would see all of that. It need not
- * exist yet. */
-static int check_home(struct cli *c, struct ga_error *err)
-{
-	if (!holds(c->env.agent_home, c->env.home))
-		return 0;
-	return ga_fail(err, GA_ESTART, "the agents' home '%s' is or contains your own" GA_HINT
-		       "set 'home' to a directory that holds nothing of yours",
-		       GA_ESCAPED(c->env.agent_home));
-}
-
 /* How long something takes before progress is shown: git's default, and git's variable. */
 static int64_t progress_delay_ms(void)
 {
@@ -77,8 +66,13 @@ int cli_context_init(struct cli *c, enum cli_need needs, struct ga_error *err)
 	if (cli_find_programs(&c->env, err) || cli_find_host(&c->env, err))
 		return -1;
 	if (needs < CLI_NEED_NOTHING &&
-	    (cli_read_settings(&c->env, &c->settings, &c->overrides, err) || check_home(c, err)))
+	    cli_read_settings(&c->env, &c->settings, &c->overrides, err))
 		return -1;
+	/* agents would see all of yours; it need not exist yet */
+	if (needs < CLI_NEED_NOTHING && holds(c->env.agent_home, c->env.home))
+		return ga_fail(err, GA_ESTART, "the agents' home '%s' is or contains your own"
+			       GA_HINT "set 'home' to a directory that holds nothing of yours",
+			       GA_ESCAPED(c->env.agent_home));
 	if (needs > CLI_NEED_REPO)
 		return 0;
 	if (needs == CLI_NEED_STATE && !c->env.loading) {

@@ -226,18 +226,6 @@ static int fail_untrusted(struct cli *c, const struct cli_grants *g, struct ga_e
 			    "'start' and 'resume' leave that out with --untrusted", rev ? rev : "");
 }
 
-/* Can the user be asked now? */
-static bool can_ask(void)
-{
-	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
-}
-
-static void say_left_out(const struct cli_grants *g)
-{
-	cli_note("not trusted, and so left out: %zu of the settings in " GA_CONFIG_REPOSITORY_FILE
-		 " ('git agent trust --show')", g->grants.n);
-}
-
 /* What to do about settings that are not trusted: leave them out, fail, or ask first. */
 enum how { LEAVE_OUT, MUST_BE, MAY_ASK };
 
@@ -251,10 +239,12 @@ static int settle_trust(struct cli *c, enum how how, struct cli_grants *g, struc
 	if (g->trusted || how == LEAVE_OUT)
 		return 0;
 	if (c->untrusted) {
-		say_left_out(g);
+		cli_note("not trusted, and so left out: %zu of the settings in "
+			 GA_CONFIG_REPOSITORY_FILE " ('git agent trust --show')", g->grants.n);
 		return 0;
 	}
-	if (how != MAY_ASK || !can_ask())
+	if (how != MAY_ASK || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
+	    !isatty(STDERR_FILENO))
 		return fail_untrusted(c, g, err);
 	rc = cli_ask_trust(c, conf, g, err);
 	if (rc)

@@ -335,19 +335,14 @@ int cli_set_network(const struct cli_network *o, const struct ga_strv *former,
 	return 0;
 }
 
-/* Where network.allow was set, if nothing uses it, as the mode is not `allow`; else NULL. Nothing
- * is wrong where the command line chose the mode: the list may be kept for other sessions. */
-static char *unused_list(const struct ga_config *conf)
-{
-	return conf->net.allow.n && conf->net.mode != GA_NETWORK_ALLOW &&
-	       ga_config_set_by(conf, "network.mode") != GA_ORIGIN_COMMAND ?
-		       ga_config_place(conf, "network.allow") : NULL;
-}
-
 void cli_apply_network(struct cli *c, const struct ga_config *conf, const struct ga_strv *options)
 {
 	free(c->allow_at);
-	c->allow_at = unused_list(conf);
+	/* set, and not used, as the mode is another; nothing is wrong where the command line chose
+	 * that: the list may be kept for other sessions */
+	c->allow_at = conf->net.allow.n && conf->net.mode != GA_NETWORK_ALLOW &&
+		      ga_config_set_by(conf, "network.mode") != GA_ORIGIN_COMMAND ?
+			      ga_config_place(conf, "network.allow") : NULL;
 	c->env.net = (struct ga_env_network){
 		.mode = (enum ga_network)conf->net.mode,
 		.allow = &conf->net.allow,

@@ -35,16 +35,6 @@ static int count(struct cli *c, const struct ga_oid *tip, const struct ga_oid *h
 	return rc < 0 ? -1 : 0;
 }
 
-static int count_behind(struct cli *c, const struct cli_compare *x, const struct ga_session *s,
-			size_t *ret, struct ga_error *err)
-{
-	const struct ga_oid has[] = { *ga_session_branch_base(s), s->result.tip };
-
-	if (!x->has_head)
-		return 0;
-	return count(c, &x->head, has, ga_oid_is_zero(&s->result.tip) ? 1 : 2, ret, err);
-}
-
 /* What it changes, kept for the comparison with others if there is room. */
 static int count_work(struct cli *c, struct cli_compare *x, const struct ga_session *s,
 		      struct cli_counts *ret, struct ga_error *err)
@@ -68,16 +58,6 @@ static int count_work(struct cli *c, struct cli_compare *x, const struct ga_sess
 	x->v[x->n++] = (struct cli_compared){ ga_strdup(s->name), changes };
 	changes = (struct ga_changes)GA_CHANGES_INIT;
 	return 0;
-}
-
-/* Take a session into account. All is 0 of one that has landed. */
-static int compare_add(struct cli *c, struct cli_compare *x, const struct ga_session *s,
-		       struct cli_counts *ret, struct ga_error *err)
-{
-	*ret = (struct cli_counts){ .behind = 0 };
-	if (s->state == GA_STATE_LANDED)
-		return 0;
-	return count_behind(c, x, s, &ret->behind, err) || count_work(c, x, s, ret, err) ? -1 : 0;
 }
 
 /* The first path that both change, both being sorted by path; NULL: there is none. */
@@ -198,7 +178,8 @@ static int read_row(struct cli *c, const char *name, struct cli_compare *x, stru
 	if (rc == 0 && cli_notice_landed(c, &w->s, err))
 		return -1;
 	w->idle = ga_strdup(w->running ? "" : say_idle(c, &w->s));
-	return compare_add(c, x, &w->s, &w->counts, err) || find_next(c, w, err) ? -1 : 0;
+	return (w->s.state != GA_STATE_LANDED && count_work(c, x, &w->s, &w->counts, err)) ||
+	       find_next(c, w, err) ? -1 : 0;
 }
 
 static struct cli_row *row_of(struct cli_listing *l, const char *name)
@@ -416,8 +397,8 @@ static void print_row(const struct cli_row *w, FILE *f)
 		shorten(&command, left);
 	else
 		ga_buf_clear(&command);
-	(void)fprintf(f, "%s%s%s%s\n", head, parts.len ? parts.ptr : "",
-		      parts.len && command.len ? "  " : "", command.len ? command.ptr : "");
+	(void)fprintf(f, "%s%s%s%s\n", head, parts.ptr, parts.len && command.len ? "  " : "",
+		      command.ptr);
 	for (size_t i = 0; w->running && i < w->s.run.published.n; i++)
 		(void)fprintf(f, "%-16s published at %s\n", "", w->s.run.published.v[i]);
 }

@@ -235,7 +235,6 @@ int cli_sessions_where(struct cli *c, bool (*is)(const struct ga_session *s, boo
 	return 0;
 }
 
-/* Is there anything left for the user to do about it? */
 static bool is_open(const struct ga_session *s, bool running)
 {
 	(void)running;
@@ -411,12 +410,6 @@ void cli_look_live(const struct ga_session *s, struct ga_live_peer *ret)
 		ga_live_peer_release(ret);
 }
 
-static int refuse_part(const struct ga_session *s, struct ga_error *err)
-{
-	return ga_fail(err, GA_EFATAL, "session '%s' is part of a superproject's session" GA_HINT
-		       "run the command in the superproject", s->name);
-}
-
 /* State, lock and socket do not change in one step while a session starts or ends: look again until
  * they agree. */
 int cli_pick_live(struct cli *c, const char *name, int ms, struct ga_session *ret, int *ret_lock,
@@ -433,7 +426,9 @@ int cli_pick_live(struct cli *c, const char *name, int ms, struct ga_session *re
 			return -1;
 		if (lock < 0 && cli_has_running_state(&s)) {
 			if (s.id.within)
-				return refuse_part(&s, err);
+				return ga_fail(err, GA_EFATAL, "session '%s' is part of a "
+					       "superproject's session" GA_HINT "run the command "
+					       "in the superproject", s.name);
 			rc = ga_live_connect(s.dir, peer, err);
 			if (rc < 0)
 				return -1;

@@ -281,13 +281,6 @@ static int count_work(struct cli *c, const struct ga_session *s, size_t *commits
 	return 0;
 }
 
-static void say_left_out(const struct ga_session *s, FILE *f)
-{
-	for (size_t i = 0; i < s->result.left_out.n; i++)
-		(void)fprintf(f, "  uncommitted changes: %s ('land' brings them)\n",
-			      GA_QUOTED(s->result.left_out.v[i]));
-}
-
 int cli_say_next(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
 		 struct ga_error *err)
 {
@@ -374,8 +367,7 @@ static void say_refused(const struct ga_session *s, FILE *f)
 			    s->run.refused.n - REFUSED_SHOWN + (unsigned long long)s->run.unlisted);
 	(void)fprintf(f, "  refused %s%llu connection%s: %s; %s%s\n",
 		      s->run.unlisted ? "more than " : "", all, all == 1 ? "" : "s", list.ptr,
-		      allow.len ? "allow with" : "only TCP can be allowed",
-		      allow.len ? allow.ptr : "");
+		      allow.len ? "allow with" : "only TCP can be allowed", allow.ptr);
 }
 
 /* Names that are allowed, but lead to addresses that are not: allowing the name again is no help.
@@ -419,7 +411,9 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 		(void)fprintf(f, "agent/%s: %s, %s changed\n", s->name, n, m);
 	say_checks(s, r, f);
 	say_flags(r, f);
-	say_left_out(s, f);
+	for (size_t i = 0; i < s->result.left_out.n; i++)
+		(void)fprintf(f, "  uncommitted changes: %s ('land' brings them)\n",
+			      GA_QUOTED(s->result.left_out.v[i]));
 	say_left(r, f);
 	say_refused(s, f);
 	say_forbidden(s, f);

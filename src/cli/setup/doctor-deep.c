@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 #include <linux/keyctl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -15,6 +16,7 @@
 #define OUT_MAX ((size_t)256 << 10)
 #define RUN_MS 120000
 #define UP_MS 20000
+#define STEP_MS 20
 #define TOKEN "GIT_AGENT_PROBE_TOKEN"
 
 struct deep {
@@ -255,16 +257,9 @@ static bool add_line(struct checks *k, char *line)
 	return true;
 }
 
-static char *own_pidns(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/pid", &st) ? NULL : ga_strf("%ju", (uintmax_t)st.st_ino);
-}
-
 static void probe_words(const struct deep *d, struct ga_strv *argv)
 {
-	cleanup_free char *pidns = own_pidns();
+	struct stat st = { 0 };
 	const char *const hidden[] = { d->socket, d->state };
 	const char *const programs[] = { d->self, d->c->env.stage, d->c->env.init,
 					 d->c->env.bwrap };
@@ -274,7 +269,8 @@ static void probe_words(const struct deep *d, struct ga_strv *argv)
 	ga_strv_pushf(argv, "socket=%s", d->socket);
 	ga_strv_pushf(argv, "abstract=%s", d->abstract);
 	ga_strv_pushf(argv, "key=%s", d->key);
-	ga_strv_pushf(argv, "pidns=%s", pidns ? pidns : "0");
+	(void)stat("/proc/self/ns/pid", &st);
+	ga_strv_pushf(argv, "pidns=%ju", (uintmax_t)st.st_ino);
 	for (size_t i = 0; i < GA_NELEMS(hidden); i++)
 		ga_strv_pushf(argv, "hidden=%s", hidden[i]);
 	for (size_t i = 0; i < GA_NELEMS(programs); i++)
@@ -326,8 +322,7 @@ static void look_for_traces(struct deep *d)
 			ga_buf_addf(&found, "%s%s", found.len ? ", " : ": ", d->dirs.v[n]);
 		}
 		{
-			cleanup_free char *what = ga_strf("%s%s", ids[i].what,
-							  found.len ? found.ptr : "");
+			cleanup_free char *what = ga_strf("%s%s", ids[i].what, found.ptr);
 
 			doctor_add(d->k, ids[i].id, !found.len, what, NULL);
 		}
@@ -406,30 +401,6 @@ static char *repository_state(const struct deep *d)
 	return NULL;
 }
 
-static bool wait_until(bool (*fn)(const void *p), const void *p)
-{
-	for (int ms = 0; ms < UP_MS; ms += 20) {
-		struct timespec t = { 0, 20000000 };
-
-		if (fn(p))
-			return true;
-		(void)nanosleep(&t, NULL);
-	}
-	return fn(p);
-}
-
-static bool is_there(const void *p)
-{
-	return !access(p, F_OK);
-}
-
-static bool is_gone(const void *p)
-{
-	const struct ga_session *s = p;
-
-	return !ga_run_alive(s->run.pid, s->run.pidns);
-}
-
 static int killed(struct deep *d, struct ga_error *err)
 {
 	cleanup_free char *state = repository_state(d);
@@ -447,12 +418,16 @@ static int killed(struct deep *d, struct ga_error *err)
 	p = (struct ga_process)GA_PROCESS(.argv = (const char *const *)argv.v, .cwd = d->project);
 	if (ga_process_begin(&p, &job, err))
 		return -1;
-	came = wait_until(is_there, up);
+	for (int ms = 0; access(up, F_OK) && ms < UP_MS; ms += STEP_MS)
+		(void)poll(NULL, 0, STEP_MS);
+	came = !access(up, F_OK);
 	/* that sends SIGKILL */
 	ga_process_abandon(job);
 	if (!came || ga_session_load(state, "kill", &s, err))
 		return came ? -1 : ga_fail(err, GA_EFATAL, "a session did not start");
-	doctor_add(d->k, "RS-01", wait_until(is_gone, &s),
+	for (int ms = 0; ga_run_alive(s.run.pid, s.run.pidns) && ms < UP_MS; ms += STEP_MS)
+		(void)poll(NULL, 0, STEP_MS);
+	doctor_add(d->k, "RS-01", !ga_run_alive(s.run.pid, s.run.pidns),
 		   "a session whose supervisor is killed ends", NULL);
 	return 0;
 }

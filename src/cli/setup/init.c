@@ -160,24 +160,16 @@ static void find_port(const char *text, const char *port, struct ga_strv *allow)
 		push_server(allow, port, strlen(port));
 }
 
-/* The server that has this image; GA_NELEMS(servers): none of them. */
-static size_t find_server(const char *image)
-{
-	size_t i = 0;
-
-	while (i < GA_NELEMS(servers) && !strstr(image, servers[i].image))
-		i++;
-	return i;
-}
-
 static void find_servers_in(const char *text, struct ga_strv *allow)
 {
 	bool done[GA_NELEMS(servers) + 1] = { [GA_NELEMS(servers)] = true };
 
 	for (const char *p = strstr(text, "image:"); p; p = strstr(p + 1, "image:")) {
 		cleanup_free char *image = ga_strndup(p, strcspn(p, "\n"));
-		size_t i = find_server(image);
+		size_t i = 0;
 
+		while (i < GA_NELEMS(servers) && !strstr(image, servers[i].image))
+			i++;
 		if (!done[i])
 			find_port(text, servers[i].port, allow);
 		done[i] = true;

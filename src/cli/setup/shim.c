@@ -88,19 +88,13 @@ static void list_shims(const char *path, struct ga_strv *ret)
 	ga_strv_sort_unique(ret);
 }
 
-static bool is_same(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 /* Is the shim what a shell runs in whichever directory? Not if an entry before it depends on the
  * current directory: an empty one, or one that does not begin with a slash. */
 static bool is_first(const char *dir, const char *name)
 {
 	const char *path = getenv("PATH");
 	cleanup_free char *file = ga_path_join(dir, name);
+	struct stat x, y;
 
 	for (const char *p = path; p; p = strchr(p, ':') ? strchr(p, ':') + 1 : NULL) {
 		cleanup_free char *at = ga_strndup(p, strcspn(p, ":"));
@@ -109,7 +103,8 @@ static bool is_first(const char *dir, const char *name)
 		if (at[0] != '/')
 			return false;
 		if (ga_is_program(found))
-			return is_same(found, file);
+			return !stat(found, &x) && !stat(file, &y) && x.st_dev == y.st_dev &&
+			       x.st_ino == y.st_ino;
 	}
 	return false;
 }

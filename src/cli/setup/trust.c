@@ -80,12 +80,6 @@ static int find(struct cli *c, const char *rev, struct ga_config *conf, struct a
 	return 0;
 }
 
-static const char *state_of(const struct cli_grants *g)
-{
-	return !g->there ? "absent" : !g->grants.n ? "tightens" : g->trusted ? "trusted"
-	       : "untrusted";
-}
-
 /* What `grants` let an agent do, without those that `without` has too. */
 static json_t *words_json(const struct ga_grants *grants, const struct ga_grants *without)
 {
@@ -104,7 +98,8 @@ static int print_show_json(const struct all *all, struct ga_error *err)
 	json_t *j = json_object(), *list = json_array();
 
 	ga_json_set(j, "commit", json_string(GA_HEX(&g->commit)));
-	ga_json_set(j, "state", json_string(state_of(g)));
+	ga_json_set(j, "state", json_string(!g->there ? "absent" : !g->grants.n ? "tightens"
+					  : g->trusted ? "trusted" : "untrusted"));
 	for (size_t i = 0; i < g->grants.n; i++) {
 		const struct ga_grant *one = &g->grants.v[i];
 		json_t *o = json_object();
@@ -215,13 +210,6 @@ static bool is_current(const struct ga_trusted *t, const struct all *all)
 	return false;
 }
 
-static void print_trusted(const struct ga_trusted *t, const struct ga_strv *lines, bool current)
-{
-	(void)printf("%.12s%s\n", t->id, current ? "  (HEAD)" : "");
-	for (size_t i = 0; i < lines->n; i++)
-		(void)printf("    %s\n", lines->v[i]);
-}
-
 static json_t *trusted_json(const struct ga_trusted *t, const struct ga_strv *lines, bool current)
 {
 	json_t *j = json_object();
@@ -253,7 +241,9 @@ static int list(struct cli *c, const struct options *o, struct ga_error *err)
 		if (j)
 			ga_json_add(j, trusted_json(&l.v[i], &lines, current));
 		else
-			print_trusted(&l.v[i], &lines, current);
+			(void)printf("%.12s%s\n", l.v[i].id, current ? "  (HEAD)" : "");
+		for (size_t k = 0; !j && k < lines.n; k++)
+			(void)printf("    %s\n", lines.v[k]);
 	}
 	return j ? cli_print_json(j, err) : 0;
 }

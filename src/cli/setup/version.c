@@ -43,13 +43,6 @@ static json_t *build_json(const char *programs)
 	return j;
 }
 
-static void print_build(const char *programs)
-{
-	for (size_t i = 0; i < GA_NELEMS(build); i++)
-		(void)printf("%-10s %s\n", build[i].what, build[i].value);
-	(void)printf("%-10s %s\n", PROGRAMS, GA_ESCAPED(programs));
-}
-
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
@@ -65,8 +58,10 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		return cli_print_json(j, err);
 	}
 	(void)printf("git-agent version %s\n", PACKAGE_VERSION);
+	for (size_t i = 0; o->build && i < GA_NELEMS(build); i++)
+		(void)printf("%-10s %s\n", build[i].what, build[i].value);
 	if (o->build)
-		print_build(programs);
+		(void)printf("%-10s %s\n", PROGRAMS, GA_ESCAPED(programs));
 	return 0;
 }
 

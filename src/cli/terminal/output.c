@@ -260,15 +260,6 @@ static void catch(struct cli_pager *p)
 	}
 }
 
-/* Put the handlers back, and raise the signal that came meanwhile. */
-static void uncatch(struct cli_pager *p)
-{
-	for (size_t i = 0; i < GA_NELEMS(signals); i++)
-		(void)sigaction(signals[i], &p->was[i], NULL);
-	if (caught)
-		(void)raise(caught);
-}
-
 /* With what git adds for a pager. LESSOPEN would run a program on our text. */
 static void pager_environment(struct ga_strv *ret)
 {
@@ -346,7 +337,11 @@ int cli_pager_end(struct cli_pager *p, struct ga_out *out, int rc, struct ga_err
 		(void)close(p->fd);
 		/* how it exits is not our concern */
 		end = ga_process_end(p->job, &status, rc < 0 ? &second : err);
-		uncatch(p);
+		/* the signal that came meanwhile is for us now */
+		for (size_t i = 0; i < GA_NELEMS(signals); i++)
+			(void)sigaction(signals[i], &p->was[i], NULL);
+		if (caught)
+			(void)raise(caught);
 	}
 	free(p);
 	return rc < 0 || end ? -1 : 0;
