@@ -424,24 +424,12 @@ static int decide(struct cli *c, const struct options *o, struct ga_session *s,
 	return 0;
 }
 
-/* Have the report be about the branch as it is now: what was committed on it since the capture is
- * reviewed, and lands, like the rest. */
-static int at_branch(struct cli *c, const struct ga_session *s, struct ga_report *r,
-		     struct ga_error *err)
-{
-	struct ga_oid now;
-	int rc = ga_ref_read(c->env.repo, s->id.branch, &now, err);
-
-	if (!rc)
-		r->tip = now;
-	return rc < 0 ? -1 : 0;
-}
-
 /* The report to decide about. 1: there is none, and the user was told. */
 static int read_report(struct cli *c, const struct ga_session *s, struct ga_report *ret,
 		       struct ga_error *err)
 {
 	int rc = ga_report_read(c->env.repo, s, ret, err);
+	struct ga_oid now;
 
 	if (rc < 0)
 		return -1;
@@ -451,7 +439,11 @@ static int read_report(struct cli *c, const struct ga_session *s, struct ga_repo
 	}
 	if (rc)
 		ga_report_begin(ret, s);
-	return at_branch(c, s, ret, err);
+	/* what was committed on the branch since then is reviewed, and lands, like the rest */
+	rc = ga_ref_read(c->env.repo, s->id.branch, &now, err);
+	if (!rc)
+		ret->tip = now;
+	return rc < 0 ? -1 : 0;
 }
 
 /* Ask, and carry out what was decided. 1: that was refused, for the reason `ret_why`, which the

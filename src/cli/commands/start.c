@@ -8,6 +8,30 @@
 #define NONCE_BYTES 4
 #define HOSTS_MAX ((size_t)1 << 16)
 
+struct options {
+	struct cli_run_options run;
+	const char *on, *name, *base, *dirty, *ignored, *task;
+	bool live, no_setup, dry_run, rm;
+};
+
+static const struct cli_opt opts[] = {
+	CLI_VALUE(on, "on", 0, "HOST", "run it on another machine, which ssh knows by this name"),
+	CLI_VALUE(name, "name", 'n', "NAME",
+		  "name the session (default: COMMAND-1, COMMAND-2 ...)"),
+	CLI_VALUE(base, "base", 0, "REV",
+		  "start from this commit instead of HEAD and your uncommitted work"),
+	CLI_VALUE(dirty, "dirty", 0, "carry|ignore|refuse",
+		  "what to do with uncommitted work (default: carry)"),
+	CLI_VALUE(ignored, "ignored", 0, "share|hide",
+		  "whether to show ignored files (default: share)"),
+	CLI_VALUE(task, "task", 0, "TEXT|FILE", "give a known agent this as its first task"),
+	CLI_FLAG(live, "live", 0, "lay the session over the working tree itself, without a copy"),
+	CLI_FLAG(no_setup, "no-setup", 0, "skip the commands of 'setup'"),
+	CLI_FLAG(rm, "rm", 0, "drop the session at its end if it left nothing to land"),
+	CLI_FLAG(dry_run, "dry-run", 0, "say what would be done, and do nothing"),
+	CLI_RUN_OPTS(run),
+};
+
 /* What the history of this repository has of secrets is shown before any of it leaves. */
 static int show_history(struct cli *c, const struct ga_oid *base, struct ga_error *err)
 {
@@ -111,12 +135,12 @@ static char *directory_of(const char *workdir)
 }
 
 /* A name that no session, branch or record has: the one that was given, or COMMAND-1 and so on. */
-static int choose_name(struct cli *c, const struct cli_on_start *o, char **ret,
+static int choose_name(struct cli *c, const struct options *o, const char *command, char **ret,
 		       struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
-	cleanup_free char *stem = ga_session_stem(o->argv[0]);
+	cleanup_free char *stem = ga_session_stem(command);
 	cleanup_close int lock = -1;
 
 	if (ga_start_taken_names(&c->env, &taken, err) ||
@@ -126,12 +150,13 @@ static int choose_name(struct cli *c, const struct cli_on_start *o, char **ret,
 	return ga_session_remove_dir(s.dir, err);
 }
 
-static int fill(struct cli *c, const struct cli_on_start *o, struct ga_on *on, struct ga_error *err)
+static int fill(struct cli *c, const struct options *o, size_t argc, char **argv, struct ga_on *on,
+		struct ga_error *err)
 {
 	unsigned char nonce[NONCE_BYTES];
 	cleanup_buf struct ga_buf far = GA_BUF_INIT;
 
-	if (choose_name(c, o, &on->name, err) || ga_random(nonce, sizeof(nonce), err))
+	if (choose_name(c, o, argv[0], &on->name, err) || ga_random(nonce, sizeof(nonce), err))
 		return -1;
 	ga_buf_addf(&far, "%s-", on->name);
 	for (size_t i = 0; i < sizeof(nonce); i++)
@@ -145,18 +170,17 @@ static int fill(struct cli *c, const struct cli_on_start *o, struct ga_on *on, s
 	on->started = (uint64_t)time(NULL);
 	on->runs = true;
 	on->trusted = !c->untrusted;
-	ga_strv_extend(&on->options, o->options);
-	for (size_t i = 0; i < o->argc; i++)
-		ga_strv_push(&on->command, o->argv[i]);
+	for (size_t i = 0; i < argc; i++)
+		ga_strv_push(&on->command, argv[i]);
 	return 0;
 }
 
 /* What the session is based on, with the user's settings for that. */
-static int choose_base(struct cli *c, const struct cli_on_start *o, const struct ga_config *conf,
+static int choose_base(struct cli *c, const struct options *o, const struct ga_config *conf,
 		       struct ga_on *on, struct ga_error *err)
 {
 	cleanup_free char *objects = ga_on_objects(c->env.state_dir, on->name);
-	struct ga_start_opts so = { .view.base_rev = o->base, .argv = o->argv, .argc = o->argc };
+	struct ga_start_opts so = { .view.base_rev = o->base };
 	cleanup_strv struct ga_strv notes = GA_STRV_INIT;
 	struct ga_oid shown;
 	struct cli_filter filter;
@@ -174,7 +198,37 @@ static int choose_base(struct cli *c, const struct cli_on_start *o, const struct
 	return 0;
 }
 
-static int on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *err)
+/* The options that are for git-agent there; what is about files or the terminal here cannot be. */
+static int options_there(const struct options *o, const char *task, struct ga_strv *ret,
+			 struct ga_error *err)
+{
+	static const char own[] = "on name base dirty detach quiet verbose task keep";
+
+	for (size_t i = 0; i < GA_NELEMS(opts); i++) {
+		const void *at = (const char *)o + opts[i].offset;
+		bool flag = opts[i].kind == CLI_IS_FLAG && *(const bool *)at;
+		const char *value = opts[i].kind == CLI_IS_VALUE ? *(const char *const *)at : NULL;
+		const struct ga_strv *list = opts[i].kind == CLI_IS_LIST ? at : NULL;
+
+		if ((!flag && !value && !(list && list->n)) || ga_has_word(own, opts[i].name))
+			continue;
+		if (ga_has_word("live dry-run rm expose terminal-filter", opts[i].name))
+			return ga_fail(err, GA_EUSAGE, "--%s cannot be used with --on",
+				       opts[i].name);
+		if (flag)
+			ga_strv_pushf(ret, "--%s", opts[i].name);
+		else if (value)
+			ga_strv_pushf(ret, "--%s=%s", opts[i].name, value);
+		for (size_t k = 0; list && k < list->n; k++)
+			ga_strv_pushf(ret, "--%s=%s", opts[i].name, list->v[k]);
+	}
+	if (task)
+		ga_strv_pushf(ret, "--task=%s", task);
+	return 0;
+}
+
+static int on_start(struct cli *c, const struct options *o, const char *task, size_t argc,
+		    char **argv, struct ga_error *err)
 {
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	cleanup_on struct ga_on on = GA_ON_INIT;
@@ -183,26 +237,32 @@ static int on_start(struct cli *c, const struct cli_on_start *o, struct ga_error
 	struct ga_oid onto;
 	int rc;
 
-	if (!ga_on_host_ok(o->host))
-		return ga_fail(err, GA_EUSAGE, "'%s' is no name of a host", o->host);
-	on.host = ga_strdup(o->host);
+	c->untrusted = o->run.untrusted;
+	if (options_there(o, task, &on.options, err))
+		return -1;
+	if (!ga_on_host_ok(o->on))
+		return ga_fail(err, GA_EUSAGE, "'%s' is no name of a host", o->on);
+	on.host = ga_strdup(o->on);
+	if (cli_open(c, CLI_NEED_STATE, err) || ga_env_config(&c->env, err))
+		return -1;
 	rc = o->base ? ga_repo_resolve(c->env.repo, o->base, &onto, err)
 		     : ga_repo_head(c->env.repo, &onto, &branch, err);
 	if (rc > 0)
 		(void)ga_fail(err, GA_ESTART, "there is no commit yet that could be sent");
-	if (rc || cli_settings_to_run(c, &onto, !o->detach, &conf, err) ||
+	if (rc || cli_settings_to_run(c, &onto, !o->run.detach, &conf, err) ||
 	    (o->dirty && ga_config_set_key(&conf, "dirty", o->dirty, err)) ||
-	    ga_host_find(&conf.hosts, o->host, &on.way, err) || check_repository(c, &onto, err) ||
-	    consent(c, o->host, &onto, err))
+	    ga_host_find(&conf.hosts, o->on, &on.way, err) || check_repository(c, &onto, err) ||
+	    consent(c, o->on, &onto, err))
 		return -1;
 	names = ga_on_lock_names(c->env.state_dir, err);
-	if (names < 0 || fill(c, o, &on, err) || choose_base(c, o, &conf, &on, err) ||
+	if (names < 0 || fill(c, o, argc, argv, &on, err) ||
+	    choose_base(c, o, &conf, &on, err) ||
 	    ga_fault_stop("on:chosen", err) || ga_on_save(c->env.state_dir, &on, err) ||
 	    ga_fault_stop("on:recorded", err))
 		return -1;
 	ga_cleanup_closep(&names);
 	names = -1;
-	if (!o->quiet)
+	if (!o->run.quiet)
 		cli_note("agent/%s: base %.10s goes to '%s'", on.name, GA_HEX(&on.base), on.host);
 	if (ga_on_submit(c->env.repo, c->env.state_dir, &on, cli_on_keys(c, &on), err)) {
 		if (on.submitted)
@@ -212,9 +272,9 @@ static int on_start(struct cli *c, const struct cli_on_start *o, struct ga_error
 			(void)ga_on_remove(c->env.state_dir, on.name, GA_IGNORED);
 		return -1;
 	}
-	if (o->detach || on.way.slurm) {
+	if (o->run.detach || on.way.slurm) {
 		(void)printf("%s\n", on.name);
-		if (!o->quiet)
+		if (!o->run.quiet)
 			cli_note("agent/%s: %s on '%s'; 'git agent attach %s' shows it, "
 				 "'git agent review %s' what it did%s", on.name,
 				 on.way.slurm ? "is submitted" : "runs", on.host, on.name, on.name,
@@ -223,30 +283,6 @@ static int on_start(struct cli *c, const struct cli_on_start *o, struct ga_error
 	}
 	return cli_on_attach(c, &on, err);
 }
-
-struct options {
-	struct cli_run_options run;
-	const char *on, *name, *base, *dirty, *ignored, *task;
-	bool live, no_setup, dry_run, rm;
-};
-
-static const struct cli_opt opts[] = {
-	CLI_VALUE(on, "on", 0, "HOST", "run it on another machine, which ssh knows by this name"),
-	CLI_VALUE(name, "name", 'n', "NAME",
-		  "name the session (default: COMMAND-1, COMMAND-2 ...)"),
-	CLI_VALUE(base, "base", 0, "REV",
-		  "start from this commit instead of HEAD and your uncommitted work"),
-	CLI_VALUE(dirty, "dirty", 0, "carry|ignore|refuse",
-		  "what to do with uncommitted work (default: carry)"),
-	CLI_VALUE(ignored, "ignored", 0, "share|hide",
-		  "whether to show ignored files (default: share)"),
-	CLI_VALUE(task, "task", 0, "TEXT|FILE", "give a known agent this as its first task"),
-	CLI_FLAG(live, "live", 0, "lay the session over the working tree itself, without a copy"),
-	CLI_FLAG(no_setup, "no-setup", 0, "skip the commands of 'setup'"),
-	CLI_FLAG(rm, "rm", 0, "drop the session at its end if it left nothing to land"),
-	CLI_FLAG(dry_run, "dry-run", 0, "say what would be done, and do nothing"),
-	CLI_RUN_OPTS(run),
-};
 
 static void print_plan(const struct ga_start *st)
 {
@@ -355,52 +391,6 @@ static void note_options_behind(const struct cli *c, size_t argc, char **argv)
 		}
 }
 
-/* The options that are for git-agent there; what is about files or the terminal here cannot be. */
-static int options_there(const struct options *o, const char *task, struct ga_strv *ret,
-			 struct ga_error *err)
-{
-	static const char own[] = "on name base dirty detach quiet verbose task keep";
-
-	for (size_t i = 0; i < GA_NELEMS(opts); i++) {
-		const void *at = (const char *)o + opts[i].offset;
-		bool flag = opts[i].kind == CLI_IS_FLAG && *(const bool *)at;
-		const char *value = opts[i].kind == CLI_IS_VALUE ? *(const char *const *)at : NULL;
-		const struct ga_strv *list = opts[i].kind == CLI_IS_LIST ? at : NULL;
-
-		if ((!flag && !value && !(list && list->n)) || ga_has_word(own, opts[i].name))
-			continue;
-		if (ga_has_word("live dry-run rm expose terminal-filter", opts[i].name))
-			return ga_fail(err, GA_EUSAGE, "--%s cannot be used with --on",
-				       opts[i].name);
-		if (flag)
-			ga_strv_pushf(ret, "--%s", opts[i].name);
-		else if (value)
-			ga_strv_pushf(ret, "--%s=%s", opts[i].name, value);
-		for (size_t k = 0; list && k < list->n; k++)
-			ga_strv_pushf(ret, "--%s=%s", opts[i].name, list->v[k]);
-	}
-	if (task)
-		ga_strv_pushf(ret, "--task=%s", task);
-	return 0;
-}
-
-static int run_on(struct cli *c, const struct options *o, const char *task, size_t argc,
-		  char **argv, struct ga_error *err)
-{
-	cleanup_strv struct ga_strv there = GA_STRV_INIT;
-	const struct cli_on_start so = { .host = o->on, .name = o->name, .base = o->base,
-					 .dirty = o->dirty, .options = &there,
-					 .detach = o->run.detach, .quiet = o->run.quiet,
-					 .argc = argc, .argv = argv };
-
-	c->untrusted = o->run.untrusted;
-	if (options_there(o, task, &there, err) ||
-	    cli_open(c, CLI_NEED_STATE, err) || ga_env_config(&c->env, err) ||
-	    on_start(c, &so, err))
-		return cli_not_started(err);
-	return 0;
-}
-
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
@@ -419,7 +409,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		return -1;
 	so.task = o->task ? task.ptr : NULL;
 	if (o->on)
-		return run_on(c, o, so.task, argc, argv, err);
+		return on_start(c, o, so.task, argc, argv, err) ? cli_not_started(err) : 0;
 	rc = cli_take_run(c, &o->run, o->dry_run ? NULL : &detach, &so, &filter, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;

@@ -85,20 +85,6 @@ int cli_context_init(struct cli *c, enum cli_need needs, struct ga_error *err)
 	return needs == CLI_NEED_STATE ? ga_env_config(&c->env, err) : 0;
 }
 
-static int open_state(struct cli *c, struct ga_error *err)
-{
-	struct ga_env *e = &c->env;
-	cleanup_free char *q = NULL;
-
-	if (ga_store_open(e->state_root, ga_repo_info(e->repo)->id, &e->state_dir, err))
-		return -1;
-	if (!holds(e->agent_home, e->state_dir))
-		return 0;
-	q = ga_escape(e->state_dir);
-	return ga_fail(err, GA_ESTART, "agents could write where sessions are kept: '%s'" GA_HINT
-		       "set 'state_dir' to a directory outside the agents' home", q);
-}
-
 int cli_open(struct cli *c, enum cli_need needs, struct ga_error *err)
 {
 	struct ga_env *e = &c->env;
@@ -107,7 +93,14 @@ int cli_open(struct cli *c, enum cli_need needs, struct ga_error *err)
 		return -1;
 	if (needs != CLI_NEED_STATE)
 		return 0;
-	return ga_gitconfig_begin(e->repo, &e->loading, err) || open_state(c, err) ? -1 : 0;
+	if (ga_gitconfig_begin(e->repo, &e->loading, err) ||
+	    ga_store_open(e->state_root, ga_repo_info(e->repo)->id, &e->state_dir, err))
+		return -1;
+	if (!holds(e->agent_home, e->state_dir))
+		return 0;
+	return ga_fail(err, GA_ESTART, "agents could write where sessions are kept: '%s'" GA_HINT
+		       "set 'state_dir' to a directory outside the agents' home",
+		       GA_ESCAPED(e->state_dir));
 }
 
 void cli_context_release(struct cli *c)

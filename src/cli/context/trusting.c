@@ -254,25 +254,17 @@ static int settle_trust(struct cli *c, enum how how, struct cli_grants *g, struc
 	return 0;
 }
 
-static int read_settings(struct cli *c, const struct ga_oid *commit, enum how how,
-		     struct ga_config *conf, struct ga_error *err)
-{
-	cleanup_(cli_grants_release) struct cli_grants g = CLI_GRANTS_INIT;
-
-	if (cli_find_grants(c, commit, conf, &g, err))
-		return -1;
-	if (!g.there)
-		return 0;
-	return settle_trust(c, how, &g, conf, err) ||
-	       ga_config_read(conf, GA_ORIGIN_REPOSITORY, GA_CONFIG_REPOSITORY_FILE, g.text.ptr,
-			      g.text.len, err) ? -1 : 0;
-}
-
 static int settle(struct cli *c, const struct ga_oid *commit, enum how how, struct ga_config *ret,
 		  struct ga_error *err)
 {
+	cleanup_(cli_grants_release) struct cli_grants g = CLI_GRANTS_INIT;
+
 	ga_config_copy(ret, &c->settings);
-	if (commit && read_settings(c, commit, how, ret, err))
+	if (commit && cli_find_grants(c, commit, ret, &g, err))
+		return -1;
+	if (g.there && (settle_trust(c, how, &g, ret, err) ||
+			ga_config_read(ret, GA_ORIGIN_REPOSITORY, GA_CONFIG_REPOSITORY_FILE,
+				       g.text.ptr, g.text.len, err)))
 		return -1;
 	return ga_config_set_words(ret, &c->overrides, err);
 }

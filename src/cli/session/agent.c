@@ -434,21 +434,6 @@ static void drop_unchanged(struct cli *c, struct ga_start *st, bool quiet)
 		cli_say_dropped(&st->session, left);
 }
 
-/* Of a session without a terminal: how the capture went is for the journal and the notification. */
-static int capture_unseen(struct cli *c, struct ga_start *st, struct ga_error *err)
-{
-	cleanup_report struct ga_report r = GA_REPORT_INIT;
-
-	if (!ga_start_capture(&c->env, &st->session, st->lock, &st->sandbox, &r, err)) {
-		drop_unchanged(c, st, true);
-		cli_notify(c, st, &r);
-		return 0;
-	}
-	(void)ga_journal(st->session.dir, "capture", json_pack("{s:s}", "failed", err->msg));
-	cli_notify(c, st, NULL);
-	return -1;
-}
-
 int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, struct ga_error *err)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
@@ -463,11 +448,20 @@ int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, struct g
 		(void)ga_error_move(err, &run_err);
 		return cli_not_started(err);
 	}
-	if (st->detach.now)
-		return capture_unseen(c, st, err);
-	if (ga_start_capture(&c->env, &st->session, st->lock, &st->sandbox, &r, err))
+	if (ga_start_capture(&c->env, &st->session, st->lock, &st->sandbox, &r, err)) {
+		if (!st->detach.now)
+			return -1;
+		/* there is no terminal: it is for the journal and the notification */
+		(void)ga_journal(st->session.dir, "capture",
+				 json_pack("{s:s}", "failed", err->msg));
+		cli_notify(c, st, NULL);
 		return -1;
-	drop_unchanged(c, st, quiet);
+	}
+	drop_unchanged(c, st, quiet || st->detach.now);
+	if (st->detach.now) {
+		cli_notify(c, st, &r);
+		return 0;
+	}
 	if (!quiet && cli_summary(c, &st->session, &r, stderr, err))
 		return -1;
 	/* a remark says what went wrong, such as a service that ended: --quiet does not hide it */

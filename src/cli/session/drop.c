@@ -109,20 +109,10 @@ static bool note(struct ga_session *s, const struct ga_arrival *a)
 	return true;
 }
 
-static void journal(const struct ga_session *s)
-{
-	json_t *o = json_object();
-
-	if (s->result.arrived)
-		ga_json_set(o, "how", json_string(s->result.arrived));
-	if (s->result.arrived_in)
-		ga_json_set_bytes(o, "in", s->result.arrived_in);
-	(void)ga_journal(s->dir, s->state == GA_STATE_LANDED ? "arrived" : "taken-back", o);
-}
-
 int cli_notice_landed(struct cli *c, struct ga_session *s, struct ga_error *err)
 {
 	cleanup_(ga_arrival_release) struct ga_arrival a = GA_ARRIVAL_INIT;
+	json_t *o;
 
 	/* without a tip all was brought as uncommitted edits, and no commit can be looked for */
 	if ((s->state != GA_STATE_CAPTURED && s->state != GA_STATE_LANDED) ||
@@ -134,7 +124,12 @@ int cli_notice_landed(struct cli *c, struct ga_session *s, struct ga_error *err)
 		return 0;
 	if (ga_session_save(s, err))
 		return -1;
-	journal(s);
+	o = json_object();
+	if (s->result.arrived)
+		ga_json_set(o, "how", json_string(s->result.arrived));
+	if (s->result.arrived_in)
+		ga_json_set_bytes(o, "in", s->result.arrived_in);
+	(void)ga_journal(s->dir, s->state == GA_STATE_LANDED ? "arrived" : "taken-back", o);
 	return 0;
 }
 

@@ -13,17 +13,6 @@ static int compare_begin(struct cli *c, struct cli_compare *ret, struct ga_error
 	return rc < 0 ? -1 : 0;
 }
 
-/* Without a commit on the current branch nothing is behind. */
-static void compare_release(struct cli_compare *x)
-{
-	for (size_t i = 0; i < x->n; i++) {
-		free(x->v[i].name);
-		ga_changes_release(&x->v[i].changes);
-	}
-	free(x->v);
-	*x = (struct cli_compare)CLI_COMPARE_INIT;
-}
-
 static int count(struct cli *c, const struct ga_oid *tip, const struct ga_oid *has, size_t n,
 		 size_t *ret, struct ga_error *err)
 {
@@ -108,7 +97,11 @@ void cli_listing_release(struct cli_listing *l)
 	for (size_t i = 0; i < l->n; i++)
 		row_release(&l->v[i]);
 	free(l->v);
-	compare_release(&l->compare);
+	for (size_t i = 0; i < l->compare.n; i++) {
+		free(l->compare.v[i].name);
+		ga_changes_release(&l->compare.v[i].changes);
+	}
+	free(l->compare.v);
 	*l = (struct cli_listing)CLI_LISTING_INIT;
 }
 
@@ -148,22 +141,11 @@ static int find_next(struct cli *c, struct cli_row *w, struct ga_error *err)
 	return 0;
 }
 
-/* Capture an interrupted session before it is shown. One that cannot be captured now is shown as
- * interrupted, behind the error. */
-static void capture_first(struct cli *c, struct ga_session *s, int lock)
-{
-	cleanup_error struct ga_error why = GA_ERROR_INIT;
-
-	if (!cli_capture_interrupted(c, s, lock, &why))
-		return;
-	cli_print_error(&why);
-	s->state = GA_STATE_INTERRUPTED;
-}
-
 /* Returns 1 if there is none of that name any more. */
 static int read_row(struct cli *c, const char *name, struct cli_compare *x, struct cli_row *w,
 		    struct ga_error *err)
 {
+	cleanup_error struct ga_error why = GA_ERROR_INIT;
 	cleanup_close int lock = -1;
 	int rc = cli_load_session(c, name, false, &w->s, &lock, err);
 
@@ -171,8 +153,11 @@ static int read_row(struct cli *c, const char *name, struct cli_compare *x, stru
 		return rc;
 	/* a session that another command has locked for a moment is shown as it was read */
 	w->running = rc == 2 && (cli_is_running(&w->s) || w->s.state == GA_STATE_RUNNING);
-	if (rc == 0 && w->s.state == GA_STATE_INTERRUPTED)
-		capture_first(c, &w->s, lock);
+	if (rc == 0 && w->s.state == GA_STATE_INTERRUPTED &&
+	    cli_capture_interrupted(c, &w->s, lock, &why)) {
+		cli_print_error(&why);
+		w->s.state = GA_STATE_INTERRUPTED;
+	}
 	if (!w->running && ga_report_read(c->env.repo, &w->s, &w->r, err) < 0)
 		return -1;
 	if (rc == 0 && cli_notice_landed(c, &w->s, err))
@@ -284,16 +269,6 @@ void cli_listing_look(struct cli_listing *l)
 
 /* ---- a row -------------------------------------------------------------------------------- */
 
-static char *since(const struct ga_session *s)
-{
-	uint64_t at = s->run.finished ? s->run.finished : s->run.resumed ? s->run.resumed
-		      : s->id.started;
-	uint64_t now = (uint64_t)time(NULL);
-	cleanup_free char *ago = span(now > at ? now - at : 0);
-
-	return ga_strf("%s ago", ago);
-}
-
 /* What it does. */
 static char *state_of(const struct cli_row *w)
 {
@@ -383,7 +358,10 @@ static void shorten(struct ga_buf *b, size_t room)
 
 static void print_row(const struct cli_row *w, FILE *f)
 {
-	cleanup_free char *state = state_of(w), *when = since(&w->s);
+	uint64_t now = (uint64_t)time(NULL), at = w->s.run.finished ? w->s.run.finished
+		      : w->s.run.resumed ? w->s.run.resumed : w->s.id.started;
+	cleanup_free char *state = state_of(w), *ago = span(now > at ? now - at : 0);
+	cleanup_free char *when = ga_strf("%s ago", ago);
 	cleanup_free char *head = ga_strf("%-16s %-11s %-8s ", w->s.name, state, when);
 	cleanup_buf struct ga_buf parts = GA_BUF_INIT, command = GA_BUF_INIT;
 	size_t used = strlen(head), left;

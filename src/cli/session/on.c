@@ -500,7 +500,7 @@ static int act(struct cli *c, const char *name, struct ga_on *o, const struct ga
 	else if (!strcmp(name, "diff") && o->runs && !look(c, o, err) && is_state(o, "running"))
 		rc = run_there(c, o, name, words, false, err);
 	else
-		return err->msg || need_result(c, o, err) ? -1 : 0;
+		return err->msg ? -1 : need_result(c, o, err);
 	return rc ? -1 : 1;
 }
 

@@ -39,16 +39,6 @@ static const char *login_words(const struct ga_preset *p, const struct ga_agents
 	return f->login ? "login" : !p->logins[0] ? "?" : f->importable ? "importable" : "none";
 }
 
-static void print_line(const struct ga_preset *p, const struct ga_agents_found *f)
-{
-	cleanup_free char *path = f->path ? ga_quote(f->path) : NULL;
-
-	(void)printf("%-12s  %-10s  %-20s  %s\n", p->name,
-		     f->version ? f->version : f->where == GA_AGENTS_NOWHERE ? "-" : "?",
-		     login_words(p, f),
-		     path ? path : p->package ? "not installed" : "not found");
-}
-
 static int list(struct cli *c, const struct options *o, struct ga_error *err)
 {
 	const struct ga_presets *own = &c->env.agents;
@@ -67,7 +57,10 @@ static int list(struct cli *c, const struct options *o, struct ga_error *err)
 		if (all)
 			ga_json_add(all, to_json(p, &f));
 		else
-			print_line(p, &f);
+			(void)printf("%-12s  %-10s  %-20s  %s\n", p->name, f.version ? f.version
+				     : f.where == GA_AGENTS_NOWHERE ? "-" : "?", login_words(p, &f),
+				     f.path ? GA_QUOTED(f.path)
+				     : p->package ? "not installed" : "not found");
 	}
 	return all ? cli_print_json(all, err) : 0;
 }

@@ -47,17 +47,6 @@ static void check_git(struct checks *k)
 		   old ? "install a newer git, or put one first in PATH" : NULL);
 }
 
-static void check_kernel(struct checks *k)
-{
-	const char *machine = ga_machine();
-	struct utsname u;
-
-	if (!uname(&u))
-		doctor_add(k, "kernel", true, u.release, NULL);
-	if (machine)
-		doctor_add(k, "machine", true, machine, NULL);
-}
-
 /* Sessions work without Landlock, as namespaces are what confines them: this check cannot fail. */
 static void check_landlock(struct checks *k)
 {
@@ -219,16 +208,6 @@ static void check_sandbox(struct cli *c, struct checks *k)
 		(void)ga_rmtree_at(at, ga_path_base(dir), GA_IGNORED);
 }
 
-static void check_nested(const struct cli *c, struct checks *k)
-{
-	if (c->env.conf.inside.nested && geteuid() != 0)
-		doctor_add(k, "nested", true,
-			   "sandbox.nested: sandboxes can be made inside sessions", NULL);
-	else if (c->env.conf.inside.nested)
-		doctor_add(k, "nested", false, "sandbox.nested: the kernel maps uid 0 no further",
-			   "set it to false, or be an ordinary user");
-}
-
 static void print(const struct checks *k)
 {
 	size_t i;
@@ -253,20 +232,30 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 {
 	const struct options *o = p;
 	struct checks k = { .list = json_array() };
+	bool nested = c->env.conf.inside.nested, root = geteuid() == 0;
+	struct utsname u;
 
 	(void)argc;
 	(void)argv;
-	check_kernel(&k);
+	if (!uname(&u))
+		doctor_add(&k, "kernel", true, u.release, NULL);
+	if (ga_machine())
+		doctor_add(&k, "machine", true, ga_machine(), NULL);
 	check_landlock(&k);
 	check_limits(c, &k);
 	check_git(&k);
 	if (check_bwrap(c, &k))
 		check_sandbox(c, &k);
-	check_nested(c, &k);
+	if (nested && root)
+		doctor_add(&k, "nested", false, "sandbox.nested: the kernel maps uid 0 no further",
+			   "set it to false, or be an ordinary user");
+	else if (nested)
+		doctor_add(&k, "nested", true,
+			   "sandbox.nested: sandboxes can be made inside sessions", NULL);
 	check_path(c, &k);
 	if (o->deep && !k.failed)
 		doctor_deep(c, &k);
-	if (geteuid() == 0)
+	if (root)
 		doctor_add(&k, "user", true, "root: sessions work, an ordinary user is safer",
 			   NULL);
 	c->status = k.failed ? ga_error_status(GA_ENEGATIVE) : 0;

@@ -407,18 +407,6 @@ static void put_reached(const struct ga_reached *x, struct ga_buf *out)
 		    GA_QUOTED(x->text), x->why);
 }
 
-static json_t *reached_json(const struct ga_reached *x)
-{
-	json_t *o = json_object();
-
-	ga_json_set(o, "kind", json_string(reach_names[x->what]));
-	ga_json_set_bytes(o, "text", x->text);
-	ga_json_set(o, "severity", json_string(severity_at(x->when)));
-	ga_json_set(o, "rule", json_string(x->rule));
-	ga_json_set_bytes(o, "by", x->why);
-	return o;
-}
-
 static int show_reach(struct cli *c, const struct options *o, struct ga_error *err)
 {
 	cleanup_reach struct ga_reach reach = GA_REACH_INIT;
@@ -434,8 +422,17 @@ static int show_reach(struct cli *c, const struct options *o, struct ga_error *e
 	if (!o->json)
 		return cli_page(c, out.ptr, out.len, err);
 	a = json_array();
-	for (size_t i = 0; i < reach.n; i++)
-		ga_json_add(a, reached_json(&reach.v[i]));
+	for (size_t i = 0; i < reach.n; i++) {
+		const struct ga_reached *x = &reach.v[i];
+		json_t *one = json_object();
+
+		ga_json_set(one, "kind", json_string(reach_names[x->what]));
+		ga_json_set_bytes(one, "text", x->text);
+		ga_json_set(one, "severity", json_string(severity_at(x->when)));
+		ga_json_set(one, "rule", json_string(x->rule));
+		ga_json_set_bytes(one, "by", x->why);
+		ga_json_add(a, one);
+	}
 	return cli_print_json(a, err);
 }
 

@@ -248,17 +248,6 @@ static int list(struct cli *c, const struct options *o, struct ga_error *err)
 	return j ? cli_print_json(j, err) : 0;
 }
 
-static int forget_all(struct cli *c, struct ga_error *err)
-{
-	int rc = ga_trust_revoke_all(c->env.state_dir, err);
-
-	if (rc < 0)
-		return -1;
-	(void)puts(rc ? "nothing was trusted" : "nothing is trusted any more");
-	c->status = rc ? ga_error_status(GA_ENEGATIVE) : 0;
-	return 0;
-}
-
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
@@ -271,8 +260,15 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		return ga_fail(err, GA_EUSAGE, "--json goes with --show or --list");
 	if (rev && (o->list || o->revoke))
 		return ga_fail(err, GA_EUSAGE, "--%s takes no commit", o->list ? "list" : "revoke");
-	if (o->revoke)
-		return forget_all(c, err);
+	if (o->revoke) {
+		int rc = ga_trust_revoke_all(c->env.state_dir, err);
+
+		if (rc < 0)
+			return -1;
+		(void)puts(rc ? "nothing was trusted" : "nothing is trusted any more");
+		c->status = rc ? ga_error_status(GA_ENEGATIVE) : 0;
+		return 0;
+	}
 	if (o->list)
 		return list(c, o, err);
 	return o->show ? show(c, o, rev, err) : trust(c, o, rev, err);

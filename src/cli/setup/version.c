@@ -33,16 +33,6 @@ static const struct {
 /* The directory of the programs that sessions start. */
 #define PROGRAMS "programs"
 
-static json_t *build_json(const char *programs)
-{
-	json_t *j = json_object();
-
-	for (size_t i = 0; i < GA_NELEMS(build); i++)
-		ga_json_set_bytes(j, build[i].what, build[i].value);
-	ga_json_set_bytes(j, PROGRAMS, programs);
-	return j;
-}
-
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
@@ -51,10 +41,14 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	(void)argc;
 	(void)argv;
 	if (o->json) {
-		json_t *j = json_pack("{s:s}", "version", PACKAGE_VERSION);
+		json_t *j = json_pack("{s:s}", "version", PACKAGE_VERSION), *b = json_object();
 
+		for (size_t i = 0; i < GA_NELEMS(build); i++)
+			ga_json_set_bytes(b, build[i].what, build[i].value);
+		ga_json_set_bytes(b, PROGRAMS, programs);
 		if (o->build)
-			ga_json_set(j, "build", build_json(programs));
+			(void)json_object_set(j, "build", b);
+		json_decref(b);
 		return cli_print_json(j, err);
 	}
 	(void)printf("git-agent version %s\n", PACKAGE_VERSION);
