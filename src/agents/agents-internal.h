@@ -1,22 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * What files of this folder share.
+ * What files of this folder share, and the headers that most of them need.
  */
 #ifndef AGENTS_INTERNAL_H
 #define AGENTS_INTERNAL_H
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "ga/agents/agents.h"
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/home/home.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/process.h"
 
 /* agents.c: the directory, out of reach of agents, with notes of which versions the user
  * installed. */
 char *agents_notes(const struct ga_env *e);
-/* Does the home have a program of that name that agents installed? */
-bool agents_own(const struct ga_env *e, const char *name);
 /* Where a command is on the host, or NULL. An agent is also looked for where installers put it; if
  * it is there, `*ret_place` (`ret_place` may be NULL) is that directory. Caller frees both. */
 char *agents_find_command(const struct ga_env *e, const char *command, char **ret_place);
-/* Fill the members of `ret` about logging in. */
-void agents_look_at_login(const struct ga_env *e, const struct ga_preset *p,
-			  struct ga_agents_found *ret);
 
 #endif

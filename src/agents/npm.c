@@ -3,22 +3,11 @@
  * npm in a sandbox. It reads no configuration and no cache that agents could have written, and
  * runs no script of a package but the agent's own.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "ga/agents/agents.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
+#include "agents-internal.h"
 #include "ga/base/trace.h"
-#include "ga/home/home.h"
 #include "ga/run/confine.h"
 #include "ga/run/run.h"
-#include "ga/sys/fd.h"
-#include "ga/view/spec.h"
-#include "agents-internal.h"
+#include "ga/view/view.h"
 
 /* The "project" of the sandbox: the one place on a disk inside besides the agents' home, and gone
  * with the sandbox. */
@@ -190,12 +179,6 @@ static int run_in(struct ga_sandbox *sb, const struct ga_spec *s, struct job *j,
 	return ga_run_exec(sb, &x, ret_status, err);
 }
 
-/* npm's last words are where its log is, which is gone with the sandbox. */
-static bool is_about_log(const char *line)
-{
-	return strstr(line, "complete log of this run") || strstr(line, PLACE "/cache/_logs");
-}
-
 /* The last line that says something, escaped. Caller frees. */
 static char *last_words(const struct ga_buf *b)
 {
@@ -209,7 +192,8 @@ static char *last_words(const struct ga_buf *b)
 		for (at = end; at && b->ptr[at - 1] != '\n'; at--)
 			;
 		line = ga_strndup(b->ptr + at, end - at);
-		if (!at || !is_about_log(line))
+		if (!at || (!strstr(line, "complete log of this run") &&
+			    !strstr(line, PLACE "/cache/_logs")))
 			return ga_escape(line);
 	}
 }
@@ -220,11 +204,8 @@ static int choose(struct job *j, struct ga_error *err)
 {
 	while (j->out.len && j->out.ptr[j->out.len - 1] == '\n')
 		ga_buf_truncate(&j->out, j->out.len - 1);
-	if (strlen(j->out.ptr) != j->out.len || !ga_agents_version_ok(j->out.ptr)) {
-		cleanup_free char *q = ga_escape(j->out.ptr);
-
-		return ga_fail(err, GA_EFATAL, "'%s' is no version", q);
-	}
+	if (strlen(j->out.ptr) != j->out.len || !ga_agents_version_ok(j->out.ptr))
+		return ga_fail(err, GA_EFATAL, "'%s' is no version", GA_ESCAPED(j->out.ptr));
 	j->version = ga_buf_steal(&j->out);
 	j->older = j->chooses && j->before &&
 		   ga_agents_version_compare(j->version, j->before) < 0;
@@ -294,12 +275,9 @@ int ga_agents_check(const struct ga_env *e, const struct ga_preset *p, const cha
 		return ga_fail(err, GA_EUSAGE, "npm does not distribute '%s'" GA_HINT
 			       "install it on the host as its makers say; a start finds it",
 			       p->name);
-	if (wanted && !ga_agents_wanted_ok(wanted)) {
-		cleanup_free char *q = ga_escape(wanted);
-
+	if (wanted && !ga_agents_wanted_ok(wanted))
 		return ga_fail(err, GA_EUSAGE, "'%s' is no version of '%s'" GA_HINT "one is 1.2.3, "
-			       "or a word such as latest", q, p->name);
-	}
+			       "or a word such as latest", GA_ESCAPED(wanted), p->name);
 	if (npm)
 		return 0;
 	return ga_fail(err, GA_ESTART, "npm was not found on PATH, which '%s' is installed by"
@@ -317,17 +295,6 @@ static int remove_but(struct ga_env *e, const char *name, const char *keep, stru
 	/* a home that was reset has nothing to remove */
 	return !access(home, F_OK) && (ga_fault_stop("agents:others", err) || run(e, &j, err))
 		       ? -1 : 0;
-}
-
-/* Remove the other versions, if no session runs that may be using one (else `*ret_kept`). */
-static int remove_others(struct ga_env *e, const char *name, const char *keep,
-			 bool *ret_kept, struct ga_error *err)
-{
-	cleanup_close int lock = -1;
-	int rc = ga_home_lock(e, &lock, err);
-
-	*ret_kept = rc > 0;
-	return rc < 0 || (!rc && remove_but(e, name, keep, err)) ? -1 : 0;
 }
 
 static int install(struct ga_env *e, const struct ga_preset *p, const char *wanted,
@@ -351,13 +318,18 @@ int ga_agents_install(struct ga_env *e, const struct ga_preset *p, const char *w
 	cleanup_(job_release) struct job j = { .script = fetch_script, .fetches = true,
 					       .chooses = !wanted, .network = true, .ms = NPM_MS,
 					       .out = GA_BUF_INIT, .errout = GA_BUF_INIT };
+	cleanup_close int lock = -1;
+	int rc;
 
 	if (install(e, p, wanted, &j, err))
 		return -1;
 	ret->older = j.older ? ga_steal(&j.version) : NULL;
 	ret->version = ga_strdup(j.older ? j.before : j.version);
 	/* the new version is there and noted: failing to remove others is no failure */
-	(void)remove_others(e, p->name, ret->version, &ret->kept, &ret->left);
+	rc = ga_home_lock(e, &lock, &ret->left);
+	ret->kept = rc > 0;
+	if (!rc)
+		(void)remove_but(e, p->name, ret->version, &ret->left);
 	return 0;
 }
 

@@ -3,19 +3,12 @@
  * Files of a project that have an agent run commands without its model, with the logins in reach:
  * only the user can answer for them.
  */
-#include "ga/agents/command.h"
-#include "ga/agents/project-config.h"
-
-#include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
-#include <string.h>
 
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
+#include "agents-internal.h"
+#include "ga/agents/agents.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/treelevel.h"
-#include "ga/sys/fd.h"
 
 #define SETTINGS_MAX ((size_t)64 << 10) /* longer ones are not read, and so not harmless */
 #define FILES_MAX 1000
@@ -52,20 +45,17 @@ static bool has_only_harmless(const struct ga_questions *q, const struct ga_buf 
 
 static void add(struct ga_agents_config *c, const char *path, const char *why)
 {
-	cleanup_free char *quoted = ga_quote(path);
-
 	if (ga_strv_has(&c->paths, path))
 		return;
 	ga_strv_push(&c->paths, path);
 	if (why && !c->why)
-		c->why = ga_strf("%s %s", quoted, why);
+		c->why = ga_strf("%s %s", GA_QUOTED(path), why);
 }
 
 static void add_entry(struct ga_repo *r, const struct ga_preset *p, const char *rel,
 		      const char *path, const struct ga_entry *entry, struct ga_agents_config *ret)
 {
 	const struct ga_questions *q = p->questions;
-	cleanup_free char *quoted = ga_quote(path);
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	bool file = entry->mode == GA_MODE_FILE || entry->mode == GA_MODE_EXEC;
 
@@ -74,8 +64,8 @@ static void add_entry(struct ga_repo *r, const struct ga_preset *p, const char *
 	    has_only_harmless(q, &text))
 		return;
 	add(ret, path, file ? NULL : "is not a file");
-	ga_buf_addf(&ret->text, "have %s run commands from %s (%06o %s)\n", p->name, quoted,
-		    (unsigned)entry->mode, GA_HEX(&entry->oid));
+	ga_buf_addf(&ret->text, "have %s run commands from %s (%06o %s)\n", p->name,
+		    GA_QUOTED(path), (unsigned)entry->mode, GA_HEX(&entry->oid));
 }
 
 /* `rel`: the path from the directory that the agent looks in. */

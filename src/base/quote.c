@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/base/quote.h"
 
+#include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 size_t ga_utf8_decode(const char *str, size_t n, uint32_t *ret)
@@ -218,6 +220,16 @@ char *ga_escape(const char *s)
 
 	ga_quote_add(&out, s, strlen(s));
 	return ga_buf_steal(&out);
+}
+
+const char *ga_shown(const char *s, char *(*how)(const char *s), char ret[GA_SHOWN_MAX])
+{
+	int saved = errno;
+	cleanup_free char *text = how(s);
+
+	(void)snprintf(ret, GA_SHOWN_MAX, "%s", text);
+	errno = saved;
+	return ret;
 }
 
 /* Blanks of any script count: to the eye, a name ends there. */

@@ -3,15 +3,8 @@
  * What could stand at the end of a command line, for the completions of shells (docs/completion).
  * These know nothing of commands and options themselves: it is all in the tables here.
  */
-#include <string.h>
-
-#include "context.h"
-#include "ga/config/preset.h"
+#include "cli.h"
 #include "ga/on/on.h"
-#include "ga/repo/objects.h"
-#include "ga/review/report.h"
-#include "ga/session/session.h"
-#include "sessions.h"
 
 #define PATHS_MAX 2000 /* of one session */
 
@@ -310,17 +303,6 @@ static void complete(struct cli *c, const struct cli_command *cmd, char **words,
 	(void)printf(":command %zu\n", before + at.line);
 }
 
-static void complete_in(struct cli *c, const struct cli_group *g, char **words, size_t n,
-			size_t skip)
-{
-	for (size_t i = 0; i < g->n; i++) {
-		if (n - skip == 1 && g->title)
-			say("", g->v[i]->name, "", g->v[i]->summary);
-		else if (n - skip > 1 && !strcmp(g->v[i]->name, words[skip]))
-			complete(c, g->v[i], words + skip, n - skip, skip);
-	}
-}
-
 void cli_complete(struct cli *c, const struct cli_group *groups, size_t n_groups, char **words,
 		  size_t n)
 {
@@ -336,6 +318,11 @@ void cli_complete(struct cli *c, const struct cli_group *groups, size_t n_groups
 		say("", "help", "", "show the manual page of a command");
 	if (n - skip == 2 && !strcmp(words[skip], "help")) /* by their names too */
 		skip++;
-	for (size_t i = 0; i < n_groups; i++)
-		complete_in(c, &groups[i], words, n, skip);
+	for (const struct cli_group *g = groups; g < groups + n_groups; g++)
+		for (size_t i = 0; i < g->n; i++) {
+			if (n - skip == 1 && g->title)
+				say("", g->v[i]->name, "", g->v[i]->summary);
+			else if (n - skip > 1 && !strcmp(g->v[i]->name, words[skip]))
+				complete(c, g->v[i], words + skip, n - skip, skip);
+		}
 }

@@ -7,17 +7,112 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/base/trace.h"
 #include "ga/repo/repo.h"
+#include "ga/sys/fd.h"
 #include "host.h"
+
+static const int passed[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP };
+
+static void __attribute__((noreturn)) end_as(int st, const sigset_t *mask)
+{
+	if (WIFSIGNALED(st)) {
+		(void)signal(WTERMSIG(st), SIG_DFL);
+		(void)sigprocmask(SIG_SETMASK, mask, NULL);
+		(void)raise(WTERMSIG(st));
+	}
+	_exit(WIFEXITED(st) ? WEXITSTATUS(st) : 128 + WTERMSIG(st));
+}
+
+/* What the terminal or the session's process sends goes to the whole process group anyway. */
+static void pass_on(int sigfd, pid_t pid)
+{
+	struct signalfd_siginfo si;
+
+	while (read(sigfd, &si, sizeof(si)) == (ssize_t)sizeof(si))
+		if (si.ssi_signo != SIGCHLD && si.ssi_code <= 0 && si.ssi_pid != (uint32_t)pid)
+			(void)kill(pid, (int)si.ssi_signo);
+}
+
+/* End or stop as it did. Signals may have become one: what it did is seen in its state alone. */
+static void follow(pid_t pid, const sigset_t *mask)
+{
+	int st;
+
+	if (waitpid(pid, &st, WNOHANG | WUNTRACED) != pid)
+		return;
+	if (!WIFSTOPPED(st))
+		end_as(st, mask);
+	(void)raise(SIGSTOP);
+	/* who continues us may not know of others */
+	(void)kill(pid, SIGCONT);
+}
+
+static void __attribute__((noreturn)) keep(int left, int sigfd, pid_t pid, const sigset_t *mask)
+{
+	for (;;) {
+		struct pollfd p[] = { { .fd = left, .events = POLLIN },
+				      { .fd = sigfd, .events = POLLIN } };
+		char c;
+
+		if (poll(p, GA_NELEMS(p), -1) < 0)
+			continue;
+		if (p[0].revents && read(left, &c, 1) == 1)
+			_exit(0);
+		/* it ends, and SIGCHLD comes */
+		if (p[0].revents)
+			left = -1;
+		if (p[1].revents)
+			pass_on(sigfd, pid);
+		follow(pid, mask);
+	}
+}
+
+/* Make it: returns in its child with that descriptor, which no program inherits yet; or -1: there
+ * is none. */
+static int make_keeper(void)
+{
+	pid_t pid, parent = getpid();
+	sigset_t watch, old;
+	int p[2], sigfd;
+
+	(void)sigemptyset(&watch);
+	(void)sigaddset(&watch, SIGCHLD);
+	for (size_t i = 0; i < GA_NELEMS(passed); i++)
+		(void)sigaddset(&watch, passed[i]);
+	sigfd = signalfd(-1, &watch, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (sigfd < 0 || pipe2(p, O_CLOEXEC)) {
+		ga_cleanup_closep(&sigfd);
+		return -1;
+	}
+	(void)sigprocmask(SIG_BLOCK, &watch, &old);
+	pid = fork();
+	if (pid > 0) {
+		(void)close(p[1]);
+		keep(p[0], sigfd, pid, &old);
+	}
+	(void)prctl(PR_SET_PDEATHSIG, pid ? 0 : SIGTERM, 0, 0, 0);
+	if (!pid && getppid() != parent)
+		_exit(128 + SIGTERM);
+	(void)sigprocmask(SIG_SETMASK, &old, NULL);
+	(void)close(sigfd);
+	(void)close(p[0]);
+	if (pid < 0)
+		ga_cleanup_closep(&p[1]);
+	return pid < 0 ? -1 : p[1];
+}
 
 /* Descriptors 0 to 2 must exist, or the next file opened would become one. */
 static void sanitise_std_fds(void)
@@ -156,7 +251,7 @@ int main(int argc, char **argv)
 
 		read_command(argv + 1, &command);
 		/* what is begun here is to be its child's */
-		keeper = command.on_terminal ? cli_make_keeper() : -1;
+		keeper = command.on_terminal ? make_keeper() : -1;
 		project = command.configured ? ga_repo_guess() : NULL;
 		if (project && command.starts)
 			(void)begin(&env, project, &command, &ignored);

@@ -19,10 +19,6 @@
  * and ends with our exit status, or with 0 once something is written there. */
 #define CLI_KEEPER "GIT_AGENT_KEEPER"
 
-/* Make it: returns in its child with that descriptor, which no program inherits yet; or -1: there
- * is none. */
-int cli_make_keeper(void);
-
 /* The path of this program; NULL with `err`. Caller frees. */
 char *cli_own_program(struct ga_error *err);
 /* Find our helper programs: beside this one (in the build tree, or once installed), or in libexec.

@@ -9,9 +9,29 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "compare.h"
+#include "cli.h"
 #include "ga/review/report.h"
 #include "ga/run/live.h"
+
+/* Sessions that have not landed, compared with the current branch and with each other by their
+ * commits and paths alone: nothing is merged. */
+struct cli_compare {
+	struct ga_oid head;
+	bool has_head;
+	struct cli_compared {
+		char *name;
+		struct ga_changes changes; /* of its branch against what it started from */
+	} *v;
+	size_t n, cap;
+};
+#define CLI_COMPARE_INIT { .has_head = false }
+
+#define CLI_COMMITS_MAX 999
+struct cli_counts {
+	size_t behind;         /* commits of the current branch that it does not have, */
+	size_t commits, files; /* commits that it made, at most so many of both, and files that
+				* they change; what is held counts */
+};
 
 struct cli_row {
 	struct ga_session s;

@@ -19,15 +19,6 @@ int cli_on(struct cli *c, const struct cli_command *cmd, const struct ga_strv *w
 int cli_on_after(struct cli *c, const struct cli_command *cmd, size_t argc, char **argv,
 		 struct ga_error *err);
 
-/* What `start --on` was told. */
-struct cli_on_start {
-	const char *host, *name, *base, *dirty;
-	const struct ga_strv *options; /* those that are for there */
-	bool detach, quiet;
-	size_t argc;
-	char **argv;
-};
-int cli_on_start(struct cli *c, const struct cli_on_start *o, struct ga_error *err);
 /* The variables that hold keys of the agent that it runs, or NULL; says which go there. */
 const char *const *cli_on_keys(struct cli *c, const struct ga_on *o);
 /* Wait until the session of a record has ended, for its exit status. `deadline` is that of

@@ -42,7 +42,5 @@ void cli_show_grants(const struct cli_grants *g, FILE *f);
 /* Show it on the terminal, ask, and keep the answer. 1: no. */
 int cli_ask_trust(struct cli *c, const struct ga_config *conf, struct cli_grants *g,
 		  struct ga_error *err);
-/* Fail as it is not trusted, and say what to do. */
-int cli_fail_untrusted(struct cli *c, const struct cli_grants *g, struct ga_error *err);
 
 #endif

@@ -18,17 +18,6 @@ struct cli_verdict {
 	bool decided;         /* it was carried out; what failed after that does not undo it */
 };
 #define CLI_VERDICT_INIT { .decision = GA_DECISION_INIT, .remarks = GA_REMARKS_INIT }
-void cli_verdict_release(struct cli_verdict *v);
-#define cleanup_verdict cleanup_(cli_verdict_release)
-
-/* Reject the hunks of `path` that `list` ("1,3-4") names, counted as its diff shows them; with
- * `keep` reject all others instead, and accept what is left. */
-int cli_decide_hunks(struct cli *c, const struct ga_review_items *items, const char *path,
-		     const char *list, bool keep, struct cli_verdict *v, struct ga_error *err);
-
-/* Carry it out, and append what was rejected to the file. */
-int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r, struct cli_verdict *v,
-	       struct ga_error *err);
 
 /* Deciding with the user, on the terminal. It keeps the answers: if carrying them out is refused,
  * the user need not give them again. */

@@ -4,20 +4,9 @@
  * Of the user's home only an agent's own directory is opened by name; beneath it, and in the
  * agents' home, no link is followed. Everything is read and checked before anything is written.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/base/toml.h"
-#include "ga/home/home.h"
-#include "ga/secret/secret.h"
-#include "ga/sys/fd.h"
 #include "home-internal.h"
+#include "ga/base/toml.h"
+#include "ga/secret/secret.h"
 
 #define JSON_MAX ((size_t)16 << 20)
 #define FILE_MAX ((size_t)256 << 10)
@@ -67,9 +56,7 @@ void ga_home_import_release(struct ga_home_import *m)
 
 static void leave(struct job *j, const char *path, const char *why)
 {
-	cleanup_free char *q = ga_quote(path);
-
-	ga_strv_pushf(&j->ret->left, "%s: %s", q, why);
+	ga_strv_pushf(&j->ret->left, "%s: %s", GA_QUOTED(path), why);
 }
 
 static bool has_secret(const char *path, const void *p, size_t n)
@@ -111,7 +98,6 @@ static void add_piece(struct job *j, const char *rel, struct ga_buf *text, mode_
 static void take_file(struct job *j, int fd, const char *rel)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT, now = GA_BUF_INIT;
-	cleanup_free char *q = ga_quote(rel);
 	struct stat st;
 	bool other;
 
@@ -133,7 +119,7 @@ static void take_file(struct job *j, int fd, const char *rel)
 		return;
 	}
 	j->bytes += text.len;
-	ga_strv_pushf(&j->ret->brought, "%s%s", q, other ? ", over another one" : "");
+	ga_strv_pushf(&j->ret->brought, "%s%s", GA_QUOTED(rel), other ? ", over another one" : "");
 	add_piece(j, rel, &text, st.st_mode & S_IXUSR ? 0700 : 0600);
 }
 
@@ -369,7 +355,7 @@ static json_t *take_server(struct job *j, const struct row *r, const char *what,
 	bool by_name = !strstr(r->form, "%s"), ok;
 	cleanup_buf struct ga_buf shown = GA_BUF_INIT, lines = GA_BUF_INIT;
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
-	cleanup_free char *list = NULL, *q = ga_quote(what);
+	cleanup_free char *list = NULL;
 	json_t *ret = json_object(), *v;
 
 	ga_buf_addf(&lines, "an MCP server:\n"); /* one word alone would be opaque */
@@ -398,7 +384,7 @@ static json_t *take_server(struct job *j, const struct row *r, const char *what,
 	    json_object_size(json_object_get(from, "http_headers")))
 		leave(j, what, "its headers: log in inside");
 	list = ga_quote_list(&names, names.n);
-	ga_strv_pushf(&j->ret->brought, "MCP server %s: %s%s%s%s", q, shown.ptr,
+	ga_strv_pushf(&j->ret->brought, "MCP server %s: %s%s%s%s", GA_QUOTED(what), shown.ptr,
 		      names.n ? "; it wants " : "", list, names.n ? " ('env.pass')" : "");
 	return ret;
 }
@@ -507,8 +493,8 @@ int ga_home_import_bring(const struct ga_env *e, const struct ga_home_import *m,
 	if (home < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the agents' home");
 	for (size_t i = 0; i < m->n; i++)
-		if (home_write(home, m->v[i].rel, m->v[i].text.ptr ? m->v[i].text.ptr : "",
-			       m->v[i].text.len, m->v[i].mode, err))
+		if (home_write(home, m->v[i].rel, m->v[i].text.ptr, m->v[i].text.len,
+			       m->v[i].mode, err))
 			return -1;
 	return 0;
 }

@@ -3,19 +3,9 @@
  * What is in the agents' home. Agents can make it as deep and as full as they like, so the walk is
  * bounded in both; it has one descriptor open for each level.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
-#include "ga/base/path.h"
-#include "ga/config/preset.h"
-#include "ga/home/home.h"
-#include "ga/sandbox/plan.h"
-#include "ga/sys/fd.h"
+#include "home-internal.h"
 
 #define DEPTH_MAX 256
 #define CHANGES_MAX 100000

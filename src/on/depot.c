@@ -3,20 +3,8 @@
  * On the other machine: a depot for each repository that sessions come from. All runs as the user
  * who logged in, and asks nothing of where it is called from.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/base/trace.h"
-#include "ga/session/session.h"
-#include "ga/session/worktree.h"
-#include "ga/sys/fd.h"
-#include "ga/sys/process.h"
 #include "on-internal.h"
+#include "ga/session/worktree.h"
 
 void depot_release(struct depot *d)
 {
@@ -64,29 +52,26 @@ int depot_run(const struct ga_strv *words, const struct depot_run *how, struct g
 {
 	cleanup_strv struct ga_strv env = GA_STRV_INIT;
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
-	struct ga_process p = GA_PROCESS_INIT;
+	struct ga_process p;
 	cleanup_free char *line = NULL;
 	const char *hint, *said;
 	int status;
 
-	p.argv = (const char *const *)words->v;
-	p.cwd = how->cwd ? how->cwd : "/";
-	p.in = how->in ? how->in->ptr : NULL;
-	p.in_len = how->in ? how->in->len : 0;
-	p.out = out;
-	p.out_max = how->out_max;
-	p.timeout_ms = how->timeout_ms;
-	p.errout = &why;
-	p.keep_fd = how->keep > 0 ? how->keep : -1;
 	add_keys(how->keys, &env);
 	ga_user_environ(&env);
-	p.envp = (const char *const *)env.v;
+	p = (struct ga_process){
+		.argv = (const char *const *)words->v, .envp = (const char *const *)env.v,
+		.cwd = how->cwd ? how->cwd : "/", .in = how->in ? how->in->ptr : NULL,
+		.in_len = how->in ? how->in->len : 0, .in_fd = -1, .out = out,
+		.out_max = how->out_max, .out_fd = -1, .errout = &why,
+		.keep_fd = how->keep > 0 ? how->keep : -1, .timeout_ms = how->timeout_ms,
+	};
 	if (ga_process_run(&p, &status, err))
 		return -1;
 	if (!status)
 		return 0;
 	/* git-agent's own: the error, and behind it the hint */
-	said = strstr(why.len ? why.ptr : "", "git-agent: ");
+	said = strstr(why.ptr, "git-agent: ");
 	hint = said ? strstr(said, "\nhint: ") : NULL;
 	line = said ? ga_strndup(said + 11, strcspn(said + 11, "\n")) : ga_git_last_line(&why);
 	(void)ga_fail(err, GA_EFATAL, "%s", line ? line : "a command failed");
@@ -148,13 +133,11 @@ void depot_ready(struct depot *d)
 int depot_connect(struct depot *d, const struct ga_strv *words, const char *cwd,
 		  struct ga_error *err)
 {
-	struct ga_process p = GA_PROCESS_INIT;
+	const struct ga_process p = { .argv = (const char *const *)words->v, .cwd = cwd,
+				      .in_fd = STDIN_FILENO, .out_fd = STDOUT_FILENO,
+				      .keep_fd = -1 };
 
 	depot_ready(d);
-	p.argv = (const char *const *)words->v;
-	p.cwd = cwd;
-	p.in_fd = STDIN_FILENO;
-	p.out_fd = STDOUT_FILENO;
 	return ga_process_run(&p, &d->status, err);
 }
 

@@ -2,23 +2,12 @@
  *
  * The way to another machine: the words of ssh, requests and answers.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/session/session.h"
-#include "ga/sys/fd.h"
-#include "ga/sys/process.h"
 #include "on-internal.h"
 
 #define ANSWER_MAX ((size_t)1 << 20)
@@ -254,17 +243,14 @@ static int ask(const struct ga_on *o, const char *action, const struct ga_buf *i
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
-	struct ga_process p = GA_PROCESS_INIT;
+	struct ga_process p;
 	int status, rc;
 
 	on_words_for(o, action, NULL, ON_PIPES, &words);
-	p.argv = (const char *const *)words.v;
-	p.in = in ? in->ptr : NULL;
-	p.in_len = in ? in->len : 0;
-	p.out = &out;
-	p.out_max = strcmp(action, "patch") ? ANSWER_MAX : 2 * ON_PATCH_MAX;
-	p.errout = &why;
-	p.timeout_ms = ON_CALL_MS;
+	p = (struct ga_process)GA_PROCESS(
+		.argv = (const char *const *)words.v, .in = in ? in->ptr : NULL,
+		.in_len = in ? in->len : 0, .out = &out, .errout = &why, .timeout_ms = ON_CALL_MS,
+		.out_max = strcmp(action, "patch") ? ANSWER_MAX : 2 * ON_PATCH_MAX);
 	if (ga_process_run(&p, &status, err))
 		return ga_error_wrap(err, "no answer from '%s'", o->host);
 	rc = take_answer(o, status, &out, &why, ret, err);
@@ -379,12 +365,9 @@ void ga_on_ask(struct ga_ons *l, unsigned timeout_ms)
 		if (!l->v[i].submitted || is_asked(l, i))
 			continue;
 		on_words_for(&l->v[i], "list", NULL, ON_UNASKED, &q->words);
-		q->p = (struct ga_process)GA_PROCESS_INIT;
-		q->p.argv = (const char *const *)q->words.v;
-		q->p.out = &q->out;
-		q->p.out_max = ANSWER_MAX;
-		q->p.errout = &q->why;
-		q->p.timeout_ms = timeout_ms;
+		q->p = (struct ga_process)GA_PROCESS(
+			.argv = (const char *const *)q->words.v, .out = &q->out,
+			.out_max = ANSWER_MAX, .errout = &q->why, .timeout_ms = timeout_ms);
 		(void)ga_process_begin(&q->p, &q->job, &ignored);
 	}
 	for (size_t i = 0; i < l->n; i++) {

@@ -1,8 +1,27 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What files of this folder share, and the headers that most of them need.
+ */
 #ifndef ON_INTERNAL_H
 #define ON_INTERNAL_H
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/base/clock.h"
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
 #include "ga/on/on.h"
+#include "ga/session/session.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/process.h"
 
 /* ---- here (host.c, stream.c, record.c) ------------------------------------------------------- */
 
@@ -40,10 +59,6 @@ struct on_end {
 	size_t n;
 	int status; /* -1: the mark did not come */
 };
-/* Make one, and have the request ask for it. */
-int on_end_make(struct on_end *e, json_t *request, struct ga_error *err);
-/* Copy what is no mark to `out`, which has room for `n` bytes and a mark. Returns how much. */
-size_t on_end_strip(struct on_end *e, const char *in, size_t n, char *out);
 /* There: print it, if the request asks for one. */
 void on_end_print(const json_t *request, int status);
 

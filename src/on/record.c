@@ -2,15 +2,6 @@
  *
  * Records of sessions on other machines.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/session/session.h"
-#include "ga/sys/fd.h"
 #include "on-internal.h"
 
 #define RECORD_MAX ((size_t)1 << 20)

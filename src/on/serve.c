@@ -2,16 +2,6 @@
  *
  * What is asked of the other machine: each action of a request, and its answer.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/session/session.h"
-#include "ga/sys/fd.h"
 #include "on-internal.h"
 
 #define INPUT_MAX ((size_t)1 << 20)

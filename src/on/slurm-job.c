@@ -3,17 +3,8 @@
  * The session in its job: claimed, started in a depot of its own on a disk of the node, ended at
  * the latest when Slurm says so, and its result pushed before the job ends.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "ga/base/clock.h"
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/session/session.h"
-#include "ga/sys/fd.h"
 #include "on-internal.h"
 
 #define STOP_TIME "8s"
@@ -116,16 +107,6 @@ static void stop(struct job *j)
 	j->told = true;
 	agent(j, &words, "stop", "--timeout=" STOP_TIME);
 	(void)depot_run(&words, DEPOT_RUN(.cwd = j->own.tree), NULL, GA_IGNORED);
-}
-
-/* What asks for the end waits to be taken. */
-static void block(sigset_t *ret)
-{
-	(void)sigemptyset(ret);
-	(void)sigaddset(ret, SIGTERM);
-	(void)sigaddset(ret, SIGHUP);
-	(void)sigaddset(ret, SIGINT);
-	(void)sigprocmask(SIG_BLOCK, ret, NULL);
 }
 
 /* Until it has ended, for whatever reason, or was told to end and does not, or cannot be captured.
@@ -263,7 +244,12 @@ int slurm_job(struct depot *d, struct ga_error *err)
 	sigset_t signals;
 	int rc;
 
-	block(&signals);
+	/* what asks for the end waits to be taken */
+	(void)sigemptyset(&signals);
+	(void)sigaddset(&signals, SIGTERM);
+	(void)sigaddset(&signals, SIGHUP);
+	(void)sigaddset(&signals, SIGINT);
+	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
 	rc = read_input(&j, err) || make_dir(&j, err) ? -1 : 0;
 	if (!rc && !(rc = put_state(&j, slurm_state("running", ""), true, err))) {
 		open_own(&j.own, d, j.dir);

@@ -5,15 +5,6 @@
  * whose result is not there, and which Slurm does not know, is lost. The ref `state` is the claim,
  * too: of all that come for the session, jobs and who cancels it, one makes it.
  */
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "ga/base/clock.h"
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/sys/fd.h"
 #include "on-internal.h"
 
 #define SQUEUE_MAX ((size_t)4 << 20)
@@ -141,7 +132,6 @@ static json_t *ask(struct ga_error *err)
 		json_decref(ret);
 		return NULL;
 	}
-	ga_buf_addch(&out, '\0');
 	for (char *line = strtok_r(out.ptr, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		add_row(ret, line);
 	return ret;

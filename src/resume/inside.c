@@ -4,15 +4,8 @@
  * files, attributes and private git dir that this works on were written by the agent, so no git of
  * the host touches them.
  */
-#include <string.h>
-
-#include "ga/base/quote.h"
-#include "ga/base/trace.h"
-#include "ga/repo/gitdir.h"
-#include "ga/repo/objects.h"
-#include "ga/start/steps.h"
-#include "ga/sys/fd.h"
 #include "resume-internal.h"
+#include "ga/repo/gitdir.h"
 
 /* A git dir in the sandbox's own /tmp, which is empty at first. It makes the project one more
  * working tree of the session's repository, with a HEAD and an index that the agent has not
@@ -346,17 +339,6 @@ static int bring(struct inside *x, const struct resume_point *p, struct ga_error
 	       (todo.n && put(x, &todo, err)) ? -1 : 0;
 }
 
-/* Compare what may have been lost with what was captured. By git, since capture may have converted
- * it. */
-static int check_doubt(struct inside *x, const struct resume_point *p, struct ga_error *err)
-{
-	cleanup_strv struct ga_strv lost = GA_STRV_INIT;
-
-	if (load_and_compare(x, &p->doubt, false, err) || list(x, differ, &lost, err))
-		return -1;
-	return lost.n ? resume_layers_lost(&x->st->session, lost.v[0], err) : 0;
-}
-
 /* Are the layers or the branch different from what was captured last, or about to be? */
 static bool has_news(const struct inside *x, const struct resume_point *p)
 {
@@ -365,13 +347,6 @@ static bool has_news(const struct inside *x, const struct resume_point *p)
 	return p->bring.n || !ga_oid_is_zero(&s->view.bring) ||
 	       !ga_oid_equal(&p->branch_base, ga_oid_is_zero(&s->result.tip)
 			     ? ga_session_own_base(s) : &s->result.tip);
-}
-
-/* Remove the locks of a git that was killed: nothing runs there now. */
-static int remove_locks(struct inside *x, struct ga_error *err)
-{
-	return shell(x, "cd .git && rm -f index.lock HEAD.lock packed-refs.lock config.lock "
-		     "\"$1.lock\"", x->st->session.id.branch, err);
 }
 
 static int reset_index(struct inside *x, struct ga_error *err)
@@ -427,7 +402,9 @@ static int move_git(struct inside *x, const struct resume_point *p, struct ga_er
 	int keep;
 
 	/* it fails if there is no rebase, which is fine; HEAD stays where it is */
-	if (remove_locks(x, err) || git(x, &x->env, quit, NULL, NULL, NULL, err) < 0)
+	if (shell(x, "cd .git && rm -f index.lock HEAD.lock packed-refs.lock config.lock "
+		  "\"$1.lock\"", s->id.branch, err) ||
+	    git(x, &x->env, quit, NULL, NULL, NULL, err) < 0)
 		return -1;
 	keep = keeps_index(x, p, err);
 	if (keep)
@@ -439,6 +416,7 @@ static int move_git(struct inside *x, const struct resume_point *p, struct ga_er
 
 static int move_layers(struct inside *x, const struct resume_point *p, struct ga_error *err)
 {
+	cleanup_strv struct ga_strv lost = GA_STRV_INIT;
 	bool news = has_news(x, p);
 
 	if (!news && !p->doubt.n)
@@ -446,7 +424,14 @@ static int move_layers(struct inside *x, const struct resume_point *p, struct ga
 	x->patience = MOST;
 	/* git takes a directory for a git dir only if it has a HEAD */
 	if (shell(x, "mkdir -p " SCRATCH " && echo ref: refs/heads/none >" SCRATCH "/HEAD", "",
-		  err) || (p->doubt.n && check_doubt(x, p, err)) || (news && bring(x, p, err)))
+		  err) ||
+	    (p->doubt.n && (load_and_compare(x, &p->doubt, false, err) ||
+			    list(x, differ, &lost, err))))
+		return -1;
+	/* compared by git, since capture may have converted it */
+	if (lost.n)
+		return resume_layers_lost(&x->st->session, lost.v[0], err);
+	if (news && bring(x, p, err))
 		return -1;
 	return shell(x, "rm -rf " SCRATCH, "", err);
 }

@@ -4,14 +4,42 @@
  * last. What the user did to the branch since then is brought to them, path by path: commits on
  * top, rejected paths, or another history altogether.
  */
-#include <time.h>
-
-#include "ga/base/quote.h"
-#include "ga/repo/objects.h"
-#include "ga/repo/refs.h"
-#include "ga/session/wip.h"
-#include "ga/session/worktree.h"
 #include "resume-internal.h"
+
+int resume_layers_lost(const struct ga_session *s, const char *path, struct ga_error *err)
+{
+	(void)ga_fail(err, GA_ESTART, "session '%s' lost some of its work when the machine went "
+		      "down: '%s' is not as it was captured", s->name, GA_ESCAPED(path));
+	return resume_anew_hint(s, err);
+}
+
+int resume_find_doubt(struct ga_env *e, const struct ga_session *s, struct resume_point *p,
+		      struct ga_error *err)
+{
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
+	cleanup_strv struct ga_strv notes = GA_STRV_INIT;
+	cleanup_free char *boot = ga_boot_id();
+	struct ga_oid shown;
+
+	/* as long as the machine is not booted anew nothing is lost, whatever is killed */
+	if (*boot && s->view.boot && !strcmp(boot, s->view.boot))
+		return 0;
+	if (ga_start_peek(e, s, &shown, &notes, err) ||
+	    ga_tree_diff(e->repo, &s->view.tree, &shown, &all, err))
+		return -1;
+	for (size_t i = 0; i < all.n; i++) {
+		const struct ga_change *c = &all.v[i];
+
+		/* an interrupted resume was writing this, and it is written again as a whole */
+		if (ga_changes_find(&p->again, c->path))
+			continue;
+		/* something that was removed is back */
+		if (c->old.mode == GA_MODE_NONE)
+			return resume_layers_lost(s, c->path, err);
+		(void)ga_changes_add(&p->doubt, c->path, &c->new, &c->old);
+	}
+	return 0;
+}
 
 #define MESSAGE "uncommitted work at the start of a session\n"
 
@@ -28,12 +56,6 @@ void resume_point_release(struct resume_point *p)
 	ga_changes_release(&p->doubt);
 }
 
-static int branch_gone(const struct ga_session *s, struct ga_error *err)
-{
-	return ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone" GA_HINT "'git branch "
-		       "agent/%s %s' brings it back", s->name, s->name, GA_HEX(&s->result.tip));
-}
-
 static int find_branch(struct ga_env *e, const struct ga_session *s, struct ga_oid *ret,
 		       struct ga_error *err)
 {
@@ -46,8 +68,10 @@ static int find_branch(struct ga_env *e, const struct ga_session *s, struct ga_o
 	if (ga_oid_is_zero(&s->result.tip))
 		return 0;
 	/* a branch that has landed is there to be deleted */
-	return s->state != GA_STATE_LANDED || ga_commit_tree(e->repo, ret, &tree, GA_IGNORED)
-		       ? branch_gone(s, err) : 0;
+	if (s->state == GA_STATE_LANDED && !ga_commit_tree(e->repo, ret, &tree, GA_IGNORED))
+		return 0;
+	return ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone" GA_HINT "'git branch "
+		       "agent/%s %s' brings it back", s->name, s->name, GA_HEX(&s->result.tip));
 }
 
 /* Do `tree` and `with` differ in any path but those in `done`? A file replaced by a directory, or
@@ -114,10 +138,8 @@ static int drop_wip(struct ga_env *e, const struct ga_session *s,
 static int both_changed(const struct ga_session *s, const char *what, const char *path,
 			const char *remedy, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(path);
-
-	return ga_fail(err, GA_EFATAL, "%s '%s' was also changed on agent/%s" GA_HINT "%s", what, q,
-		       s->name, remedy);
+	return ga_fail(err, GA_EFATAL, "%s '%s' was also changed on agent/%s" GA_HINT "%s", what,
+		       GA_ESCAPED(path), s->name, remedy);
 }
 
 /* Find p->full: the branch with what is still held. */

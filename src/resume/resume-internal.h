@@ -1,12 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * What files of this folder share.
+ * What files of this folder share, and the headers that most of them need.
  */
 #ifndef RESUME_INTERNAL_H
 #define RESUME_INTERNAL_H
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
 #include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
+#include "ga/session/wip.h"
+#include "ga/session/worktree.h"
 #include "ga/start/start.h"
+#include "ga/sys/fd.h"
 
 /* point.c: hint at starting a new session on the branch. Returns -1. */
 int resume_anew_hint(const struct ga_session *s, struct ga_error *err);
@@ -25,15 +41,12 @@ struct resume_point {
 void resume_point_release(struct resume_point *p);
 int resume_find_point(struct ga_env *e, const struct ga_session *s, struct resume_point *ret,
 		      struct ga_error *err);
-/* doubt.c: if the machine was booted anew since the layers were written to, find where they may not
+/* If the machine was booted anew since the layers were written to, find where they may not
  * show what was captured (p->doubt). */
 int resume_find_doubt(struct ga_env *e, const struct ga_session *s, struct resume_point *p,
 		      struct ga_error *err);
 /* Fail as `path` was lost. */
 int resume_layers_lost(const struct ga_session *s, const char *path, struct ga_error *err);
-/* masks.c: hide secrets that have come since by layers of the session, and note them in `s`. */
-int resume_mask_again(struct ga_env *e, const struct ga_start_opts *o, const struct resume_point *p,
-		      struct ga_session *s, struct ga_view_base *b, struct ga_error *err);
 /* inside.c: bring the layers to `p`, and then the private git dir, by git in the sandbox of `st`,
  * where nothing of the agent's runs yet. If something cannot be brought it fails, and nothing of
  * `p->bring` was done. What is going to be done is noted in the state file first, so that a resume

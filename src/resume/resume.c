@@ -3,24 +3,96 @@
  * Running a captured session again, over the layers it has. Until it runs, its state file says what
  * it said before (but see note() in inside.c), and every step up to then can be repeated.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/base/trace.h"
-#include "ga/home/home.h"
-#include "ga/repo/refs.h"
-#include "ga/resume/resume.h"
-#include "ga/session/wip.h"
-#include "ga/start/steps.h"
-#include "ga/sys/fd.h"
-#include "ga/view/layers.h"
-#include "ga/view/spec.h"
 #include "resume-internal.h"
+#include "ga/home/home.h"
+#include "ga/resume/resume.h"
+#include "ga/view/view.h"
+
+static void only_new(struct ga_strv *paths, const struct ga_session *s)
+{
+	struct ga_strv rest = GA_STRV_INIT;
+
+	for (size_t i = 0; i < paths->n; i++)
+		if (!ga_strv_has(&s->view.masked, paths->v[i]))
+			ga_strv_push(&rest, paths->v[i]);
+	ga_strv_release(paths);
+	*paths = rest;
+}
+
+static int mask_shared(struct ga_session *s, const struct ga_view_base *b, int project,
+		       struct ga_error *err)
+{
+	for (size_t i = 0; i < s->view.shared.n; i++) {
+		cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", s->dir, i);
+
+		if (ga_view_mask_shared(b, project, s->view.shared.v[i], mask, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* Remove from `extras` what was made there for a path that is hidden now: the copy of an ignored
+ * file made by the start, or something made by a resume that was killed. No agent writes to this
+ * layer. */
+static void remove_copies(const struct ga_view_base *b, int extras)
+{
+	for (size_t i = 0; i < b->hidden.n; i++) {
+		cleanup_free char *parent = ga_path_parent(b->hidden.v[i]);
+		cleanup_close int at = *parent ? ga_openat_beneath(extras, parent,
+								   O_RDONLY | O_DIRECTORY, 0)
+					       : fcntl(extras, F_DUPFD_CLOEXEC, 3);
+
+		if (at >= 0)
+			(void)unlinkat(at, ga_path_base(b->hidden.v[i]), 0);
+	}
+}
+
+static int mask_project(struct ga_env *e, const struct ga_session *s,
+			const struct ga_view_base *b, int project, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_session_path(s, "extras");
+	cleanup_close int extras = -1;
+	struct ga_oid tree;
+
+	/* without the layer there is no copy to remove, and no need for whiteouts */
+	if (!s->id.live && !b->clear.n && access(dir, F_OK))
+		return 0;
+	if (mkdir(dir, 0700) && errno != EEXIST)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a layer of session '%s'",
+				     s->name);
+	extras = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (extras < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open a layer of session '%s'",
+				     s->name);
+	remove_copies(b, extras);
+	return ga_commit_tree(e->repo, &s->id.base, &tree, err) ||
+	       ga_view_mask_project(e, s, b, &tree, project, extras, err) ? -1 : 0;
+}
+
+/* Hide secrets that have come since by layers of the session, and note them in `s`. */
+static int mask_again(struct ga_env *e, const struct ga_start_opts *o, const struct resume_point *p,
+		      struct ga_session *s, struct ga_view_base *b, struct ga_error *err)
+{
+	cleanup_close int project = open(s->id.project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (project < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno,
+				     "cannot open the project of session '%s'", s->name);
+	/* what the session was shown before stays visible: it has seen it */
+	ga_strv_extend(&s->view.exposed, o->view.expose);
+	ga_strv_sort_unique(&s->view.exposed);
+	if (ga_view_look_again(e, &o->view, s, &p->branch_base, b, err))
+		return -1;
+	ga_strv_extend(&s->view.masked_objects, &b->objects);
+	ga_strv_sort_unique(&s->view.masked_objects);
+	only_new(&b->hidden, s);
+	only_new(&b->clear, s);
+	if (b->hidden.n && (mask_shared(s, b, project, err) || mask_project(e, s, b, project, err)))
+		return -1;
+	ga_strv_extend(&s->view.masked, &b->hidden);
+	ga_strv_sort_unique(&s->view.masked);
+	return 0;
+}
 
 static int check_state(const struct ga_session *s, struct ga_error *err)
 {
@@ -65,12 +137,12 @@ static int check_layers(const struct ga_session *s, struct ga_error *err)
 	static const char *const layers[] = { "upper", "git" };
 
 	for (size_t i = 0; i < GA_NELEMS(layers); i++) {
-		cleanup_free char *dir = ga_session_path(s, layers[i]), *q = ga_escape(dir);
+		cleanup_free char *dir = ga_session_path(s, layers[i]);
 
 		if (!access(dir, F_OK))
 			continue;
 		(void)ga_fail(err, GA_EFATAL, "the layers of session '%s' are gone: '%s'", s->name,
-			      q);
+			      GA_ESCAPED(dir));
 		return resume_anew_hint(s, err);
 	}
 	return 0;
@@ -276,7 +348,7 @@ static int prepare(struct ga_env *e, const struct ga_start_opts *o, struct ga_st
 	    ga_start_begin_home(e, st, err) || ga_start_check_room(e, err) ||
 	    ga_start_plan_limits(e, st, err) || ga_env_config(e, err) ||
 	    resume_find_point(e, s, &p, err) || resume_find_doubt(e, s, &p, err) ||
-	    resume_mask_again(e, o, &p, s, &b, err) || give_feedback(o, st, err))
+	    mask_again(e, o, &p, s, &b, err) || give_feedback(o, st, err))
 		return -1;
 	if (ga_fault_stop("resume:begin", err) || mount_layers(e, st, err) ||
 	    ga_start_answer(e, &b, &p.view, st, err) || resume_move_to_point(e, st, &p, err))

@@ -1,12 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "ga/base/path.h"
-#include "ga/sys/fd.h"
-#include "ga/sys/process.h"
-#include "ga/view/spec.h"
 #include "start-internal.h"
 
 #define ID_BYTES 16

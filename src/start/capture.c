@@ -2,17 +2,9 @@
  *
  * What a session left is captured by git in a sandbox like its own.
  */
-#include <string.h>
-#include <unistd.h>
-
-#include "ga/base/quote.h"
+#include "start-internal.h"
 #include "ga/capture/capture.h"
 #include "ga/run/confine.h"
-#include "ga/start/steps.h"
-#include "ga/sys/process.h"
-#include "ga/view/layers.h"
-#include "ga/view/spec.h"
-#include "watch.h"
 
 /* The sandbox git runs in during capture: the session's layers again, without
  * network, over a base tree that is there or is made. */
@@ -115,12 +107,6 @@ static void capture_env(struct ga_env *e, struct capture_sandbox *payload,
 					.progress_delay_ms = e->progress_delay_ms };
 }
 
-static void release_own(struct ga_env *own)
-{
-	ga_gitconfig_release(&own->config);
-	ga_repo_free(own->repo);
-}
-
 /* If we are run in another working tree of the repository than the session was started in, open
  * that one: its HEAD, configuration and files are what the work is compared with. False: it is the
  * one at hand, or is not there any more. */
@@ -161,7 +147,7 @@ static int capture_without(const struct captured *c, const struct ga_part_at *at
 			   struct ga_link *l, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv links = GA_STRV_INIT;
-	cleanup_free char *q = ga_escape(at->path), *word = ga_quote_shell(at->path);
+	cleanup_free char *word = ga_quote_shell(at->path);
 	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
 
 	if (ga_repo_gitlinks(c->e->repo, &links, err))
@@ -171,7 +157,7 @@ static int capture_without(const struct captured *c, const struct ga_part_at *at
 		  "'git agent list' in it, wherever it is now, captures that";
 	if (!ga_strv_has(&links, at->path))
 		return 0;
-	(void)ga_fail(err, GA_EFATAL, "submodule '%s': %s", q, at->why->msg);
+	(void)ga_fail(err, GA_EFATAL, "submodule '%s': %s", GA_ESCAPED(at->path), at->why->msg);
 	ga_quote_add_text(&safe, word, strlen(word));
 	return ga_hint(err, "%s%s'git rm --cached %s' gives it up",
 		       at->why->hint ? at->why->hint : "", at->why->hint ? "; " : "", safe.ptr);
@@ -181,7 +167,6 @@ static int capture_part(const struct captured *c, const struct ga_part_at *at, s
 			struct ga_error *err)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	cleanup_free char *q = ga_escape(at->path);
 	struct ga_session *s = at->s;
 
 	if (!s->run.finished)
@@ -189,7 +174,7 @@ static int capture_part(const struct captured *c, const struct ga_part_at *at, s
 	/* if it has landed by itself already, its result is final */
 	if (s->state == GA_STATE_LANDED ? ga_report_read(at->env->repo, s, &r, err) < 0
 					: capture(at->env, s, at->lock, c->ended, &r, err))
-		return ga_error_wrap(err, "submodule '%s'", q);
+		return ga_error_wrap(err, "submodule '%s'", GA_ESCAPED(at->path));
 	l->tip = s->result.tip;
 	l->told = !ga_report_says_nothing(&r);
 	return 0;
@@ -245,7 +230,8 @@ static int capture(struct ga_env *e, struct ga_session *s, int lock,
 	rc = capture_in(&own, s, lock, ended, ret, err);
 	/* capture_in() finds it if it was not known yet */
 	e->bwrap = own.bwrap;
-	release_own(&own);
+	ga_gitconfig_release(&own.config);
+	ga_repo_free(own.repo);
 	return rc;
 }
 

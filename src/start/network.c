@@ -2,22 +2,83 @@
  *
  * What a session can reach: from the settings to the sandbox and its relay, and what is reported.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "ga/base/json.h"
-#include "ga/base/quote.h"
-#include "ga/base/sha.h"
-#include "ga/session/journal.h"
-#include "ga/sys/fd.h"
 #include "start-internal.h"
+#include "ga/base/sha.h"
+
+#define FIRST 20480
+#define EACH 16
+#define RANGES ((32768 - FIRST) / EACH) /* from 32768 on the kernel hands out ephemeral ports */
+
+/* A range is taken by locking one byte of a file. The lock belongs to the open descriptor
+ * (F_OFD_SETLK), and so goes with the supervisor, however that ends. */
+static bool lock_range(int fd, unsigned i, short how)
+{
+	struct flock l = { .l_type = how, .l_whence = SEEK_SET, .l_start = i, .l_len = 1 };
+
+	return !fcntl(fd, F_OFD_SETLK, &l);
+}
+
+/* Could a server of the session listen there? Found out by binding a socket, without listening. */
+static bool port_free(unsigned port)
+{
+	const struct sockaddr_in6 any6 = { .sin6_family = AF_INET6,
+					   .sin6_port = htons((uint16_t)port) };
+	const struct sockaddr_in any4 = { .sin_family = AF_INET,
+					  .sin_port = htons((uint16_t)port) };
+	cleanup_close int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const int on = 1, off = 0;
+	bool ip6 = fd >= 0;
+
+	if (!ip6)
+		fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	/* connections that are closed do not count (SO_REUSEADDR); both address families do */
+	return fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) &&
+	       (!ip6 || !setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off))) &&
+	       !bind(fd, ip6 ? (const struct sockaddr *)&any6 : (const struct sockaddr *)&any4,
+		     ip6 ? sizeof(any6) : sizeof(any4));
+}
+
+static bool take_range(int fd, unsigned i, bool host)
+{
+	if (!lock_range(fd, i, F_WRLCK))
+		return false;
+	for (unsigned k = 0; host && k < EACH; k++) {
+		if (port_free(FIRST + i * EACH + k))
+			continue;
+		(void)lock_range(fd, i, F_UNLCK);
+		return false;
+	}
+	return true;
+}
+
+/* Take a range of ports that no other session of the user has, as long as `*ret_fd` is
+ * open; with the host's network also none that is in use. Returns its first port; 0: there is no
+ * free one. The range at `former` (0: none) if that is free, else the first free one from where
+ * `any` points. */
+static unsigned start_take_ports(const struct ga_env *e, uint64_t former, unsigned any, int *ret_fd)
+{
+	cleanup_free char *path = ga_path_join(e->state_root, "ports");
+	cleanup_close int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	bool host = e->net.mode == GA_NETWORK_HOST;
+	unsigned first = any % RANGES;
+
+	if (former >= FIRST && former < FIRST + RANGES * EACH)
+		first = (unsigned)(former - FIRST) / EACH;
+	for (unsigned n = 0; fd >= 0 && n < RANGES; n++) {
+		unsigned i = (first + n) % RANGES;
+
+		if (!take_range(fd, i, host))
+			continue;
+		*ret_fd = ga_steal_fd(&fd);
+		return FIRST + i * EACH;
+	}
+	return 0;
+}
 
 #define NSSWITCH_MAX ((size_t)64 << 10)
 #define REFUSED_KEPT 50
@@ -41,30 +102,6 @@ void start_note_guess(const struct ga_env *e)
 		(void)unlinkat(dir, START_NETWORK_NOTE, 0);
 }
 
-static char *host_nsswitch(void)
-{
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-
-	(void)ga_read_file_at(AT_FDCWD, "/etc/nsswitch.conf", NSSWITCH_MAX, &b, GA_IGNORED);
-	return ga_net_nsswitch(b.ptr);
-}
-
-static int show_resolver(struct ga_start *st, struct ga_error *err)
-{
-	cleanup_free char *switches = host_nsswitch();
-
-	return ga_spec_replace_text(&st->spec, "/etc/hosts", st->net.plan.hosts, err) ||
-	       ga_spec_replace_text(&st->spec, "/etc/resolv.conf", st->net.plan.resolv, err) ||
-	       ga_spec_replace_text(&st->spec, "/etc/nsswitch.conf", switches, err) ? -1 : 0;
-}
-
-static bool has_ip6(void)
-{
-	cleanup_close int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	return fd >= 0;
-}
-
 void start_add_allowed(const struct ga_env *e, const struct ga_preset *p, struct ga_strv *ret)
 {
 	if (e->net.allow)
@@ -78,7 +115,8 @@ static int make_plan(const struct ga_env *e, struct ga_start *st, struct ga_erro
 {
 	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
 	char name[HOST_NAME_MAX + 1] = "";
-	struct ga_net_options o = { .ip6 = has_ip6(),
+	cleanup_close int ip6 = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct ga_net_options o = { .ip6 = ip6 >= 0,
 				    .nothing = e->net.mode == GA_NETWORK_NONE };
 
 	if (!gethostname(name, sizeof(name) - 1) && *name)
@@ -124,17 +162,6 @@ static void push_real(struct ga_strv *ret, const char *path)
 	char *real = realpath(path, NULL);
 
 	ga_strv_take(ret, real ? real : ga_strdup(path));
-}
-
-/* Add the directories of the host that agents of this session and of others can write to, and the
- * project, into which their work lands. */
-static void add_written(const struct ga_env *e, const struct ga_start *st, struct ga_strv *ret)
-{
-	push_real(ret, st->spec.project);
-	push_real(ret, st->spec.home_dir.source);
-	push_real(ret, e->agent_home);
-	push_real(ret, e->state_root);
-	ga_strv_extend(ret, &st->spec.host.rw);
 }
 
 /* How many the banner names: nobody would read more. */
@@ -210,7 +237,8 @@ static int open_relay(const struct ga_env *e, struct ga_start *st, struct ga_err
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT, written = GA_STRV_INIT;
 	struct ga_relay_opts o = { .sockets = &paths, .publish = publish, .socket_dir = -1,
 				   .written = &written };
-	cleanup_free char *dir = NULL;
+	cleanup_buf struct ga_buf nsswitch = GA_BUF_INIT;
+	cleanup_free char *dir = NULL, *switches = NULL;
 	cleanup_close int at = -1;
 
 	if (e->net.mode == GA_NETWORK_HOST && !sockets)
@@ -221,14 +249,25 @@ static int open_relay(const struct ga_env *e, struct ga_start *st, struct ga_err
 		return dir ? ga_fail_errno(err, GA_ESTART, errno, "cannot open '%s'", dir) : -1;
 	/* a plan is made for `none` too: what the agent tries to reach is refused, and named */
 	if (e->net.mode != GA_NETWORK_HOST) {
-		if (make_plan(e, st, err) || show_resolver(st, err))
+		(void)ga_read_file_at(AT_FDCWD, "/etc/nsswitch.conf", NSSWITCH_MAX, &nsswitch,
+				      GA_IGNORED);
+		switches = ga_net_nsswitch(nsswitch.ptr);
+		if (make_plan(e, st, err) ||
+		    ga_spec_replace_text(&st->spec, "/etc/hosts", st->net.plan.hosts, err) ||
+		    ga_spec_replace_text(&st->spec, "/etc/resolv.conf", st->net.plan.resolv, err) ||
+		    ga_spec_replace_text(&st->spec, "/etc/nsswitch.conf", switches, err))
 			return -1;
 		o.plan = &st->net.plan;
 		o.environ = e->environ;
 		ga_strv_extend(&st->spec.env, &st->net.plan.env);
 	}
 	o.socket_dir = at;
-	add_written(e, st, &written);
+	/* where agents of this session and of others can write, and where their work lands */
+	push_real(&written, st->spec.project);
+	push_real(&written, st->spec.home_dir.source);
+	push_real(&written, e->agent_home);
+	push_real(&written, e->state_root);
+	ga_strv_extend(&written, &st->spec.host.rw);
 	if ((sockets && show_sockets(e, st, dir, &paths, err)) ||
 	    ga_relay_open(&o, &st->net.relay, err))
 		return -1;
@@ -349,14 +388,13 @@ static json_t *counts_json(const struct ga_use *u, size_t n)
 static void keep_refused(struct ga_session *s, const struct ga_use *u)
 {
 	struct ga_strv *to = u->kind == GA_USE_FORBIDDEN ? &s->run.forbidden : &s->run.refused;
-	cleanup_free char *q = ga_quote(u->to);
 
 	if (u->kind != GA_USE_REFUSED && u->kind != GA_USE_FORBIDDEN)
 		return;
 	/* a Unix socket: no rule that the user could add would allow it */
 	if (u->to[0] == '/')
 		ga_strv_pushf(&s->run.remarks, "it was kept from the socket %s, whose path leads "
-					   "through a directory that agents can write", q);
+			      "through a directory that agents can write", GA_QUOTED(u->to));
 	else if (to->n < REFUSED_KEPT)
 		ga_strv_pushf(to, "%" PRIu64 " %s", u->count, u->to);
 	else

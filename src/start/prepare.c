@@ -1,25 +1,310 @@
-/* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
+/* SPDX-License-Identifier: MIT
+ *
+ * Everything before the agent runs: limits, what is decided, and the order of a start.
+ */
 #include "ga/agents/agents.h"
-#include "ga/base/parse.h"
-#include "ga/base/path.h"
-#include "ga/base/trace.h"
-#include "ga/home/home.h"
 #include "ga/on/on.h"
-#include "ga/repo/objects.h"
-#include "ga/repo/refs.h"
-#include "ga/run/live.h"
 #include "ga/session/wip.h"
-#include "ga/sys/fd.h"
-#include "ga/view/base.h"
-#include "ga/view/spec.h"
-#include "submodule-sessions.h"
+#include "ga/view/view.h"
 #include "start-internal.h"
-#include "run-step.h"
+
+/* Fill in what is known of a new session, which has no directory yet. */
+static void fill_session(struct ga_env *e, const struct ga_start_opts *o,
+			 const struct ga_view_base *b, struct ga_start *st)
+{
+	const struct ga_repo_info *info = ga_repo_info(e->repo);
+	struct ga_session *s = &st->session;
+
+	s->state = GA_STATE_NEW;
+	s->id.project = ga_strdup(info->workdir);
+	s->id.gitdir = ga_strdup(info->gitdir);
+	s->id.onto_ref = b->onto_ref ? ga_strdup(b->onto_ref) : NULL;
+	s->id.onto = b->onto;
+	s->id.base = b->base;
+	s->id.live = o->view.live;
+	s->id.trusted = b->trusted;
+	s->id.message = o->message ? ga_strdup(o->message) : NULL;
+	s->id.started = (uint64_t)time(NULL);
+	for (size_t i = 0; i < o->argc; i++)
+		ga_strv_push(&s->id.command, o->argv[i]);
+	ga_strv_extend(&s->view.skipped, &b->scan.skipped);
+	ga_strv_extend(&s->view.masked, &b->hidden);
+	if (o->view.expose)
+		ga_strv_extend(&s->view.exposed, o->view.expose);
+	ga_strv_extend(&s->view.masked_objects, &b->objects);
+	for (size_t i = 0; i < st->parts.n; i++) {
+		ga_strv_push(&s->id.submodules, st->parts.v[i].path);
+		ga_strv_push(&s->id.part_ids, ga_repo_info(st->parts.v[i].env.repo)->id);
+	}
+}
+
+/* The objects that an agent needs must outlive a `git branch -D` and `git gc` on
+ * the host while it runs. */
+static int pin(struct ga_repo *r, const char *name, const struct ga_refs *refs,
+	       struct ga_error *err)
+{
+	cleanup_free struct ga_oid *oids = ga_calloc(refs->n, sizeof(*oids));
+
+	for (size_t i = 0; i < refs->n; i++)
+		oids[i] = refs->v[i].oid;
+	return ga_reflog_pin(r, name, oids, refs->n, err);
+}
+
+/* Make the branch, the ref `base`, whose reflog keeps what the session sees, and the worktree
+ * entry, which makes git protect the branch. */
+static int make_refs(struct ga_env *e, const struct ga_session *s, const struct ga_refs *visible,
+		     struct ga_error *err)
+{
+	cleanup_free char *base = ga_session_ref(s, "base");
+	cleanup_free char *reason = ga_strf("agent: start %s", s->name);
+
+	if (ga_ref_create(e->repo, base, &s->id.onto, reason, err) ||
+	    ga_ref_create(e->repo, s->id.branch, &s->id.onto, reason, err) ||
+	    pin(e->repo, base, visible, err) || ga_worktree_entry_create(e->repo, s, err))
+		return ga_hint(err, "a session needs to write in '%s'",
+			       GA_ESCAPED(ga_repo_info(e->repo)->commondir));
+	return 0;
+}
+
+/* Capture will need an identity for its commits: fail now rather than after hours of work. */
+static int check_identity(struct ga_env *e, struct ga_error *err)
+{
+	cleanup_free char *who = NULL;
+
+	return ga_env_config(e, err) ? -1 : ga_repo_identity(e->repo, &e->config, &who, err);
+}
+
+static void describe_attributes(const struct ga_base *b, struct ga_strv *notes)
+{
+	cleanup_free char *q = b->attributed ? ga_quote(b->attributed) : NULL;
+
+	if (q)
+		ga_strv_pushf(notes, "%zu tracked file%s with an access list or attributes, which "
+				     "git does not keep: %s%s",
+			      b->n_attributed, b->n_attributed == 1 ? "" : "s", q,
+			      b->n_attributed == 1 ? "" : " first");
+}
+
+static int make_parts(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err);
+
+/* Make its directory, its layers and its parts. */
+static int make_session(struct ga_env *e, const struct ga_start_opts *o,
+			const struct ga_view_base *b, const struct ga_refs *visible,
+			struct ga_start *st, struct ga_error *err)
+{
+	cleanup_error struct ga_error odd = GA_ERROR_INIT;
+	const char *home = st->spec.home_dir.source;
+	struct ga_session *s = &st->session;
+
+	fill_session(e, o, b, st);
+	if (ga_view_note_live(s, err) || ga_session_save(s, err) ||
+	    ga_view_make_layers(e, s, b, &st->notes, err) || check_identity(e, err))
+		return -1;
+	/* a part has no home of its own: it uses its superproject's */
+	if (home && ga_home_bring_git(home, &e->config, &odd))
+		ga_strv_pushf(&st->notes, "git's configuration for the agent: %s", odd.msg);
+	if (!o->view.live && ga_view_get_base(e, s, &st->base, err))
+		return -1;
+	describe_attributes(&st->base, &st->notes);
+	if (ga_view_make_gitdir(e, s, b, &st->base, visible, err))
+		return -1;
+	return ga_view_make_trees(s, o->view.live ? NULL : &st->base, &st->spec, err) ||
+	       make_parts(o, st, err) ? -1 : 0;
+}
+
+static int make_part(const struct ga_start_opts *o, struct ga_part *p, const struct ga_session *of,
+		     struct ga_error *err)
+{
+	static const struct ga_strv none = GA_STRV_INIT;
+	cleanup_refs struct ga_refs visible = GA_REFS_INIT;
+	struct ga_session *s = &p->start.session;
+	struct ga_start_opts own = *o;
+
+	/* its working tree need not be at the commit that the superproject names: never live */
+	own.view.live = false;
+	if (ga_session_create(p->env.state_dir, of->name, NULL, &none, s, &p->start.lock, err))
+		return -1;
+	s->id.within = ga_strdup(of->dir);
+	p->start.spec.project = ga_strdup(ga_repo_info(p->env.repo)->workdir);
+	if (ga_repo_object_dirs(p->env.repo, &p->start.spec.object_dirs, err) ||
+	    ga_session_host_refs(p->env.repo, &visible, err) ||
+	    make_session(&p->env, &own, &p->base, &visible, &p->start, err))
+		return -1;
+	return make_refs(&p->env, s, &visible, err);
+}
+
+static int make_parts(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err)
+{
+	struct ga_spec *spec = &st->spec;
+
+	spec->parts = ga_calloc(st->parts.n + 1, sizeof(*spec->parts));
+	for (size_t i = 0; i < st->parts.n; i++) {
+		struct ga_part *p = &st->parts.v[i];
+
+		if (make_part(o, p, &st->session, err))
+			return ga_error_wrap(err, "submodule '%s'", GA_ESCAPED(p->path));
+		spec->parts[spec->n_parts++] = p->start.spec;
+		p->start.spec = (struct ga_spec)GA_SPEC_INIT;
+	}
+	return 0;
+}
+
+int ga_start_plan_limits(const struct ga_env *e, struct ga_start *st, struct ga_error *err)
+{
+	/* in a dry run there is no sandbox, and nothing else has set it */
+	st->spec.nested = e->conf.inside.nested;
+	if (e->conf.inside.nested && geteuid() == 0)
+		return ga_fail(err, GA_ESTART, "no sandbox can be made inside one of root's: the "
+			       "kernel maps uid 0 no further" GA_HINT "start the session as an "
+			       "ordinary user, or with 'git agent -c sandbox.nested=false start'");
+	ga_confine_release(&st->confine);
+	return ga_confine_plan(&e->use, e->environ, e->path, &st->confine, err);
+}
+
+static int show_limit(struct ga_start *st, const char *name, uint64_t value, const char *rest,
+		      struct ga_error *err)
+{
+	cleanup_free char *at = ga_path_join("/sys/fs/cgroup", name);
+	cleanup_free char *text = value ? ga_strf("%llu%s\n", (unsigned long long)value, rest)
+					: ga_strf("max%s\n", rest);
+
+	return ga_spec_show_text(&st->spec, at, text, strlen(text), err);
+}
+
+/* Files instead of a control group: that of a session may be made only once its sandbox is there,
+ * or not at all, and the host's says nothing about it. */
+static int show_limits(struct ga_start *st, struct ga_error *err)
+{
+	const struct ga_confine *c = &st->confine;
+
+	return show_limit(st, "memory.max", c->memory ? c->limits.memory : 0, "", err) ||
+	       show_limit(st, "pids.max", c->tasks ? c->limits.tasks : 0, "", err) ||
+	       show_limit(st, "cpu.max", c->cpu ? c->limits.cpu * 1000 : 0, " 100000", err) ?
+	       -1 : 0;
+}
+
+int ga_start_show_texts(const struct ga_env *e, struct ga_start *st, struct ga_error *err)
+{
+	return show_limits(st, err) || ga_view_show_user(&st->spec, err) ||
+	       ga_view_show_ssh(e, &st->spec, &st->notes, err) ||
+	       ga_view_add_host_files(e, &st->spec, &st->notes, err) ? -1 : 0;
+}
+
+/* The default limit of tasks, which nobody asked for, is not worth a line. */
+void ga_start_describe_limits(struct ga_start *st)
+{
+	cleanup_strv struct ga_strv limits = GA_STRV_INIT;
+	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+
+	ga_confine_describe(&st->confine, &limits);
+	for (size_t i = 0; i < limits.n; i++)
+		if (strncmp(limits.v[i], "tasks ", 6) != 0 || !st->confine.limits.tasks_default)
+			ga_buf_addf(&line, "%s%s", line.len ? ", " : "limits: ", limits.v[i]);
+	if (line.len)
+		ga_strv_push(&st->banner, line.ptr);
+	if (st->spec.nested)
+		ga_strv_push(&st->banner, "programs inside may make sandboxes of their own");
+}
+
+int ga_start_check_room(const struct ga_env *e, struct ga_error *err)
+{
+	const char *dir = start_full_place(e, e->state_dir);
+	cleanup_free char *least = NULL, *q = NULL;
+
+	if (!dir)
+		return 0;
+	least = ga_size_text(e->conf.disk_free);
+	q = ga_escape(dir);
+	return ga_fail(err, GA_ESTART, "less than %s is free for '%s'" GA_HINT "free some space, "
+		       "or set XDG_STATE_HOME, state_dir or home to a directory elsewhere, or "
+		       "disk_free to less", least, q);
+}
+
+struct told {
+	struct ga_strv masked, stored;
+	size_t n_seen, n_committed;
+	bool incomplete;
+};
+
+static void tell(const struct ga_view_base *b, const struct ga_start *st, const char *at,
+		 struct told *t)
+{
+	t->incomplete |= b->secrets.incomplete;
+	for (size_t i = 0; i < b->secrets.n; i++) {
+		const struct ga_exposed *x = &b->secrets.v[i];
+
+		if (x->secret.tier <= GA_TIER_NOTE)
+			continue;
+		if (x->view == GA_VIEW_MASKED) {
+			ga_strv_take(&t->masked, ga_path_join(at, x->path));
+		} else {
+			t->n_seen++;
+			t->n_committed += x->as == GA_EXPOSED_COMMITTED;
+		}
+	}
+	for (size_t i = 0; i < b->stored.n; i++)
+		ga_strv_take(&t->stored, ga_path_join(at, b->stored.v[i]));
+	for (size_t i = 0; i < st->parts.n; i++) {
+		cleanup_free char *sub = ga_path_join(at, st->parts.v[i].path);
+
+		tell(&st->parts.v[i].base, &st->parts.v[i].start, sub, t);
+	}
+}
+
+void ga_start_describe_secrets(const struct ga_view_base *b, struct ga_start *st)
+{
+	struct told t = { .masked = GA_STRV_INIT, .stored = GA_STRV_INIT };
+
+	tell(b, st, "", &t);
+	ga_view_describe_paths("secrets kept out (--expose PATH shows one)", &t.masked,
+			       &st->banner);
+	ga_view_describe_paths("kept out, but git has stored it (commit, stash or index), where it "
+			       "can be read", &t.stored, &st->banner);
+	if (t.n_seen)
+		ga_strv_pushf(&st->banner, "%zu file%s with secrets can be read inside, %zu of "
+			      "them committed: 'git agent secrets'", t.n_seen,
+			      t.n_seen == 1 ? "" : "s", t.n_committed);
+	if (t.incomplete)
+		ga_strv_push(&st->banner, "not everything could be searched for secrets");
+	ga_strv_release(&t.masked);
+	ga_strv_release(&t.stored);
+}
+
+/* Add all of it to the banner of a new session. */
+static void describe(const struct ga_env *e, const struct ga_start_opts *o,
+		     const struct ga_view_base *b, struct ga_start *st)
+{
+	const struct ga_session *s = &st->session;
+	const char *branch = o->view.base_rev ? NULL : ga_ref_branch(b->onto_ref);
+	char hex[GA_OID_HEXSZ + 1];
+
+	(void)ga_oid_hex(&b->onto, hex);
+	hex[10] = '\0';
+	if (!b->carried)
+		ga_strv_pushf(&st->banner, "base %s%s%s", hex, branch ? " of " : "",
+			      branch ? branch : "");
+	else
+		ga_strv_pushf(&st->banner,
+			      "base %s and %zu uncommitted path%s, kept off the branch", hex,
+			      b->carried, b->carried == 1 ? "" : "s");
+	if (o->view.live)
+		ga_strv_push(&st->banner,
+			     "the working tree itself lies beneath: changes you make show inside");
+	ga_view_describe_paths("shared", &s->view.shared, &st->banner);
+	ga_view_describe_paths("submodules", &s->id.submodules, &st->banner);
+	ga_view_describe_mounts(e, &st->spec, &st->banner);
+	ga_start_describe_secrets(b, st);
+	ga_start_describe_limits(st);
+	for (size_t i = 0; i < s->view.skipped.n; i++) {
+		if (i == 5) {
+			ga_strv_pushf(&st->banner, "left out: %zu more ('git agent show %s')",
+				      s->view.skipped.n - 5, s->name);
+			break;
+		}
+		ga_strv_pushf(&st->banner, "left out: %s", s->view.skipped.v[i]);
+	}
+	ga_strv_extend(&st->banner, &st->notes);
+}
 
 int ga_start_taken_names(const struct ga_env *e, struct ga_strv *ret, struct ga_error *err)
 {
@@ -59,7 +344,7 @@ static int prepare(struct ga_env *e, const struct ga_start_opts *o,
 
 	if (ga_session_host_refs(e->repo, &visible, err) ||
 	    ga_view_take_snapshot(e, objects, b, err) ||
-	    start_make_session(e, o, b, &visible, st, err))
+	    make_session(e, o, b, &visible, st, err))
 		return -1;
 	ga_view_add_environment(e, st->command.preset, &st->spec, s);
 	if (ga_start_answer(e, b, NULL, st, err) ||
@@ -67,23 +352,13 @@ static int prepare(struct ga_env *e, const struct ga_start_opts *o,
 	    ga_home_add_layer(e, s, &st->spec, st->sandbox, err) ||
 	    ga_start_make_network(e, st, err) || ga_start_show_texts(e, st, err) ||
 	    ga_home_run_trees(e, &st->spec, st->sandbox, err) ||
-	    start_make_refs(e, s, &visible, err))
+	    make_refs(e, s, &visible, err))
 		return -1;
 	st->cwd = ga_agents_cwd(s->id.project);
 	st->carried = b->carried;
-	start_describe(e, o, b, st);
+	describe(e, o, b, st);
 	if (ga_fault("start:prepared"))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare session '%s'", s->name);
-	return 0;
-}
-
-/* Lock and make the home of the session, and write into it what the agent is told. */
-static int open_home(struct ga_env *e, struct ga_start *st, struct ga_error *err)
-{
-	if (ga_home_open_session(e, &st->home_lock, &st->banner, err))
-		return -1;
-	ga_agents_describe_login(e, st->command.preset, &st->banner);
-	ga_home_fill(e, st->command.preset, &st->spec, &st->banner);
 	return 0;
 }
 
@@ -104,8 +379,11 @@ int ga_start_begin_home(struct ga_env *e, struct ga_start *st, struct ga_error *
 		ga_spec_release(&st->spec);
 	}
 	if ((!st->sandbox && ga_start_begin(e, project, st, err)) ||
-	    open_home(e, st, err) ||
-	    ga_view_find_tools(e, st->command.own ? "node" : st->command.argv.v[0], &st->spec,
+	    ga_home_open_session(e, &st->home_lock, &st->banner, err))
+		return -1;
+	ga_agents_describe_login(e, st->command.preset, &st->banner);
+	ga_home_fill(e, st->command.preset, &st->spec, &st->banner);
+	if (ga_view_find_tools(e, st->command.own ? "node" : st->command.argv.v[0], &st->spec,
 			       err))
 		return -1;
 	/* an overlay needs the session's layer, which is not there yet: ga_home_add_layer() */
@@ -219,18 +497,18 @@ int ga_start_plan(struct ga_env *e, const struct ga_start_opts *o, struct ga_sta
 	    ga_start_taken_names(e, &taken, err) ||
 	    start_open_parts(e, o, &b, ret, &taken, err) ||
 	    (o->name && check_left_refs(e, o, stem, ret, &taken, err)) ||
-	    start_check_identity(e, err))
+	    check_identity(e, err))
 		return -1;
 	if (o->name && ga_session_name_check(e->state_dir, o->name, &taken, err))
 		return -1;
-	start_fill_session(e, o, &b, ret);
+	fill_session(e, o, &b, ret);
 	if (ga_start_answer(e, &b, NULL, ret, err))
 		return -1;
 	ret->session.name = o->name ? ga_strdup(o->name) : ga_strf("%s-N", stem);
 	ga_strv_extend(&ret->session.view.shared, &b.scan.ignored_dirs);
 	ret->carried = b.carried;
 	start_describe_network(e, ret);
-	start_describe(e, o, &b, ret);
+	describe(e, o, &b, ret);
 	ga_start_take_commands(e, o, ret);
 	start_describe_commands(ret);
 	return 0;

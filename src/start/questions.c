@@ -2,22 +2,12 @@
  *
  * Answers to what an agent asks before it begins.
  */
-#include <fcntl.h>
 #include <jansson.h>
-#include <string.h>
-#include <unistd.h>
 
+#include "start-internal.h"
 #include "ga/agents/agents.h"
-#include "ga/agents/project-config.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/config/trust.h"
-#include "ga/home/home.h"
-#include "ga/repo/objects.h"
-#include "ga/start/steps.h"
-#include "ga/sys/fd.h"
-#include "ga/sys/process.h"
-#include "ga/view/base.h"
+#include "ga/view/view.h"
 
 #define NOTED_MAX ((size_t)16 << 20)
 #define KEY_END 20 /* of a key, by which Claude Code notes that it may use it */

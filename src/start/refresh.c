@@ -4,19 +4,8 @@
  * inside a directory shows once its overlay is reconfigured. But an overlay stands on a directory,
  * not on a name: a new directory in the place of the old one gets a new overlay.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/base/trace.h"
-#include "ga/run/live.h"
-#include "ga/start/start.h"
-#include "ga/sys/fd.h"
-#include "ga/view/base.h"
-#include "ga/view/layers.h"
+#include "start-internal.h"
+#include "ga/view/view.h"
 
 struct refresh {
 	struct ga_env *e;           /* of the superproject */

@@ -1,11 +1,38 @@
 /* SPDX-License-Identifier: MIT
  *
- * What files of this folder share.
+ * What files of this folder share, and the headers that most of them need.
  */
 #ifndef START_INTERNAL_H
 #define START_INTERNAL_H
 
-#include "ga/start/steps.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ga/base/clock.h"
+#include "ga/base/json.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/trace.h"
+#include "ga/home/home.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
+#include "ga/review/report.h"
+#include "ga/run/live.h"
+#include "ga/run/record.h"
+#include "ga/session/journal.h"
+#include "ga/session/worktree.h"
+#include "ga/start/start.h"
+#include "ga/sys/fd.h"
+#include "ga/sys/process.h"
+#include "ga/sys/sync.h"
+#include "ga/view/view.h"
 
 /* network.c: what a session can reach. Was its sandbox begun with the right network? */
 bool start_has_network(const struct ga_env *e, const struct ga_start *st);
@@ -22,34 +49,74 @@ void start_note_network(const struct ga_session *s, const struct ga_relay *r, si
 /* Note in the session and its journal what it reached and was refused, and close the relay. */
 void start_end_network(struct ga_start *st, size_t *noted);
 
-/* ports.c: take a range of ports that no other session of the user has, as long as `*ret_fd` is
- * open; with the host's network also none that is in use. Returns its first port; 0: there is no
- * free one. The range at `former` (0: none) if that is free, else the first free one from where
- * `any` points. */
-unsigned start_take_ports(const struct ga_env *e, uint64_t former, unsigned any, int *ret_fd);
+/* watch.c: note in the journal what a run is given, how it ended, and what was
+ * captured. */
+void start_note_begin(const struct ga_env *e, const struct ga_start *st);
+void start_note_exit(const struct ga_start *st);
+void start_note_captured(const struct ga_session *s, const struct ga_report *r);
+/* Begin the recording of a run; NULL: none is wanted. */
+struct ga_recorder *start_record(const struct ga_env *e, const struct ga_start *st);
+void start_record_end(struct ga_start *st, struct ga_recorder *r, bool *noted);
 
-/* recover.c: save when and how the agent ended, and what was lost: a capture that is killed and
- * done again, or done by another process, goes by the file. A failure is ignored: if the disk is
- * full, capture fails itself. */
-void start_save_if_possible(const struct ga_session *s);
-
-/* banner.c: add all of it to the banner of a new session. */
-void start_describe(const struct ga_env *e, const struct ga_start_opts *o,
-		    const struct ga_view_base *b, struct ga_start *st);
-
-/* limits.c: `dir` or the agents' home, if less is free there than `disk_free`; else NULL. */
+/* What is watched while a session runs, and may end it. */
+struct start_watch {
+	const struct ga_env *e;
+	const struct ga_session *s;
+	struct ga_detach *detach;
+	struct ga_recorder *recorder; /* NULL: none */
+	const struct ga_relay *relay; /* NULL: none */
+	size_t connections;           /* how many of the relay's are in the journal */
+	bool noted;                   /* the journal says that the recording stopped */
+	/* Files that the start made without waiting for the disk. They are synced after a while:
+	 * refs that are empty after a power cut would be in git's way. */
+	struct ga_strv unsynced;
+	struct ga_sync_beside *beside;
+	uint64_t written;     /* by the command, kept by ga_run_session() */
+	int64_t begun;        /* when the session began, in milliseconds (ga/base/clock.h) */
+	int64_t measured;     /* when the last measurement of the layers began */
+	int64_t next_measure; /* when the next is due */
+	pid_t measure;        /* the process that measures, or 0 */
+	char *why;            /* the reason that it is to end for, for users; or NULL */
+	const char *event;    /* what the journal calls that reason */
+};
+void start_watch_begin(struct start_watch *w);
+bool start_watch_tick(void *payload); /* for ga_run_session() */
+/* Release it, and note in `s` and its journal why the session was ended, if it was. Fails if
+ * something did not get to the disk. */
+int start_watch_end(struct start_watch *w, struct ga_session *s, struct ga_error *err);
+/* `dir` or the agents' home, if less is free there than `disk_free`; else NULL. */
 const char *start_full_place(const struct ga_env *e, const char *dir);
-/* session.c: fill in what is known of a new session, which has no directory yet. */
-void start_fill_session(struct ga_env *e, const struct ga_start_opts *o,
-			const struct ga_view_base *b, struct ga_start *st);
-/* Capture will need an identity for its commits: fail now rather than after hours of work. */
-int start_check_identity(struct ga_env *e, struct ga_error *err);
-/* Make its directory, its layers and its parts. */
-int start_make_session(struct ga_env *e, const struct ga_start_opts *o,
-		       const struct ga_view_base *b, const struct ga_refs *visible,
-		       struct ga_start *st, struct ga_error *err);
-/* Make its branch and refs, and its worktree entry. */
-int start_make_refs(struct ga_env *e, const struct ga_session *s,
-		    const struct ga_refs *visible, struct ga_error *err);
+
+/* commands.c: run `setup`; a failure is GA_ESTART. */
+int start_run_setup(struct start_watch *w, struct ga_start *st, struct ga_error *err);
+/* Merge what was asked for into a resumed session; a conflict is left there. */
+int start_run_update(struct start_watch *w, struct ga_start *st, struct ga_error *err);
+/* Run `finish`, and note in the session's `checks` how each command ended. `ended`: the agent was
+ * told to end, and they are not run. */
+void start_run_finish(struct start_watch *w, struct ga_start *st, bool ended);
+/* Start `services`, and wait until all of them are ready. */
+int start_run_services(struct start_watch *w, struct ga_start *st, struct ga_error *err);
+/* End them. */
+void start_end_services(struct ga_start *st);
+/* Add lines about all three to the banner. */
+void start_describe_commands(struct ga_start *st);
+
+struct ga_part {
+	char *path;               /* relative to the superproject */
+	struct ga_env env;  /* the superproject's, but for repository, configuration, state
+				   * directory and bwrap, which are its own */
+	struct ga_view_base base;
+	struct ga_start start;
+};
+/* submodule-sessions.c: open the repositories of the submodules of `b`, and choose their bases,
+ * recursively. Adds to `taken` the names that no session may have because of them, and to
+ * b->scan.skipped what is left out and why. */
+int start_open_parts(struct ga_env *e, const struct ga_start_opts *o, struct ga_view_base *b,
+		     struct ga_start *st, struct ga_strv *taken, struct ga_error *err);
+/* submodule-sessions.c: save the parts with the session's state and result. */
+int start_save_parts(struct ga_start *st, struct ga_error *err);
+/* Add the paths of theirs that have to get to the disk later. */
+void start_part_paths(const struct ga_start *st, struct ga_strv *ret);
+void start_unlock_parts(struct ga_start *st);
 
 #endif

@@ -4,15 +4,9 @@
  * sent there, applied to that snapshot in an index. It becomes the uncommitted part of the fetched
  * session, as if it had run here.
  */
-#include <unistd.h>
-
-#include "ga/base/path.h"
-#include "ga/repo/diff.h"
-#include "ga/repo/objects.h"
-#include "ga/session/wip.h"
-#include "ga/sys/fd.h"
-#include "ga/transfer/fetch.h"
 #include "transfer-internal.h"
+#include "ga/repo/diff.h"
+#include "ga/session/wip.h"
 
 #define APPLY_MS 600000
 

@@ -3,26 +3,15 @@
  * Making a session from what a remote has. git fetches into an object directory of its own, not the
  * repository's, and to no ref; from there the pack is imported and checked like an agent's.
  */
-#include "ga/transfer/fetch.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "ga/base/oidmap.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
+#include "transfer-internal.h"
 #include "ga/base/trace.h"
 #include "ga/capture/capture.h"
 #include "ga/capture/rewrite.h"
 #include "ga/repo/import.h"
-#include "ga/repo/objects.h"
 #include "ga/session/journal.h"
 #include "ga/session/worktree.h"
-#include "ga/sys/fd.h"
-#include "transfer-internal.h"
 
 #define FETCH_MS 3600000
 #define TIPS_MAX 10000 /* known commits that git names as arguments; more would only save bytes */
@@ -274,13 +263,12 @@ static int hint_base(const struct fetch *f, struct ga_error *err)
 
 static int fail_onto(struct fetch *f, struct ga_error *err)
 {
-	cleanup_free char *remote = ga_escape(f->o->remote);
-
 	if (f->o->base)
 		return ga_fail(err, GA_EFATAL, "session '%s' has no commit in common with %.12s",
 			       f->from->name, GA_HEX(f->o->base));
 	(void)ga_fail(err, GA_EFATAL, "cannot tell what session '%s' is based on: no branch or tag "
-		      "of '%s' that is here has a commit of it", f->from->name, remote);
+		      "of '%s' that is here has a commit of it", f->from->name,
+		      GA_ESCAPED(f->o->remote));
 	return hint_base(f, err);
 }
 

@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
-#include "ga/base/oidmap.h"
-#include "ga/base/quote.h"
-#include "ga/repo/objects.h"
-#include "ga/transfer/fetch.h"
 #include "transfer-internal.h"
 
 #define LIST_MAX ((size_t)64 << 20)
@@ -23,9 +17,10 @@ void ga_remote_sessions_release(struct ga_remote_sessions *l)
 static int fail_remote(const char *what, const char *remote, const struct ga_buf *why,
 		       struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(remote), *line = ga_git_last_line(why);
+	cleanup_free char *line = ga_git_last_line(why);
 
-	return ga_fail(err, GA_EFATAL, "cannot %s '%s': %s", what, q, line ? line : "git failed");
+	return ga_fail(err, GA_EFATAL, "cannot %s '%s': %s", what, GA_ESCAPED(remote),
+		       line ? line : "git failed");
 }
 
 /* The name of a session that a ref of the remote has between `prefix` and `suffix`; NULL: none, or
@@ -50,20 +45,12 @@ static bool is_in(const char *ref, size_t n, const char *space)
 	return n > strlen(space) && !strncmp(ref, space, strlen(space));
 }
 
-static struct ga_remote_session *find(struct ga_remote_sessions *l, const char *name)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (!strcmp(l->v[i].name, name))
-			return &l->v[i];
-	return NULL;
-}
-
 /* "ID<tab>REF" */
 static void take_line(struct ga_remote_sessions *l, const char *line, size_t n)
 {
 	const char *ref = line + GA_OID_HEXSZ + 1;
 	cleanup_free char *name = NULL, *held = NULL;
-	struct ga_remote_session *s;
+	struct ga_remote_session *s = NULL;
 	struct ga_oid oid;
 
 	if (n <= GA_OID_HEXSZ + 1 || line[GA_OID_HEXSZ] != '\t' ||
@@ -81,7 +68,9 @@ static void take_line(struct ga_remote_sessions *l, const char *line, size_t n)
 	}
 	if ((!name && !held) || l->n >= GA_REMOTE_SESSIONS_MAX)
 		return;
-	s = find(l, name ? name : held);
+	for (size_t i = 0; !s && i < l->n; i++)
+		if (!strcmp(l->v[i].name, name ? name : held))
+			s = &l->v[i];
 	if (!s) {
 		GA_GROW(l->v, l->n, l->cap);
 		s = &l->v[l->n++];
@@ -246,11 +235,11 @@ static char *refused_ref(const struct ga_buf *why)
 /* Returns 1 if git did not even ask the remote: what is there would be lost. */
 static int fail_push(const char *remote, const struct ga_buf *why, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(remote), *line = refused_ref(why);
+	cleanup_free char *line = refused_ref(why);
 
 	if (!line)
 		return fail_remote("push to", remote, why, err);
-	(void)ga_fail(err, GA_EFATAL, "cannot push to '%s': %s", q, line);
+	(void)ga_fail(err, GA_EFATAL, "cannot push to '%s': %s", GA_ESCAPED(remote), line);
 	return !strncmp(line, "[rejected]", 10) ? 1 : -1;
 }
 
@@ -291,7 +280,6 @@ static int check_kept(struct ga_repo *r, const char *remote, const char *ref,
 		      const struct ga_oid *was, struct ga_error *err)
 {
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
-	cleanup_free char *q = ga_escape(remote);
 	struct ga_oid now;
 	int rc = ga_oid_is_zero(was) ? 0 : ga_ref_read(r, ref, &now, err);
 
@@ -301,7 +289,7 @@ static int check_kept(struct ga_repo *r, const char *remote, const char *ref,
 	if (ga_refs_update(r, &u, "agent: not pushed", err))
 		return -1;
 	return ga_fail(err, GA_EFATAL, "'%s' is this repository itself" GA_HINT "name another "
-		       "remote: 'git remote -v' lists them", q);
+		       "remote: 'git remote -v' lists them", GA_ESCAPED(remote));
 }
 
 int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_session *s, bool held,

@@ -1,10 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * What files of this folder share.
+ * What files of this folder share, and the headers that most of them need.
  */
 #ifndef TRANSFER_INTERNAL_H
 #define TRANSFER_INTERNAL_H
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/base/oidmap.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/objects.h"
+#include "ga/sys/fd.h"
 #include "ga/transfer/fetch.h"
 
 /* remote.c: the refs, or ids without a name, that a remote is known to have (ga_fetch_session()),

@@ -1,21 +1,126 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files that variables of the host's environment lead to and that programs inside need:
- * certificates of a company's proxy, and the description of the terminal. Of each a copy is shown,
- * made of what was recognised and of nothing else, so that a variable that leads to a secret does
- * not show that.
+ * What of the host and its user a session is shown besides its layers: variables, the user's name,
+ * and files that variables lead to: certificates of a company's proxy, the description of the
+ * terminal. Of each file a copy is shown, made of what was recognised and of nothing else, so that
+ * a variable that leads to a secret does not show that.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <ctype.h>
+#include <grp.h>
+#include <pwd.h>
 
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/sys/fd.h"
-#include "ga/sys/process.h"
-#include "ga/view/spec.h"
+#include "view-internal.h"
+#include "ga/view/env.h"
+
+int ga_env_config(struct ga_env *e, struct ga_error *err)
+{
+	return e->loading ? ga_gitconfig_end(ga_steal(&e->loading), &e->config, err) : 0;
+}
+
+void ga_view_add_environment(struct ga_env *e, const struct ga_preset *preset,
+			     struct ga_spec *spec, const struct ga_session *s)
+{
+	cleanup_strv struct ga_strv pass = GA_STRV_INIT;
+
+	for (size_t i = 0; preset && preset->keys[i]; i++)
+		ga_strv_push(&pass, preset->keys[i]);
+	for (size_t i = 0; preset && preset->pass[i]; i++)
+		ga_strv_push(&pass, preset->pass[i]);
+	ga_strv_extend(&pass, &e->conf.env.pass);
+	ga_spec_environment(spec, e->path, e->environ, &pass);
+	for (size_t i = 0; preset && preset->set[i]; i++)
+		ga_environ_put(&spec->env, preset->set[i]);
+	for (size_t i = 0; i < e->conf.env.set.n; i++)
+		ga_environ_put(&spec->env, e->conf.env.set.v[i]);
+	ga_strv_push(&spec->env, "IS_SANDBOX=1");
+	ga_strv_pushf(&spec->env, "GIT_AGENT_NOTES=%s/" GA_VIEW_NOTES, spec->home);
+	ga_strv_pushf(&spec->env, "GIT_AGENT_SESSION=%s", s->name);
+}
+
+int ga_view_find_tools(const struct ga_env *e, const char *command, struct ga_spec *ret,
+		       struct ga_error *err)
+{
+	return ga_repo_object_dirs(e->repo, &ret->object_dirs, err) ||
+	       ga_spec_find_tools(e->home, e->path, command, &ret->host.tools, err) ? -1 : 0;
+}
+
+#define FILE_MAX ((size_t)4 << 20)
+
+/* Does a passwd or group file have this id, which in both is the third field? */
+static bool has_id(const char *text, unsigned id)
+{
+	cleanup_free char *field = ga_strf(":%u:", id);
+
+	for (const char *p = text; *p; p += strspn(p, "\n")) {
+		p += strcspn(p, ":\n");
+		p += *p == ':';
+		p += strcspn(p, ":\n");
+		if (!strncmp(p, field, strlen(field)))
+			return true;
+		p += strcspn(p, "\n");
+	}
+	return false;
+}
+
+/* Can it be a field of a line? */
+static bool fits(const char *s)
+{
+	for (; s && *s; s++)
+		if (*s == ':' || iscntrl((unsigned char)*s))
+			return false;
+	return s != NULL;
+}
+
+/* In files of old, "+" and "-" are no names. */
+static bool is_name(const char *s)
+{
+	return fits(s) && *s && !strchr("+-", *s);
+}
+
+static const char *path_or(const char *s, const char *other)
+{
+	return fits(s) && *s == '/' ? s : other;
+}
+
+static char *user_line(const struct ga_spec *s)
+{
+	const struct passwd *pw = getpwuid(getuid());
+
+	return pw && is_name(pw->pw_name)
+		       ? ga_strf("%s:x:%u:%u:%s:%s:%s\n", pw->pw_name, getuid(),
+				 getgid(), fits(pw->pw_gecos) ? pw->pw_gecos : "",
+				 path_or(pw->pw_dir, s->home),
+				 path_or(pw->pw_shell, "/bin/sh"))
+		       : NULL;
+}
+
+static char *group_line(const struct ga_spec *s)
+{
+	const struct group *gr = getgrgid(getgid());
+
+	(void)s;
+	return gr && is_name(gr->gr_name)
+		       ? ga_strf("%s:x:%u:\n", gr->gr_name, getgid()) : NULL;
+}
+
+static int show(struct ga_spec *s, const char *at, unsigned id,
+		char *(*line_of)(const struct ga_spec *s), struct ga_error *err)
+{
+	cleanup_free char *real = realpath(at, NULL), *line = NULL;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	if (!real || ga_read_file_at(AT_FDCWD, real, FILE_MAX, &b, GA_IGNORED) ||
+	    has_id(b.ptr, id) || !(line = line_of(s)))
+		return 0;
+	ga_buf_addf(&b, "%s%s", b.len && b.ptr[b.len - 1] != '\n' ? "\n" : "", line);
+	return ga_spec_replace_text(s, at, b.ptr, err);
+}
+
+int ga_view_show_user(struct ga_spec *s, struct ga_error *err)
+{
+	return show(s, "/etc/passwd", getuid(), user_line, err) ||
+	       show(s, "/etc/group", getgid(), group_line, err) ? -1 : 0;
+}
 
 #define INSIDE "/run/git-agent-host" /* where copies are shown */
 #define CERTIFICATES_MAX ((size_t)4 << 20)

@@ -1,17 +1,179 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <string.h>
 #include <sys/xattr.h>
-#include <unistd.h>
+#include <time.h>
 
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/repo/objects.h"
-#include "ga/session/wip.h"
-#include "ga/sys/fd.h"
+#include "ga/sys/mount.h"
 #include "view-internal.h"
+
+/* How many entries one start looks at: some milliseconds. A directory in which nothing was found is
+ * searched again once it has changed itself, or after AGAIN_AFTER seconds. */
+#define ENTRIES_MAX 20000
+#define DEPTH_MAX 64
+#define AGAIN_AFTER 900
+#define CACHE "owners"
+#define CACHE_MAX ((size_t)4 << 20)
+
+static void find_mounts(const char *project, struct ga_strv *ret)
+{
+	cleanup_strv struct ga_strv mounts = GA_STRV_INIT;
+
+	if (ga_mount_list(&mounts, GA_IGNORED))
+		return;
+	for (size_t i = 0; i < mounts.n; i += GA_MOUNT_WORDS)
+		if (ga_path_below(mounts.v[i], project))
+			ga_strv_push(ret, mounts.v[i]);
+}
+
+/* List the mount points below the project; find one strictly below `dir`, or
+ * NULL. */
+static const char *mount_in(const struct ga_strv *mounts, const char *dir)
+{
+	for (size_t i = 0; i < mounts->n; i++) {
+		const char *below = ga_path_below(mounts->v[i], dir);
+
+		if (below && *below)
+			return mounts->v[i];
+	}
+	return NULL;
+}
+
+struct look {
+	size_t left;     /* entries that may still be looked at */
+	size_t found;
+	bool only_group; /* of all found, only the group is another */
+	char *first;
+};
+
+static bool is_foreign(const struct stat *st)
+{
+	return st->st_uid != geteuid() || st->st_gid != getegid();
+}
+
+static void note(struct look *l, const char *path, const struct stat *st)
+{
+	if (!is_foreign(st))
+		return;
+	if (!l->found++)
+		l->first = ga_strdup(path);
+	l->only_group = l->only_group && st->st_uid == geteuid();
+}
+
+/* Search a directory, following no link. Closes `fd`. */
+static void look_through(struct look *l, int fd, const char *path, unsigned depth)
+{
+	cleanup_dir DIR *d = ga_dir_of(fd);
+	struct dirent *e;
+
+	while (l->left && (e = ga_dir_next(d))) {
+		cleanup_free char *at = NULL;
+		struct stat st;
+		int sub;
+
+		l->left--;
+		if (fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			continue;
+		if (!S_ISDIR(st.st_mode) && !is_foreign(&st))
+			continue;
+		at = ga_path_join(path, e->d_name);
+		note(l, at, &st);
+		if (!S_ISDIR(st.st_mode) || depth == DEPTH_MAX)
+			continue;
+		sub = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK |
+					    O_CLOEXEC);
+		if (sub >= 0)
+			look_through(l, sub, at, depth + 1);
+	}
+}
+
+static void describe(const struct look *l, const char *dir, struct ga_strv *notes)
+{
+	cleanup_free char *first = ga_quote(l->first), *q = ga_quote(dir);
+
+	ga_strv_pushf(notes, "%s%zu path%s in %s, %s first, cannot be changed inside: of another "
+			     "%s",
+		      l->left ? "" : "at least ", l->found, l->found == 1 ? "" : "s", q, first,
+		      l->only_group ? "group" : "owner");
+	if (l->only_group)
+		ga_strv_pushf(notes, "to allow it: chgrp -hR %u %s", getegid(), q);
+	else
+		ga_strv_pushf(notes, "to allow it: sudo chown -hR %u:%u %s", geteuid(), getegid(),
+			      q);
+}
+
+static char *stat_text(const struct stat *st)
+{
+	return ga_strf("%llu %lld.%ld %lld.%ld", (unsigned long long)st->st_ino,
+		       (long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec,
+		       (long long)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
+}
+
+/* Was nothing found in it not long ago? The cache has records of three words: path, stat_text(),
+ * and when. */
+static bool is_known(const struct ga_buf *cache, const char *path, const char *stat, uint64_t now,
+		     uint64_t *ret_when)
+{
+	const char *at, *was, *when;
+	size_t pos = 0;
+
+	while ((at = ga_buf_next0(cache, &pos)) && (was = ga_buf_next0(cache, &pos)) &&
+	       (when = ga_buf_next0(cache, &pos)))
+		if (!strcmp(at, path))
+			return !strcmp(was, stat) && ga_parse_u64(when, UINT64_MAX, ret_when) &&
+			       *ret_when <= now && now - *ret_when < AGAIN_AFTER;
+	return false;
+}
+
+/* Add to `notes` what cannot be written inside of these directories of the open `project`, and how
+ * to change that. Bounded; directories found clean are remembered in `state_dir` for a while. */
+static void look_at_owners(const char *state_dir, int project, const struct ga_strv *dirs,
+			   struct ga_strv *notes)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf old = GA_BUF_INIT, new = GA_BUF_INIT;
+	cleanup_close int state = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct look l = { .left = ENTRIES_MAX };
+	uint64_t now = (uint64_t)time(NULL);
+
+	if (state < 0 || ga_read_file_at(state, CACHE, CACHE_MAX, &old, &ignored))
+		ga_error_release(&ignored);
+	for (size_t i = 0; i < dirs->n; i++) {
+		int fd = ga_openat_beneath(project, dirs->v[i],
+					   O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
+		cleanup_free char *text = NULL;
+		bool looked = true;
+		uint64_t when = now;
+		struct stat st;
+
+		if (fd < 0 || fstat(fd, &st)) {
+			ga_cleanup_closep(&fd);
+			continue;
+		}
+		text = stat_text(&st);
+		l.found = 0;
+		l.only_group = true;
+		if (is_known(&old, dirs->v[i], text, now, &when)) {
+			(void)close(fd);
+		} else {
+			/* else it is the next start's turn, which passes over those before */
+			looked = l.left > 0;
+			note(&l, dirs->v[i], &st);
+			look_through(&l, fd, dirs->v[i], 0);
+		}
+		if (l.found) {
+			describe(&l, dirs->v[i], notes);
+			free(l.first);
+		} else if (looked) {
+			ga_buf_add0(&new, dirs->v[i]);
+			ga_buf_add0(&new, text);
+			ga_buf_addf(&new, "%llu", (unsigned long long)when);
+			ga_buf_addch(&new, '\0');
+		}
+	}
+	if (state >= 0 && !ga_buf_equal(&new, &old) &&
+	    ga_write_atomic(state, CACHE, new.ptr, new.len, 0600, &ignored))
+		ga_error_release(&ignored);
+}
 
 #define MAX_COPY_BYTES (16u << 20)       /* of one ignored file */
 #define MAX_COPY_TOTAL (256u << 20)
@@ -31,9 +193,7 @@ struct layers {
 
 static void skip(struct layers *l, const char *path, const char *why)
 {
-	cleanup_free char *q = ga_quote(path);
-
-	ga_strv_pushf(&l->s->view.skipped, "%s: %s", q, why);
+	ga_strv_pushf(&l->s->view.skipped, "%s: %s", GA_QUOTED(path), why);
 }
 
 /* 1 if the base has nothing at `path` and only directories above it, so that something put there
@@ -65,24 +225,13 @@ static int open_extras(struct layers *l, struct ga_error *err)
 
 static int cannot_create(const char *path, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(path);
-
-	return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s' in the layers", q);
+	return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s' in the layers",
+			     GA_ESCAPED(path));
 }
 
 static int make_parents(struct layers *l, const char *path, struct ga_error *err)
 {
 	return open_extras(l, err) || ga_make_parents(l->extras, path, &l->made, err) ? -1 : 0;
-}
-
-/* Dress the directories that were made in extras, inner ones first: an outer one may be closed to
- * its owner then. */
-static int dress(struct layers *l, struct ga_error *err)
-{
-	for (size_t i = l->made.n; i; i--)
-		if (view_dress(l->project, l->made.v[i - 1], l->extras, l->made.v[i - 1]))
-			return cannot_create(l->made.v[i - 1], err);
-	return 0;
 }
 
 /* How much a directory is worth sharing: by the number of its own entries. */
@@ -124,7 +273,7 @@ static void heaviest_first(int project, struct ga_strv *dirs)
 static bool mounted_in(struct layers *l, const char *path)
 {
 	cleanup_free char *dir = ga_path_join(l->s->id.project, path), *q = NULL, *why = NULL;
-	const char *mount = view_mount_in(&l->mounts, dir);
+	const char *mount = mount_in(&l->mounts, dir);
 
 	if (!mount)
 		return false;
@@ -137,7 +286,7 @@ static bool mounted_in(struct layers *l, const char *path)
 /* The same for the project itself, which a live session is mounted over; this is an error. */
 static int check_project(struct layers *l, struct ga_error *err)
 {
-	const char *mount = l->s->id.live ? view_mount_in(&l->mounts, l->s->id.project) : NULL;
+	const char *mount = l->s->id.live ? mount_in(&l->mounts, l->s->id.project) : NULL;
 	cleanup_free char *q = mount ? ga_escape(mount) : NULL;
 
 	if (!mount)
@@ -259,7 +408,7 @@ static int fill_layers(struct layers *l, const struct ga_view_base *b, struct ga
 	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
 
 	if (l->s->id.live || b->scan.ignored_dirs.n)
-		view_find_mounts(l->s->id.project, &l->mounts);
+		find_mounts(l->s->id.project, &l->mounts);
 	if (check_project(l, err) || ga_commit_tree(l->e->repo, &l->s->id.base, &l->tree, err))
 		return -1;
 	/* the mount point of the git dir: a base tree has it, but the user's .git may be a file */
@@ -288,7 +437,11 @@ static int fill_layers(struct layers *l, const struct ga_view_base *b, struct ga
 	    (open_extras(l, err) ||
 	     ga_view_mask_project(l->e, l->s, b, &l->tree, l->project, l->extras, err)))
 		return -1;
-	return dress(l, err);
+	/* inner ones first: an outer one may be closed to its owner then */
+	for (size_t i = l->made.n; i; i--)
+		if (view_dress(l->project, l->made.v[i - 1], l->extras, l->made.v[i - 1]))
+			return cannot_create(l->made.v[i - 1], err);
+	return 0;
 }
 
 int ga_view_note_live(struct ga_session *s, struct ga_error *err)
@@ -320,7 +473,7 @@ int ga_view_make_layers(struct ga_env *e, struct ga_session *s, const struct ga_
 				     "cannot open the project of session '%s'", s->name);
 	rc = fill_layers(&l, b, err);
 	if (!rc && s->view.shared.n)
-		view_look_at_owners(e->state_dir, project, &s->view.shared, notes);
+		look_at_owners(e->state_dir, project, &s->view.shared, notes);
 	ga_strv_release(&l.mounts);
 	ga_strv_release(&l.made);
 	ga_cleanup_closep(&l.extras);
@@ -330,89 +483,4 @@ int ga_view_make_layers(struct ga_env *e, struct ga_session *s, const struct ga_
 	(void)chmod(upper, st.st_mode & 0777);
 	(void)utimensat(AT_FDCWD, upper, (struct timespec[2]){ st.st_atim, st.st_mtim }, 0);
 	return 0;
-}
-
-/* 1: it is there; 0: it is not; an error if neither is certain. */
-static int look(const char *path, struct stat *ret, struct ga_error *err)
-{
-	cleanup_free char *q = NULL;
-	int e;
-
-	if (!stat(path, ret))
-		return 1;
-	e = errno;
-	if (e == ENOENT || e == ENOTDIR)
-		return 0;
-	q = ga_escape(path);
-	return ga_fail_errno(err, GA_ESTART, e, "cannot look at '%s'", q);
-}
-
-int ga_view_make_shared(const struct ga_session *s, size_t i, struct ga_shared *ret,
-			struct ga_error *err)
-{
-	cleanup_free char *what = ga_strf("shared%zu", i);
-	cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", s->dir, i);
-	cleanup_free char *lower = ga_path_join(s->id.project, s->view.shared.v[i]);
-	struct stat st, ignored;
-	int there = look(lower, &st, err), masked = there > 0 ? look(mask, &ignored, err) : 0;
-
-	if (there < 0 || masked < 0)
-		return -1;
-	if (!there || !ga_session_shares(s, i))
-		return 1;
-	*ret = (struct ga_shared){ .rel = ga_strdup(s->view.shared.v[i]),
-				   .lower = ga_steal(&lower),
-				   .upper = ga_strf("%s/shared/%zu/upper", s->dir, i),
-				   .removed = ga_session_removed(s, i),
-				   .mask = masked ? ga_steal(&mask) : NULL,
-				   .work = ga_session_fresh_dir(s, what, err),
-				   .dev = st.st_dev,
-				   .ino = st.st_ino };
-	return ret->work ? 0 : -1;
-}
-
-static int add_shared(const struct ga_session *s, struct ga_spec *spec, struct ga_error *err)
-{
-	cleanup_(ga_view_seen_release) struct ga_view_seen seen = { 0 };
-
-	if (!s->view.shared.n)
-		return 0;
-	spec->shared = ga_calloc(s->view.shared.n, sizeof(*spec->shared));
-	for (size_t i = 0; i < s->view.shared.n; i++) {
-		struct ga_shared *sh = &spec->shared[spec->n_shared];
-		int rc = ga_view_make_shared(s, i, sh, err);
-
-		if (rc > 0) /* nothing to lay over */
-			continue;
-		spec->n_shared++;
-		if (rc)
-			return -1;
-		ga_view_seen_set(&seen, i, sh);
-	}
-	return ga_view_seen_write(&seen, s, err);
-}
-
-int ga_view_make_trees(const struct ga_session *s, const struct ga_base *base, struct ga_spec *p,
-		       struct ga_error *err)
-{
-	cleanup_free char *extras = ga_session_path(s, "extras"), *objects = ga_wip_objects(s);
-
-	if (!access(objects, F_OK) && !ga_strv_has(&p->object_dirs, objects))
-		ga_strv_take(&p->object_dirs, ga_steal(&objects));
-	if (!access(extras, F_OK))
-		ga_strv_take(&p->lowers, ga_steal(&extras));
-	ga_strv_push(&p->lowers, base ? base->tree : s->id.project);
-	p->upper = ga_session_path(s, "upper");
-	p->work = ga_session_fresh_dir(s, "project", err);
-	p->git.upper = ga_session_path(s, "git");
-	ga_strv_extend(&p->hidden_objects, &s->view.masked_objects);
-	if (!p->work)
-		return -1;
-	if (base) {
-		p->git.lower = ga_strdup(base->git);
-		p->git.work = ga_session_fresh_dir(s, "git", err);
-		if (!p->git.work)
-			return -1;
-	}
-	return add_shared(s, p, err);
 }

@@ -9,7 +9,7 @@
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/config/devices.h"
-#include "ga/view/spec.h"
+#include "ga/view/view.h"
 
 int ga_view_make_surroundings(struct ga_env *e, const char *project, struct ga_spec *ret,
 			      struct ga_error *err)
@@ -153,12 +153,11 @@ static void describe_devices(const struct ga_env *e, const struct ga_spec *s,
 
 	for (size_t i = 0; i < e->conf.inside.devices.n; i++) {
 		cleanup_strv struct ga_strv found = GA_STRV_INIT;
-		cleanup_free char *q = ga_quote(e->conf.inside.devices.v[i]);
 
 		ga_devices_find(e->conf.inside.devices.v[i], &found);
 		if (!found.n)
-			ga_strv_pushf(banner, "left out: devices: %s: there is no character "
-						   "device", q);
+			ga_strv_pushf(banner, "left out: devices: %s: there is no character device",
+				      GA_QUOTED(e->conf.inside.devices.v[i]));
 	}
 	if (s->host.devices.n)
 		ga_strv_pushf(banner, "devices: %s", shown);

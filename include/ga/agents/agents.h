@@ -16,7 +16,37 @@
 
 #include "ga/base/error.h"
 #include "ga/config/preset.h"
+#include "ga/repo/snapshot.h"
 #include "ga/view/env.h"
+
+/* ---- what is run: which program a command word means, and its arguments --------------------- */
+
+struct ga_agents_command {
+	const struct ga_preset *preset; /* the command's preset, or NULL; belongs to ga_env or
+					 * is built in */
+	struct ga_strv argv;    /* command with the preset's flags */
+	size_t own_words;       /* number of words of `argv` before the user's own */
+	bool at_prompt;         /* as far as its words tell, it begins by waiting for the user, or
+				 * with a prompt and then waiting */
+	char *own;              /* the program inside to run instead of argv's first word; NULL:
+				 * look that up in PATH */
+};
+void ga_agents_command_release(struct ga_agents_command *c);
+/* Fill preset and argv: the command with the words of its preset; with `again` those that resume an
+ * agent. */
+void ga_agents_make_command(const struct ga_env *e, char *const *argv, size_t argc,
+			    bool again, struct ga_agents_command *ret);
+/* Add a first task to the arguments of the agent, as it takes one. */
+int ga_agents_add_task(const char *task, struct ga_agents_command *c, struct ga_error *err);
+/* Fail early, on the host, for a command that is nowhere: a session made for nothing would have to
+ * be cleaned up. If an agent is found outside of PATH, its directory is added to e->path; if the
+ * user installed it in the agents' home, it is c->own. */
+int ga_agents_check_command(struct ga_env *e, struct ga_agents_command *c, struct ga_error *err);
+/* Where the agent starts: the user's current directory if it is in the project, else the project's
+ * root. The caller frees it. */
+char *ga_agents_cwd(const char *project);
+
+/* ---- agents in their home -------------------------------------------------------------------- */
 
 #define GA_AGENTS_DIR ".local/agent/npm"
 
@@ -77,5 +107,26 @@ int ga_agents_install(struct ga_env *e, const struct ga_preset *p, const char *w
 		      struct ga_agents_installed *ret, struct ga_error *err);
 /* Remove all versions of it. Returns 1 if none is installed, 2 if a session is running. */
 int ga_agents_remove(struct ga_env *e, const struct ga_preset *p, struct ga_error *err);
+
+/* The files of a project that can have an agent run commands without its model
+ * (ga/config/preset.h), as the tree of a commit has them. */
+struct ga_agents_config {
+	struct ga_strv paths; /* none: nothing can */
+	struct ga_buf text;   /* of what is trusted (ga/config/trust.h): an empty file, and a line
+			       * for each path with its id */
+	char *why;            /* why their content says too little to be trusted; or NULL */
+};
+#define GA_AGENTS_CONFIG_INIT { .text = GA_BUF_INIT }
+void ga_agents_config_release(struct ga_agents_config *c);
+#define cleanup_agents_config cleanup_(ga_agents_config_release)
+/* Find them, for an agent that starts in the current directory and looks from there upwards. In
+ * doubt a file is one of them. */
+int ga_agents_find_config(struct ga_repo *r, const struct ga_preset *p, const struct ga_oid *tree,
+			  struct ga_agents_config *ret, struct ga_error *err);
+/* Add those that the session shows and no commit has, of what was found in the working tree; with
+ * `uncommitted` also changed and untracked ones. What is `masked` is not shown. */
+void ga_agents_find_loose(struct ga_repo *r, const struct ga_preset *p, const struct ga_scan *scan,
+			  bool uncommitted, const struct ga_strv *masked,
+			  struct ga_agents_config *ret);
 
 #endif

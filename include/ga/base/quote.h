@@ -59,6 +59,13 @@ char *ga_quote_list(const struct ga_strv *sv, size_t max);
  * ga_quote_add() as a string; the caller frees it. */
 char *ga_escape(const char *s);
 
+/* The same two for an argument of a message: they live until the end of the enclosing block, keep
+ * errno, and are cut where they are longer than any path. */
+#define GA_QUOTED(s) ga_shown((s), ga_quote, (char[GA_SHOWN_MAX]){ 0 })
+#define GA_ESCAPED(s) ga_shown((s), ga_escape, (char[GA_SHOWN_MAX]){ 0 })
+#define GA_SHOWN_MAX 8192
+const char *ga_shown(const char *s, char *(*how)(const char *s), char ret[GA_SHOWN_MAX]);
+
 /* A word of a POSIX shell command line that is shown for copying: bare if it is plain, else in
  * single quotes. The caller frees it. */
 char *ga_quote_shell(const char *s);

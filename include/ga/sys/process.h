@@ -40,6 +40,8 @@ struct ga_process {
 	uint64_t max_memory;     /* limit on the memory of each of them (RLIMIT_DATA); 0: ours */
 };
 #define GA_PROCESS_INIT { .in_fd = -1, .out_fd = -1, .keep_fd = -1 }
+/* The same with these members set. */
+#define GA_PROCESS(...) { .in_fd = -1, .out_fd = -1, .keep_fd = -1, __VA_ARGS__ }
 
 /* Run it and wait. Returns 0 and `*ret_status`: the exit status, or 128 + the signal that ended it.
  * Fails only if it could not be started or fed, or exceeded a limit. It is over when the program

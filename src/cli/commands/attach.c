@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <unistd.h>
-
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/review/report.h"
-#include "ga/sys/fd.h"
 
 struct options {
 	const char *filter;
@@ -15,14 +10,6 @@ static const struct cli_opt opts[] = {
 	CLI_VALUE_FILTER(filter),
 	CLI_FLAG_QUIET(quiet),
 };
-
-static int check(struct ga_live_peer *peer, const struct ga_session *s, struct ga_error *err)
-{
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return ga_fail(err, GA_EUSAGE, "attaching needs a terminal, and there is none here"
-			       GA_HINT "'git agent logs -f %s' shows the output", s->name);
-	return cli_ask_detached(s, peer, err);
-}
 
 /* Wait until the session is captured, and say what it did. */
 static int sum_up(struct cli *c, const char *name, struct ga_live_peer *peer,
@@ -51,7 +38,12 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	int status = 0;
 
 	if (cli_parse_filter(o->filter, false, &filter, err) ||
-	    cli_pick_running(c, argc ? argv[0] : NULL, &s, &peer, err) || check(&peer, &s, err) ||
+	    cli_pick_running(c, argc ? argv[0] : NULL, &s, &peer, err))
+		return -1;
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return ga_fail(err, GA_EUSAGE, "attaching needs a terminal, and there is none here"
+			       GA_HINT "'git agent logs -f %s' shows the output", s.name);
+	if (cli_ask_detached(&s, &peer, err) ||
 	    cli_session_unfiltered(c, &filter, &s, &unfiltered, err) ||
 	    ga_live_attach(&peer, unfiltered, &how, &status, err))
 		return -1;
@@ -73,13 +65,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_attach = {
-	.name = "attach",
-	.usage = "[--terminal-filter on|off] [-q] [NAME]",
-	.summary = "connect this terminal to a detached session; Ctrl-\\ d leaves it",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.max_args = 1,
-	.words = "SESSION",
-	.run = run,
-};
+CLI_COMMAND(attach, "[--terminal-filter on|off] [-q] [NAME]",
+	    "connect this terminal to a detached session; Ctrl-\\ d leaves it", "SESSION");

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/base/quote.h"
-#include "ga/session/worktree.h"
-#include "ga/sys/fd.h"
 
 struct options {
 	bool quiet, verbose;
@@ -64,13 +59,10 @@ static int capture_again(struct cli *c, struct ga_session *s, int lock, struct g
 		return ga_fail(err, GA_EFATAL, "session '%s' was being made ready to go on: "
 			       "nothing can be captured of it before it has run" GA_HINT
 			       "'git agent resume %s' does it", s->name, s->name);
-	if (a.decided && !rc) {
-		cleanup_free char *q = ga_escape(s->dir);
-
+	if (a.decided && !rc)
 		return ga_fail(err, GA_ELOSE, "session '%s' was reviewed: capturing it again would "
 			       "undo what was accepted or rejected" GA_HINT "what a limit kept "
-			       "away is in '%s/upper'", s->name, q);
-	}
+			       "away is in '%s/upper'", s->name, GA_ESCAPED(s->dir));
 	ga_report_release(r);
 	return ga_worktree_check_free(c->env.repo, s, err) || cli_session_settings(c, s, err) ||
 	       ga_start_capture(&c->env, s, lock, NULL, r, err) ? -1 : 0;
@@ -94,13 +86,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return o->quiet ? 0 : cli_summary(c, &s, &r, stdout, err);
 }
 
-const struct cli_command cli_capture = {
-	.name = "capture",
-	.usage = "[-q] [-v] [NAME]",
-	.summary = "capture a session that was interrupted, cut short by a limit, or damaged",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.max_args = 1,
-	.words = "SESSION",
-	.run = run,
-};
+CLI_COMMAND(capture, "[-q] [-v] [NAME]",
+	    "capture a session that was interrupted, cut short by a limit, or damaged", "SESSION");

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <unistd.h>
-
 #include "cli/cli.h"
-#include "cli/sessions.h"
 #include "ga/repo/diff.h"
-#include "ga/repo/objects.h"
 #include "ga/session/wip.h"
-#include "ga/sys/fd.h"
 
 struct options {
 	bool held, uncommitted;
@@ -124,13 +119,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return page(c, c->env.repo, &old, &new, err);
 }
 
-const struct cli_command cli_diff = {
-	.name = "diff",
-	.usage = "[--held | --uncommitted] [NAME]",
-	.summary = "show the changes of a session, also while it runs",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.max_args = 1,
-	.words = "SESSION",
-	.run = run,
-};
+CLI_COMMAND(diff, "[--held | --uncommitted] [NAME]",
+	    "show the changes of a session, also while it runs", "SESSION");

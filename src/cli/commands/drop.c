@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <unistd.h>
-
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/base/quote.h"
 #include "ga/trash/trash.h"
-#include "ga/sys/fd.h"
 
 struct options {
 	bool force, dry_run, restore, list;
@@ -132,13 +127,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_drop = {
-	.name = "drop",
-	.usage = "[--force] [--dry-run] [--restore] NAME... | --list",
-	.summary = "move sessions to the trash, or bring them back",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.max_args = 1000,
-	.words = "SESSION...",
-	.run = run,
-};
+CLI_COMMAND(drop, "[--force] [--dry-run] [--restore] NAME... | --list",
+	    "move sessions to the trash, or bring them back", "SESSION...");

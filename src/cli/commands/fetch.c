@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "cli/cli.h"
-#include "cli/host.h"
-#include "cli/sessions.h"
-#include "ga/base/json.h"
-#include "ga/base/quote.h"
-#include "ga/sys/fd.h"
 #include "ga/transfer/fetch.h"
 
 struct options {
@@ -26,15 +19,6 @@ struct fetch {
 	struct ga_fetch_opts opts;
 	json_t *list; /* with --json */
 };
-
-static int tell(const struct fetch *f, const struct ga_session *s, const struct ga_report *r,
-		struct ga_error *err)
-{
-	if (!f->list)
-		return cli_summary(f->c, s, r, stderr, err);
-	ga_json_add(f->list, cli_session_json(s, false, r, NULL));
-	return 0;
-}
 
 /* Before a session is fetched, nothing but its name and refs is known. */
 static void tell_remote(const struct fetch *f, const struct ga_remote_session *from)
@@ -80,7 +64,12 @@ static int fetch_one(struct fetch *f, const struct ga_remote_session *from, cons
 	rc = ga_fetch_session(&f->c->env, &f->opts, from, name, &s, &lock, &r, err);
 	if (rc > 0 && !f->list)
 		cli_note("session '%s' is up to date with the remote", name);
-	return rc ? (rc < 0 ? -1 : 0) : tell(f, &s, &r, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (!f->list)
+		return cli_summary(f->c, &s, &r, stderr, err);
+	ga_json_add(f->list, cli_session_json(&s, false, &r, NULL));
+	return 0;
 }
 
 /* A word of the command line: NAME, or NAME:NEW-NAME. */
@@ -148,14 +137,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return f.list ? cli_print_json(f.list, err) : 0;
 }
 
-const struct cli_command cli_fetch = {
-	.name = "fetch",
-	.usage = "[--base REV] [--dry-run] [--json] REMOTE [NAME[:NEW-NAME]...]",
-	.summary = "fetch sessions from a remote, to review and land them here",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.min_args = 1,
-	.max_args = 1000,
-	.words = "REMOTE",
-	.run = run,
-};
+CLI_COMMAND(fetch, "[--base REV] [--dry-run] [--json] REMOTE [NAME[:NEW-NAME]...]",
+	    "fetch sessions from a remote, to review and land them here", "REMOTE NAME...",
+	    .min_args = 1);

@@ -1,15 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdint.h>
-#include <string.h>
-
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/base/json.h"
-#include "ga/base/parse.h"
-#include "ga/base/quote.h"
-#include "ga/land/land.h"
-#include "ga/repo/objects.h"
-#include "ga/sys/fd.h"
 
 #define FLAGS_SHOWN 20
 
@@ -19,7 +9,6 @@ struct options {
 	const char *message, *uncommitted;
 };
 
-/* The object printed by `land --json` (docs/json.md). */
 static json_t *land_json(const struct ga_session *s, const struct ga_land_result *r, bool dry_run,
 			 bool dropped)
 {
@@ -57,7 +46,7 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG_JSON,
 };
 
-/* Branches and a stash of the agent's are what no landing brings: say that they are there. */
+/* Also of branches and a stash of the agent's, which no landing brings. */
 static void say_nothing(struct cli *c, const struct ga_session *s)
 {
 	cli_note("agent/%s: nothing to land", s->name);
@@ -104,11 +93,9 @@ static void say_not_landed(const struct ga_report *r)
 			ga_strv_push(&dirs, dir);
 	}
 	ga_strv_sort_unique(&dirs);
-	for (size_t i = 0; i < dirs.n && i < FLAGS_SHOWN; i++) {
-		cleanup_free char *q = ga_quote(dirs.v[i]);
-
-		cli_note("  not landed: %s has changed in the session, and is ignored", q);
-	}
+	for (size_t i = 0; i < dirs.n && i < FLAGS_SHOWN; i++)
+		cli_note("  not landed: %s has changed in the session, and is ignored",
+			 GA_QUOTED(dirs.v[i]));
 }
 
 static void say_landed(struct cli *c, const struct ga_session *s, const struct ga_report *r,
@@ -128,10 +115,9 @@ static void say_landed(struct cli *c, const struct ga_session *s, const struct g
 		cli_note("  undo: git agent land --undo %s", s->name);
 	for (size_t i = 0; i < locks.n && i < FLAGS_SHOWN; i++) {
 		const char *path = locks.v[i];
-		cleanup_free char *q = ga_quote(path);
 
-		cli_note("  %s has changed: '%s'%s installs what it says", q, ga_risk_install(path),
-			 strchr(path, '/') ? " there" : "");
+		cli_note("  %s has changed: '%s'%s installs what it says", GA_QUOTED(path),
+			 ga_risk_install(path), strchr(path, '/') ? " there" : "");
 	}
 	say_not_landed(r);
 }
@@ -148,11 +134,8 @@ static void say(struct cli *c, const struct ga_session *s, const struct ga_repor
 		cli_note("agent/%s: not committed yet; 'git commit' does", s->name);
 	else
 		say_landed(c, s, r, res, before, dry_run);
-	for (size_t i = 0; i < res->brought.n; i++) {
-		cleanup_free char *q = ga_quote(res->brought.v[i]);
-
-		cli_note("  uncommitted: %s", q);
-	}
+	for (size_t i = 0; i < res->brought.n; i++)
+		cli_note("  uncommitted: %s", GA_QUOTED(res->brought.v[i]));
 	for (size_t i = 0; i < res->not_brought.n; i++)
 		cli_note("  not applied: %s", res->not_brought.v[i]);
 	for (size_t i = 0; i < res->new_flags.n && i < FLAGS_SHOWN; i++)
@@ -280,7 +263,6 @@ static int choose_way(struct cli *c, const struct options *o, bool paths, enum g
 	return 0;
 }
 
-/* Which options go together. */
 static int check_options(const struct options *o, enum ga_land_how how, bool paths,
 			 struct ga_error *err)
 {
@@ -311,10 +293,10 @@ static int take_paths(const struct cli *c, size_t argc, char **argv, struct ga_s
 {
 	for (size_t i = 1; i < argc; i++) {
 		char *path = cli_path_from_top(c->env.repo, argv[i]);
-		cleanup_free char *q = ga_escape(argv[i]);
 
 		if (!path)
-			return ga_fail(err, GA_EUSAGE, "'%s' is no path in this working tree", q);
+			return ga_fail(err, GA_EUSAGE, "'%s' is no path in this working tree",
+				       GA_ESCAPED(argv[i]));
 		ga_strv_take(ret, path);
 	}
 	return 0;
@@ -367,14 +349,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_land = {
-	.name = "land",
-	.usage = "[OPTIONS] [NAME] [-- PATH...]",
-	.summary = "merge the branch of a session into the current branch, or undo that",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.paths_last = true,
-	.max_args = SIZE_MAX,
-	.words = "SESSION CHANGED...",
-	.run = run,
-};
+CLI_COMMAND(land, "[OPTIONS] [NAME] [-- PATH...]",
+	    "merge the branch of a session into the current branch, or undo that",
+	    "SESSION CHANGED...", .paths_last = true);

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <poll.h>
 #include <sys/inotify.h>
-#include <unistd.h>
 
-#include "cli/cli.h"
 #include "cli/listing.h"
-#include "cli/sessions.h"
-#include "ga/base/clock.h"
-#include "ga/base/path.h"
-#include "ga/sys/fd.h"
 
 #define LOOK_MS 2000  /* how often sessions that run are looked at, by --watch ... */
 #define ASK_MS 10000  /* ... and other machines asked */
@@ -60,14 +53,6 @@ static int watch_all(const struct cli *c, int fd, struct ga_error *err)
 	return 0;
 }
 
-static void drain(int fd)
-{
-	char events[4096];
-
-	while (read(fd, events, sizeof(events)) > 0)
-		;
-}
-
 /* False if the terminal is gone. */
 static bool print_anew(const struct cli_listing *l)
 {
@@ -83,6 +68,7 @@ static void wait_for_change(int fd, struct cli_listing *l)
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	int64_t deadline = ga_now_ms() + ASK_MS;
 	bool running = false, elsewhere = false;
+	char events[4096];
 
 	for (size_t i = 0; i < l->n; i++) {
 		running |= l->v[i].running;
@@ -96,7 +82,8 @@ static void wait_for_change(int fd, struct cli_listing *l)
 			return;
 	}
 	(void)poll(NULL, 0, SETTLE_MS);
-	drain(fd);
+	while (read(fd, events, sizeof(events)) > 0)
+		;
 }
 
 static int watch(struct cli *c, struct ga_error *err)
@@ -137,11 +124,4 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_list = {
-	.name = "list",
-	.usage = "[--watch | --json]",
-	.summary = "show the sessions of this repository",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.run = run,
-};
+CLI_COMMAND(list, "[--watch | --json]", "show the sessions of this repository", NULL);

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/base/quote.h"
-#include "ga/repo/refs.h"
-#include "ga/sys/fd.h"
 #include "ga/transfer/fetch.h"
 
 struct options {
@@ -76,14 +70,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_push = {
-	.name = "push",
-	.usage = "[--held] [--force] [REMOTE] NAME",
-	.summary = "push a session to a remote, for review elsewhere",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.min_args = 1,
-	.max_args = 2,
-	.words = "REMOTE|SESSION SESSION",
-	.run = run,
-};
+CLI_COMMAND(push, "[--held] [--force] [REMOTE] NAME",
+	    "push a session to a remote, for review elsewhere", "REMOTE|SESSION SESSION",
+	    .min_args = 1);

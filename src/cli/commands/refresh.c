@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdint.h>
-
 #include "cli/cli.h"
-#include "cli/host.h"
-#include "cli/sessions.h"
-#include "ga/config/config.h"
 
 struct options {
 	bool quiet;
@@ -44,14 +39,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_refresh = {
-	.name = "refresh",
-	.usage = "[-q] NAME...",
-	.summary = "make changes in shared directories visible to running sessions",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.min_args = 1,
-	.max_args = SIZE_MAX,
-	.words = "SESSION...",
-	.run = run,
-};
+CLI_COMMAND(refresh, "[-q] NAME...",
+	    "make changes in shared directories visible to running sessions", "SESSION...",
+	    .min_args = 1);

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdint.h>
-
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/base/quote.h"
-#include "ga/config/config.h"
 #include "ga/resume/resume.h"
-#include "ga/sys/fd.h"
 
 struct options {
 	struct cli_run_options run;
@@ -21,34 +15,6 @@ static const struct cli_opt opts[] = {
 	CLI_RUN_OPTS(run),
 };
 
-/* The settings of the commit that the session is based on, as when it was started. */
-static int settle(struct cli *c, const struct ga_session *s, const struct cli_network *o,
-		  struct ga_config *conf, struct ga_strv *net, const struct cli_filter *filter,
-		  struct ga_start_opts *so, struct ga_error *err)
-{
-	static const struct cli_network none;
-
-	if (cli_settings_to_run(c, &s->id.onto, !so->detach || !so->detach->now, conf,
-				err) ||
-	    cli_set_network(o ? o : &none, &s->run.network_options, conf, net, err))
-		return -1;
-	cli_apply_settings(c, conf, filter, so);
-	cli_apply_network(c, conf, net);
-	return 0;
-}
-
-/* Fails for a session that was fetched: it has no layers here. */
-static int check_layers(const struct ga_session *s, struct ga_error *err)
-{
-	cleanup_free char *q = s->id.remote ? ga_escape(s->id.remote) : NULL;
-
-	if (!s->id.remote)
-		return 0;
-	return ga_fail(err, GA_EFATAL, "session '%s' was fetched from '%s': it can go on only "
-		       "where it was started" GA_HINT "'git agent start --base agent/%s COMMAND' "
-		       "goes on from its branch", s->name, q, s->name);
-}
-
 int cli_resume_session(struct cli *c, const char *name, const struct ga_start_opts *how,
 		       const struct cli_filter *filter, const struct ga_strv *exposed,
 		       const struct cli_network *o, bool quiet, struct ga_error *err)
@@ -58,13 +24,28 @@ int cli_resume_session(struct cli *c, const char *name, const struct ga_start_op
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	cleanup_strv struct ga_strv expose = GA_STRV_INIT, net = GA_STRV_INIT;
 	cleanup_close int lock = -1;
+	static const struct cli_network none;
 	struct ga_start_opts so = *how;
+	bool ask = !so.detach || !so.detach->now;
 
 	so.view.expose = &expose;
-	if (cli_restore_trashed(c, name, err) || cli_pick_session(c, name, false, &s, &lock, err) ||
-	    check_layers(&s, err) || settle(c, &s, o, &conf, &net, filter, &so, err) ||
+	if (cli_restore_trashed(c, name, err) || cli_pick_session(c, name, false, &s, &lock, err))
+		return cli_not_started(err);
+	if (s.id.remote) {
+		/* it has no layers here */
+		(void)ga_fail(err, GA_EFATAL, "session '%s' was fetched from '%s': it can go on "
+			      "only where it was started" GA_HINT "'git agent start --base "
+			      "agent/%s COMMAND' goes on from its branch", s.name,
+			      GA_ESCAPED(s.id.remote), s.name);
+		return cli_not_started(err);
+	}
+	/* the settings of the commit that the session is based on, as when it was started */
+	if (cli_settings_to_run(c, &s.id.onto, ask, &conf, err) ||
+	    cli_set_network(o ? o : &none, &s.run.network_options, &conf, &net, err) ||
 	    (exposed && cli_find_exposed(c, exposed, &expose, err)))
 		return cli_not_started(err);
+	cli_apply_settings(c, &conf, filter, &so);
+	cli_apply_network(c, &conf, &net);
 	cli_before_run(c, quiet);
 	if (ga_resume(&c->env, &so, &s, &lock, &st, err))
 		return cli_not_started(err);
@@ -90,15 +71,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 				  &o->run.net, o->run.quiet, err);
 }
 
-const struct cli_command cli_resume = {
-	.name = "resume",
-	.usage = "[OPTIONS] [NAME] [--] [COMMAND [ARGUMENT...]]",
-	.summary = "run an agent again in a session that was captured",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.name_first = true,
-	.status_is_agents = true,
-	.max_args = SIZE_MAX,
-	.words = "SESSION COMMAND...",
-	.run = run,
-};
+CLI_COMMAND(resume, "[OPTIONS] [NAME] [--] [COMMAND [ARGUMENT...]]",
+	    "run an agent again in a session that was captured", "SESSION COMMAND...",
+	    .name_first = true, .status_is_agents = true);

@@ -1,16 +1,146 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "cli/cli.h"
-#include "cli/sessions.h"
 #include "cli/verdict.h"
-#include "ga/base/parse.h"
-#include "ga/base/quote.h"
 #include "ga/capture/leftbehind.h"
-#include "ga/session/worktree.h"
-#include "ga/sys/fd.h"
+#include "ga/repo/hunk.h"
+
+static void verdict_release(struct cli_verdict *v)
+{
+	ga_decision_release(&v->decision);
+	ga_remarks_release(&v->remarks);
+}
+
+/* "A" or "A-B", up to `end`, as the half-open range of indices that it means. */
+static bool parse_range(const char *p, const char *end, size_t n, size_t *ret_from, size_t *ret_to)
+{
+	cleanup_free char *from = ga_strndup(p, (size_t)(end - p));
+	char *dash = strchr(from, '-');
+	uint64_t a, b;
+
+	if (dash)
+		*dash++ = '\0';
+	if (!ga_parse_u64(from, n, &a) || !ga_parse_u64(dash ? dash : from, n, &b) || !a || b < a)
+		return false;
+	*ret_from = (size_t)a - 1;
+	*ret_to = (size_t)b;
+	return true;
+}
+
+/* Set `ret` to `mark` for the edits of hunks in the list, and to `!mark` for all others. */
+static int mark_edits(const struct ga_hunks *h, const char *list, bool mark, bool *ret,
+		      struct ga_error *err)
+{
+	for (size_t e = 0; e < h->n_edits; e++)
+		ret[e] = !mark;
+	for (const char *p = list;; p++) {
+		const char *end = p + strcspn(p, ",");
+		size_t from, to;
+
+		if (!parse_range(p, end, h->n, &from, &to))
+			return ga_fail(err, GA_EUSAGE, "--hunk takes numbers from 1 to %zu, as in "
+				       "1,3-4, not '%s'", h->n, GA_ESCAPED(list));
+		for (size_t i = from; i < to; i++)
+			for (size_t e = 0; e < h->v[i].n; e++)
+				ret[h->v[i].first + e] = mark;
+		p = end;
+		if (!*p)
+			return 0;
+	}
+}
+
+/* Reject the hunks of `path` that `list` ("1,3-4") names, counted as its diff shows them; with
+ * `keep` reject all others instead, and accept what is left. */
+static int decide_hunks(struct cli *c, const struct ga_review_items *items, const char *path,
+			const char *list, bool keep, struct cli_verdict *v, struct ga_error *err)
+{
+	cleanup_hunks struct ga_hunks h = GA_HUNKS_INIT;
+	cleanup_free char *q = ga_escape(path);
+	const struct ga_review_item *item = NULL;
+	cleanup_free bool *undo = NULL;
+	int rc;
+
+	for (size_t i = 0; i < items->n && !item; i++)
+		if (!strcmp(items->v[i].change.path, path))
+			item = &items->v[i];
+	if (!item)
+		return ga_fail(err, GA_EFATAL, "nothing was changed at '%s'", q);
+	rc = item->where == GA_REVIEW_BRANCH || item->where == GA_REVIEW_HELD ?
+		     ga_hunks_read(c->env.repo, &item->change.old, &item->change.new, &h, err) : 1;
+	if (rc < 0)
+		return -1;
+	if (rc)
+		return ga_fail(err, GA_EFATAL, "'%s' has no hunks" GA_HINT "without --hunk it is "
+			       "%s as a whole", q, keep ? "accepted" : "rejected");
+	undo = ga_calloc(h.n_edits, sizeof(*undo));
+	if (mark_edits(&h, list, !keep, undo, err))
+		return -1;
+	if (keep)
+		ga_strv_push(&v->decision.accept, path);
+	/* where no edit is undone, the path is accepted as it is */
+	if (memchr(undo, 1, h.n_edits))
+		ga_decision_add_hunks(&v->decision, &item->change, item->where == GA_REVIEW_HELD,
+				      undo, h.n_edits);
+	return 0;
+}
+
+static int fail_feedback(const char *file, bool decided, struct ga_error *err)
+{
+	bool link = errno == ELOOP;
+
+	(void)ga_fail_errno(err, GA_EFATAL, errno, "%scannot write feedback to '%s'",
+			    decided ? "the decision is made, but " : "", GA_ESCAPED(file));
+	return link ? ga_hint(err, "links are not followed where an agent could have made them: "
+				   "name the file that it leads to, if you know it") : -1;
+}
+
+/* What is appended is an agent's text, and where agents can write it could have put a link to have
+ * it appended to some other file: none is followed there. */
+static int open_feedback(const struct cli *c, const char *file)
+{
+	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY;
+	const char *const places[] = { ga_repo_info(c->env.repo)->workdir, c->env.agent_home };
+	cleanup_free char *cwd = file[0] == '/' ? ga_strdup("/") : getcwd(NULL, 0);
+	cleanup_free char *rest = cwd ? ga_path_resolve(cwd + 1, file + strspn(file, "/")) : NULL;
+	cleanup_free char *path = rest ? ga_strf("/%s", rest) : NULL;
+
+	for (size_t i = 0; path && i < GA_NELEMS(places); i++) {
+		const char *below = places[i] ? ga_path_below(path, places[i]) : NULL;
+		cleanup_close int dir = -1;
+
+		if (!below || !*below)
+			continue;
+		dir = open(places[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
+		return dir < 0 ? -1 : ga_openat_beneath(dir, below, flags, 0666);
+	}
+	return open(path ? path : file, flags, 0666);
+}
+
+/* Carry it out, and append what was rejected to the file. */
+static int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r,
+		      struct cli_verdict *v, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes rejected = GA_CHANGES_INIT;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	cleanup_free char *own = NULL;
+	cleanup_close int fd = -1;
+	const char *file = v->feedback;
+
+	if (!file && v->remarks.texts.n)
+		file = own = ga_path_join(s->dir, GA_REMARKS_FILE);
+	/* opened first, so that nothing is decided that the agent cannot be told then */
+	if (file)
+		fd = open_feedback(c, file);
+	if (file && fd < 0)
+		return fail_feedback(file, false, err);
+	v->decision.risk = &c->env.risk;
+	if (ga_decide(c->env.repo, s, r, &v->decision, &rejected, err))
+		return -1;
+	v->decided = true;
+	if (fd < 0 || !rejected.n)
+		return 0;
+	if (ga_feedback(c->env.repo, s->name, &rejected, &v->remarks, &text, err))
+		return -1;
+	return ga_write_full(fd, text.ptr, text.len) ? fail_feedback(file, true, err) : 0;
+}
 
 struct options {
 	const char *format, *hunk, *feedback, *remark;
@@ -47,12 +177,9 @@ static int check_format(const struct options *o, struct ga_error *err)
 {
 	if (o->json && o->format && !wants(o, "json"))
 		return ga_fail(err, GA_EUSAGE, "choose one of --json and --format");
-	if (!wants(o, "text") && !wants(o, "json") && !wants(o, "markdown")) {
-		cleanup_free char *q = ga_escape(o->format);
-
+	if (!wants(o, "text") && !wants(o, "json") && !wants(o, "markdown"))
 		return ga_fail(err, GA_EUSAGE, "--format takes text, json or markdown, not '%s'",
-			       q);
-	}
+			       GA_ESCAPED(o->format));
 	if (o->left && !wants(o, "text") && !wants(o, "json"))
 		return ga_fail(err, GA_EUSAGE, "--leftovers is listed as text or json only");
 	return 0;
@@ -107,7 +234,6 @@ static int print_left(struct cli *c, const struct options *o, const struct ga_se
 	return cli_page(c, out.ptr, out.len, err);
 }
 
-/* Is a landing of it to be finished? */
 static bool is_landing(const struct cli *c, const struct ga_session *s)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
@@ -157,18 +283,6 @@ static int print(struct cli *c, const struct options *o, struct ga_session *s,
 	return print_text(c, o, s, r, &former, err);
 }
 
-/* The paths that the command line may name, sorted. Each ends in a slash, so that a directory and
- * all that is below it are next to each other. */
-static void list_known(const struct ga_report *r, const struct ga_review_items *items,
-		       struct ga_strv *ret)
-{
-	for (size_t i = 0; i < r->n_flags; i++)
-		ga_strv_pushf(ret, "%s/", r->flags[i].path);
-	for (size_t i = 0; i < items->n; i++)
-		ga_strv_pushf(ret, "%s/", items->v[i].change.path);
-	ga_strv_sort_unique(ret);
-}
-
 static int compare_below(const void *dir, const void *path)
 {
 	return strncmp(dir, *(char *const *)path, strlen(dir));
@@ -199,12 +313,11 @@ static int say_on_the_way(struct cli *c, const struct ga_report *r, struct ga_er
 		return -1;
 	for (size_t i = 0; i < r->n_flags && shown < ON_THE_WAY_SHOWN; i++) {
 		cleanup_buf struct ga_buf text = GA_BUF_INIT;
-		cleanup_free char *q = ga_escape(r->flags[i].path);
 
 		if (!ga_report_flag_blocks(&r->flags[i]) || !ga_past_any(&past.v[i]))
 			continue;
 		ga_past_text(&past.v[i], &text);
-		cli_note("still open: '%s': %s", q, text.ptr);
+		cli_note("still open: '%s': %s", GA_ESCAPED(r->flags[i].path), text.ptr);
 		shown++;
 	}
 	return 0;
@@ -258,7 +371,6 @@ static void say_left(const struct cli *c, const struct options *o, struct ga_ses
 		cli_note("  next: git agent review %s", s->name);
 }
 
-/* Fill `v` with what the command line decides. */
 static int choose(struct cli *c, const struct options *o, const struct ga_report *r, size_t argc,
 		  char **argv, struct cli_verdict *v, struct ga_error *err)
 {
@@ -267,14 +379,19 @@ static int choose(struct cli *c, const struct options *o, const struct ga_report
 
 	if (ga_review_items(c->env.repo, r, &items, err))
 		return -1;
-	list_known(r, &items, &known);
+	/* with a slash, so that a directory and all that is below it are next to each other */
+	for (size_t i = 0; i < r->n_flags; i++)
+		ga_strv_pushf(&known, "%s/", r->flags[i].path);
+	for (size_t i = 0; i < items.n; i++)
+		ga_strv_pushf(&known, "%s/", items.v[i].change.path);
+	ga_strv_sort_unique(&known);
 	v->decision.accept_all = o->accept_all;
 	v->decision.critical_too = o->critical || o->accept;
 	for (size_t i = 1; i < argc; i++) {
 		cleanup_free char *path = cli_resolve_path(c, argv[i], is_known, &known);
 
 		if (o->hunk)
-			return cli_decide_hunks(c, &items, path, o->hunk, o->accept, v, err);
+			return decide_hunks(c, &items, path, o->hunk, o->accept, v, err);
 		ga_strv_push(o->accept ? &v->decision.accept : &v->decision.reject, path);
 	}
 	return 0;
@@ -290,7 +407,7 @@ static void begin_verdict(const struct options *o, struct cli_verdict *v)
 static int decide(struct cli *c, const struct options *o, struct ga_session *s,
 		  struct ga_report *r, size_t argc, char **argv, struct ga_error *err)
 {
-	cleanup_verdict struct cli_verdict v = CLI_VERDICT_INIT;
+	cleanup_(verdict_release) struct cli_verdict v = CLI_VERDICT_INIT;
 	cleanup_strv struct ga_strv before = GA_STRV_INIT;
 
 	begin_verdict(o, &v);
@@ -307,24 +424,12 @@ static int decide(struct cli *c, const struct options *o, struct ga_session *s,
 	return 0;
 }
 
-/* Have the report be about the branch as it is now: what was committed on it since the capture is
- * reviewed, and lands, like the rest. */
-static int at_branch(struct cli *c, const struct ga_session *s, struct ga_report *r,
-		     struct ga_error *err)
-{
-	struct ga_oid now;
-	int rc = ga_ref_read(c->env.repo, s->id.branch, &now, err);
-
-	if (!rc)
-		r->tip = now;
-	return rc < 0 ? -1 : 0;
-}
-
 /* The report to decide about. 1: there is none, and the user was told. */
 static int read_report(struct cli *c, const struct ga_session *s, struct ga_report *ret,
 		       struct ga_error *err)
 {
 	int rc = ga_report_read(c->env.repo, s, ret, err);
+	struct ga_oid now;
 
 	if (rc < 0)
 		return -1;
@@ -334,7 +439,11 @@ static int read_report(struct cli *c, const struct ga_session *s, struct ga_repo
 	}
 	if (rc)
 		ga_report_begin(ret, s);
-	return at_branch(c, s, ret, err);
+	/* what was committed on the branch since then is reviewed, and lands, like the rest */
+	rc = ga_ref_read(c->env.repo, s->id.branch, &now, err);
+	if (!rc)
+		ret->tip = now;
+	return rc < 0 ? -1 : 0;
 }
 
 /* Ask, and carry out what was decided. 1: that was refused, for the reason `ret_why`, which the
@@ -344,7 +453,7 @@ static int ask_once(struct cli *c, const struct options *o, struct ga_session *s
 		    struct ga_error *err)
 {
 	cleanup_items struct ga_review_items items = { NULL, 0, 0 };
-	cleanup_verdict struct cli_verdict v = CLI_VERDICT_INIT;
+	cleanup_(verdict_release) struct cli_verdict v = CLI_VERDICT_INIT;
 	int rc;
 
 	begin_verdict(o, &v);
@@ -415,13 +524,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return print(c, o, &s, &r, err);
 }
 
-const struct cli_command cli_review = {
-	.name = "review",
-	.usage = "[OPTIONS] [NAME [PATH...]]",
-	.summary = "review the changes of a session, and accept or reject flagged paths",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.max_args = SIZE_MAX,
-	.words = "SESSION CHANGED...",
-	.run = run,
-};
+CLI_COMMAND(review, "[OPTIONS] [NAME [PATH...]]",
+	    "review the changes of a session, and accept or reject flagged paths",
+	    "SESSION CHANGED...");

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <fcntl.h>
 #include <poll.h>
-#include <string.h>
 
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/base/quote.h"
-#include "ga/sys/fd.h"
 
 /* Programs take an Enter that comes together with a text for a part of it. */
 #define ENTER_MS 200
@@ -61,13 +56,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	       cli_ask_detached(&s, &peer, err) || send_all(&s, &peer, text.ptr, err) ? -1 : 0;
 }
 
-const struct cli_command cli_send = {
-	.name = "send",
-	.usage = "[--] NAME TEXT...",
-	.summary = "type a text, and Enter, into a detached session",
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.min_args = 2,
-	.max_args = SIZE_MAX,
-	.words = "SESSION",
-	.run = run,
-};
+CLI_COMMAND_OF(send, "send", .opts = NULL, "[--] NAME TEXT...",
+	       "type a text, and Enter, into a detached session", "SESSION TEXT...", .min_args = 2);

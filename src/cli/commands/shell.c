@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdint.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "cli/cli.h"
-#include "cli/sessions.h"
 
 struct options {
 	const char *filter;
@@ -75,15 +70,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return cli_resume_session(c, s.name, &so, &filter, NULL, NULL, o->quiet, err);
 }
 
-const struct cli_command cli_shell = {
-	.name = "shell",
-	.usage = "[OPTIONS] [NAME] [--] [COMMAND [ARGUMENT...]]",
-	.summary = "run a shell, or a command, in the sandbox of a session",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.name_first = true,
-	.status_is_agents = true,
-	.max_args = SIZE_MAX,
-	.words = "SESSION COMMAND...",
-	.run = run,
-};
+CLI_COMMAND(shell, "[OPTIONS] [NAME] [--] [COMMAND [ARGUMENT...]]",
+	    "run a shell, or a command, in the sandbox of a session", "SESSION COMMAND...",
+	    .name_first = true, .status_is_agents = true);

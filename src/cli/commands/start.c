@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include <fcntl.h>
-#include <stdint.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "cli/cli.h"
 #include "cli/on.h"
-#include "cli/sessions.h"
-#include "ga/base/quote.h"
-#include "ga/config/config.h"
-#include "ga/config/preset.h"
-#include "ga/sys/fd.h"
+#include "ga/config/hosts.h"
+#include "ga/repo/snapshot.h"
+#include "ga/secret/exposure.h"
+
+#define FOUND_SHOWN 5
+#define NONCE_BYTES 4
+#define HOSTS_MAX ((size_t)1 << 16)
 
 struct options {
 	struct cli_run_options run;
@@ -35,6 +31,258 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(dry_run, "dry-run", 0, "say what would be done, and do nothing"),
 	CLI_RUN_OPTS(run),
 };
+
+/* What the history of this repository has of secrets is shown before any of it leaves. */
+static int show_history(struct cli *c, const struct ga_oid *base, struct ga_error *err)
+{
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	cleanup_exposure struct ga_exposure x = GA_EXPOSURE_INIT;
+	cleanup_scan struct ga_scan scan = GA_SCAN_INIT;
+	struct ga_exposure_opts eo = { .repo = c->env.repo, .state_dir = c->env.state_dir,
+				       .scan = &scan };
+	size_t n = 0;
+
+	if (cli_settings(c, base, &conf, err))
+		return -1;
+	eo.add = &conf.secret.add;
+	eo.allow = &conf.secret.allow;
+	if (ga_exposure_history(&eo, &x, err))
+		return -1;
+	ga_exposure_sort(&x);
+	for (size_t i = 0; i < x.n; i++) {
+		cleanup_free char *reason = ga_secret_reason(&x.v[i].secret);
+		cleanup_free char *q = ga_quote(x.v[i].path);
+
+		if (x.v[i].secret.tier > GA_TIER_NOTE && n++ < FOUND_SHOWN)
+			cli_note("  in the history: %s: %s", q, reason);
+	}
+	if (n > FOUND_SHOWN)
+		cli_note("  and %zu more: 'git agent secrets --history'", n - FOUND_SHOWN);
+	if (x.incomplete)
+		cli_note("  not all of the history could be looked at");
+	return 0;
+}
+
+/* Once for each repository and host. */
+static int consent(struct cli *c, const char *host, const struct ga_oid *base, struct ga_error *err)
+{
+	cleanup_free char *path = ga_path_join(c->env.state_dir, "on-hosts");
+	cleanup_free char *line = ga_strf("\n%s\n", host);
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	char letter;
+
+	ga_buf_adds(&text, "\n");
+	if (!access(path, F_OK) && ga_read_file_at(AT_FDCWD, path, HOSTS_MAX, &text, err))
+		return -1;
+	if (strstr(text.ptr, line))
+		return 0;
+	cli_note("'%s' gets the history of this repository, with all that was ever committed to "
+		 "it; your account there and its root can read that, and the logins and keys that "
+		 "agents have there", host);
+	if (show_history(c, base, err))
+		return -1;
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+		return ga_fail(err, GA_ESTART, "sending this repository to '%s' was not confirmed"
+			       GA_HINT "run this once on a terminal, which asks", host);
+	letter = (char)cli_ask("send it [y,N]? ", false, err);
+	if (letter != 'y')
+		return err->msg ? -1 : ga_fail(err, GA_ESTART, "nothing was sent to '%s'", host);
+	ga_buf_adds(&text, line + 1);
+	return ga_write_atomic(AT_FDCWD, path, text.ptr + 1, text.len - 1, 0600, err);
+}
+
+static bool uses_lfs(const struct ga_repo *r, const struct ga_oid *base)
+{
+	cleanup_free char *hex = ga_strdup(GA_HEX(base));
+	const char *const args[] = { "grep", "-q", "-e", "filter=lfs", hex, "--",
+				     ":(glob)**/.gitattributes", NULL };
+	const struct ga_git g = GA_GIT(.args = args);
+	int status;
+
+	return !ga_git_run(r, &g, &status, GA_IGNORED) && !status;
+}
+
+/* Repositories that git cannot send as they are. */
+static int check_repository(struct cli *c, const struct ga_oid *base, struct ga_error *err)
+{
+	bool shallow = ga_repo_info(c->env.repo)->shallow;
+	cleanup_strv struct ga_strv links = GA_STRV_INIT;
+	const char *why;
+
+	if (ga_repo_gitlinks(c->env.repo, &links, err))
+		return -1;
+	why = shallow ? "it is shallow" : ga_repo_is_partial(c->env.repo) ? "it is a partial clone"
+	      : links.n ? "it has submodules" : uses_lfs(c->env.repo, base) ? "it uses Git LFS"
+	      : NULL;
+	if (!why)
+		return 0;
+	(void)ga_fail(err, GA_ESTART, "this repository cannot be sent to another machine: %s", why);
+	return shallow ? ga_hint(err, "'git fetch --unshallow' completes it") : -1;
+}
+
+/* The last component of the working tree's path, as far as it may be shown anywhere. */
+static char *directory_of(const char *workdir)
+{
+	char *name = ga_strdup(ga_path_base(workdir));
+
+	for (char *p = name; *p; p++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-",
+			    *p) || (p == name && strchr(".-", *p)))
+			*p = '_';
+	if (strlen(name) > GA_SESSION_NAME_MAX)
+		name[GA_SESSION_NAME_MAX] = '\0';
+	return name;
+}
+
+/* A name that no session, branch or record has: the one that was given, or COMMAND-1 and so on. */
+static int choose_name(struct cli *c, const struct options *o, const char *command, char **ret,
+		       struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
+	cleanup_free char *stem = ga_session_stem(command);
+	cleanup_close int lock = -1;
+
+	if (ga_start_taken_names(&c->env, &taken, err) ||
+	    ga_session_create(c->env.state_dir, o->name, stem, &taken, &s, &lock, err))
+		return -1;
+	*ret = ga_strdup(s.name);
+	return ga_session_remove_dir(s.dir, err);
+}
+
+static int fill(struct cli *c, const struct options *o, size_t argc, char **argv, struct ga_on *on,
+		struct ga_error *err)
+{
+	unsigned char nonce[NONCE_BYTES];
+	cleanup_buf struct ga_buf far = GA_BUF_INIT;
+
+	if (choose_name(c, o, argv[0], &on->name, err) || ga_random(nonce, sizeof(nonce), err))
+		return -1;
+	ga_buf_addf(&far, "%s-", on->name);
+	for (size_t i = 0; i < sizeof(nonce); i++)
+		ga_buf_addf(&far, "%02x", nonce[i]);
+	if (!ga_session_name_ok(far.ptr))
+		return ga_fail(err, GA_EUSAGE, "the name '%s' is too long for a session on another "
+			       "machine", on->name);
+	on->far = ga_buf_steal(&far);
+	on->project = ga_strdup(ga_repo_info(c->env.repo)->id);
+	on->directory = directory_of(ga_repo_info(c->env.repo)->workdir);
+	on->started = (uint64_t)time(NULL);
+	on->runs = true;
+	on->trusted = !c->untrusted;
+	for (size_t i = 0; i < argc; i++)
+		ga_strv_push(&on->command, argv[i]);
+	return 0;
+}
+
+/* What the session is based on, with the user's settings for that. */
+static int choose_base(struct cli *c, const struct options *o, const struct ga_config *conf,
+		       struct ga_on *on, struct ga_error *err)
+{
+	cleanup_free char *objects = ga_on_objects(c->env.state_dir, on->name);
+	struct ga_start_opts so = { .view.base_rev = o->base };
+	cleanup_strv struct ga_strv notes = GA_STRV_INIT;
+	struct ga_oid shown;
+	struct cli_filter filter;
+
+	if (cli_parse_filter(NULL, true, &filter, err))
+		return -1;
+	so.view.dirty = (enum ga_dirty)conf->dirty;
+	cli_apply_settings(c, conf, &filter, &so);
+	if (ga_view_choose(&c->env, &so.view, objects, &on->base, &shown, &notes, err))
+		return -1;
+	if (!ga_oid_equal(&shown, &on->base))
+		on->snapshot = shown;
+	for (size_t i = 0; i < notes.n; i++)
+		cli_note("agent/%s: %s", on->name, notes.v[i]);
+	return 0;
+}
+
+/* The options that are for git-agent there; what is about files or the terminal here cannot be. */
+static int options_there(const struct options *o, const char *task, struct ga_strv *ret,
+			 struct ga_error *err)
+{
+	static const char own[] = "on name base dirty detach quiet verbose task keep";
+
+	for (size_t i = 0; i < GA_NELEMS(opts); i++) {
+		const void *at = (const char *)o + opts[i].offset;
+		bool flag = opts[i].kind == CLI_IS_FLAG && *(const bool *)at;
+		const char *value = opts[i].kind == CLI_IS_VALUE ? *(const char *const *)at : NULL;
+		const struct ga_strv *list = opts[i].kind == CLI_IS_LIST ? at : NULL;
+
+		if ((!flag && !value && !(list && list->n)) || ga_has_word(own, opts[i].name))
+			continue;
+		if (ga_has_word("live dry-run rm expose terminal-filter", opts[i].name))
+			return ga_fail(err, GA_EUSAGE, "--%s cannot be used with --on",
+				       opts[i].name);
+		if (flag)
+			ga_strv_pushf(ret, "--%s", opts[i].name);
+		else if (value)
+			ga_strv_pushf(ret, "--%s=%s", opts[i].name, value);
+		for (size_t k = 0; list && k < list->n; k++)
+			ga_strv_pushf(ret, "--%s=%s", opts[i].name, list->v[k]);
+	}
+	if (task)
+		ga_strv_pushf(ret, "--task=%s", task);
+	return 0;
+}
+
+static int on_start(struct cli *c, const struct options *o, const char *task, size_t argc,
+		    char **argv, struct ga_error *err)
+{
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	cleanup_on struct ga_on on = GA_ON_INIT;
+	cleanup_free char *branch = NULL;
+	cleanup_close int names = -1;
+	struct ga_oid onto;
+	int rc;
+
+	c->untrusted = o->run.untrusted;
+	if (options_there(o, task, &on.options, err))
+		return -1;
+	if (!ga_on_host_ok(o->on))
+		return ga_fail(err, GA_EUSAGE, "'%s' is no name of a host", o->on);
+	on.host = ga_strdup(o->on);
+	if (cli_open(c, CLI_NEED_STATE, err) || ga_env_config(&c->env, err))
+		return -1;
+	rc = o->base ? ga_repo_resolve(c->env.repo, o->base, &onto, err)
+		     : ga_repo_head(c->env.repo, &onto, &branch, err);
+	if (rc > 0)
+		(void)ga_fail(err, GA_ESTART, "there is no commit yet that could be sent");
+	if (rc || cli_settings_to_run(c, &onto, !o->run.detach, &conf, err) ||
+	    (o->dirty && ga_config_set_key(&conf, "dirty", o->dirty, err)) ||
+	    ga_host_find(&conf.hosts, o->on, &on.way, err) || check_repository(c, &onto, err) ||
+	    consent(c, o->on, &onto, err))
+		return -1;
+	names = ga_on_lock_names(c->env.state_dir, err);
+	if (names < 0 || fill(c, o, argc, argv, &on, err) ||
+	    choose_base(c, o, &conf, &on, err) ||
+	    ga_fault_stop("on:chosen", err) || ga_on_save(c->env.state_dir, &on, err) ||
+	    ga_fault_stop("on:recorded", err))
+		return -1;
+	ga_cleanup_closep(&names);
+	names = -1;
+	if (!o->run.quiet)
+		cli_note("agent/%s: base %.10s goes to '%s'", on.name, GA_HEX(&on.base), on.host);
+	if (ga_on_submit(c->env.repo, c->env.state_dir, &on, cli_on_keys(c, &on), err)) {
+		if (on.submitted)
+			cli_note("agent/%s: it is unknown whether it was started; 'git agent "
+				 "resume %s' starts it if it was not", on.name, on.name);
+		else
+			(void)ga_on_remove(c->env.state_dir, on.name, GA_IGNORED);
+		return -1;
+	}
+	if (o->run.detach || on.way.slurm) {
+		(void)printf("%s\n", on.name);
+		if (!o->run.quiet)
+			cli_note("agent/%s: %s on '%s'; 'git agent attach %s' shows it, "
+				 "'git agent review %s' what it did%s", on.name,
+				 on.way.slurm ? "is submitted" : "runs", on.host, on.name, on.name,
+				 on.way.slurm ? "; a node that is lost loses the session" : "");
+		return 0;
+	}
+	return cli_on_attach(c, &on, err);
+}
 
 static void print_plan(const struct ga_start *st)
 {
@@ -143,52 +391,6 @@ static void note_options_behind(const struct cli *c, size_t argc, char **argv)
 		}
 }
 
-/* The options that are for git-agent there; what is about files or the terminal here cannot be. */
-static int options_there(const struct options *o, const char *task, struct ga_strv *ret,
-			 struct ga_error *err)
-{
-	static const char own[] = "on name base dirty detach quiet verbose task keep";
-
-	for (size_t i = 0; i < GA_NELEMS(opts); i++) {
-		const void *at = (const char *)o + opts[i].offset;
-		bool flag = opts[i].kind == CLI_IS_FLAG && *(const bool *)at;
-		const char *value = opts[i].kind == CLI_IS_VALUE ? *(const char *const *)at : NULL;
-		const struct ga_strv *list = opts[i].kind == CLI_IS_LIST ? at : NULL;
-
-		if ((!flag && !value && !(list && list->n)) || ga_has_word(own, opts[i].name))
-			continue;
-		if (ga_has_word("live dry-run rm expose terminal-filter", opts[i].name))
-			return ga_fail(err, GA_EUSAGE, "--%s cannot be used with --on",
-				       opts[i].name);
-		if (flag)
-			ga_strv_pushf(ret, "--%s", opts[i].name);
-		else if (value)
-			ga_strv_pushf(ret, "--%s=%s", opts[i].name, value);
-		for (size_t k = 0; list && k < list->n; k++)
-			ga_strv_pushf(ret, "--%s=%s", opts[i].name, list->v[k]);
-	}
-	if (task)
-		ga_strv_pushf(ret, "--task=%s", task);
-	return 0;
-}
-
-static int run_on(struct cli *c, const struct options *o, const char *task, size_t argc,
-		  char **argv, struct ga_error *err)
-{
-	cleanup_strv struct ga_strv there = GA_STRV_INIT;
-	const struct cli_on_start so = { .host = o->on, .name = o->name, .base = o->base,
-					 .dirty = o->dirty, .options = &there,
-					 .detach = o->run.detach, .quiet = o->run.quiet,
-					 .argc = argc, .argv = argv };
-
-	c->untrusted = o->run.untrusted;
-	if (options_there(o, task, &there, err) ||
-	    cli_open(c, CLI_NEED_REPO | CLI_NEED_STATE, err) || ga_env_config(&c->env, err) ||
-	    cli_on_start(c, &so, err))
-		return cli_not_started(err);
-	return 0;
-}
-
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
@@ -207,12 +409,12 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		return -1;
 	so.task = o->task ? task.ptr : NULL;
 	if (o->on)
-		return run_on(c, o, so.task, argc, argv, err);
+		return on_start(c, o, so.task, argc, argv, err) ? cli_not_started(err) : 0;
 	rc = cli_take_run(c, &o->run, o->dry_run ? NULL : &detach, &so, &filter, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	open_early(c, &st);
-	if (cli_open(c, CLI_NEED_REPO | CLI_NEED_STATE, err))
+	if (cli_open(c, CLI_NEED_STATE, err))
 		return cli_not_started(err);
 	note_options_behind(c, argc, argv);
 	if (settle(c, o, &filter, &so, &conf, &net, err) ||
@@ -236,16 +438,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return cli_run_and_capture(c, &st, o->run.quiet, err);
 }
 
-const struct cli_command cli_start = {
-	.name = "start",
-	.usage = "[OPTIONS] [--] COMMAND [ARGUMENT...]",
-	.summary = "run an agent in a sandbox over the working tree",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_SETTINGS,
-	.stop_at_word = true,
-	.status_is_agents = true,
-	.min_args = 1,
-	.max_args = SIZE_MAX,
-	.words = "COMMAND...",
-	.run = run,
-};
+CLI_COMMAND(start, "[OPTIONS] [--] COMMAND [ARGUMENT...]",
+	    "run an agent in a sandbox over the working tree", "COMMAND...",
+	    .needs = CLI_NEED_SETTINGS, .stop_at_word = true, .status_is_agents = true,
+	    .min_args = 1);

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <signal.h>
-#include <stdint.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/review/report.h"
-#include "ga/sys/fd.h"
 
 #define TIMEOUT_MS 10000
 
@@ -112,14 +106,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_stop = {
-	.name = "stop",
-	.usage = "[--timeout TIME] [-f] [-q] NAME...",
-	.summary = "end running sessions and capture their work",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.min_args = 1,
-	.max_args = SIZE_MAX,
-	.words = "SESSION...",
-	.run = run,
-};
+CLI_COMMAND(stop, "[--timeout TIME] [-f] [-q] NAME...",
+	    "end running sessions and capture their work", "SESSION...", .min_args = 1);

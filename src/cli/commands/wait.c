@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdint.h>
-
-#include "cli/cli.h"
 #include "cli/on.h"
-#include "cli/sessions.h"
-#include "ga/base/clock.h"
-#include "ga/sys/fd.h"
 
 struct options {
 	const char *timeout;
@@ -57,13 +51,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_wait = {
-	.name = "wait",
-	.usage = "[--timeout TIME] [NAME...]",
-	.summary = "wait until sessions have ended; exit as the agent did",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.max_args = SIZE_MAX,
-	.words = "SESSION...",
-	.run = run,
-};
+CLI_COMMAND(wait, "[--timeout TIME] [NAME...]",
+	    "wait until sessions have ended; exit as the agent did", "SESSION...");

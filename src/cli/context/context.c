@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/context.h"
-
 #include <pwd.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "cli/host.h"
-#include "ga/base/parse.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
+#include "cli/cli.h"
 
 void cli_scrub_environment(void)
 {
@@ -55,18 +47,6 @@ static bool holds(const char *dir, const char *path)
 	}
 }
 
-/* The agents' home must not contain the user's own, or agents would see all of that. It need not
- * exist yet. */
-static int check_home(struct cli *c, struct ga_error *err)
-{
-	cleanup_free char *q = ga_escape(c->env.agent_home);
-
-	if (!holds(c->env.agent_home, c->env.home))
-		return 0;
-	return ga_fail(err, GA_ESTART, "the agents' home '%s' is or contains your own" GA_HINT
-		       "set 'home' to a directory that holds nothing of yours", q);
-}
-
 /* How long something takes before progress is shown: git's default, and git's variable. */
 static int64_t progress_delay_ms(void)
 {
@@ -78,51 +58,49 @@ static int64_t progress_delay_ms(void)
 	return (int64_t)seconds * 1000;
 }
 
-int cli_context_init(struct cli *c, unsigned needs, struct ga_error *err)
+int cli_context_init(struct cli *c, enum cli_need needs, struct ga_error *err)
 {
 	c->env.progress = isatty(STDERR_FILENO);
 	c->env.progress_delay_ms = progress_delay_ms();
 	c->colour = isatty(STDOUT_FILENO) && cli_colour_wanted();
 	if (cli_find_programs(&c->env, err) || cli_find_host(&c->env, err))
 		return -1;
-	if (needs && (cli_read_settings(&c->env, &c->settings, &c->overrides, err) ||
-		      check_home(c, err)))
+	if (needs < CLI_NEED_NOTHING &&
+	    cli_read_settings(&c->env, &c->settings, &c->overrides, err))
 		return -1;
-	if (!(needs & (CLI_NEED_REPO | CLI_NEED_STATE)))
+	/* agents would see all of yours; it need not exist yet */
+	if (needs < CLI_NEED_NOTHING && holds(c->env.agent_home, c->env.home))
+		return ga_fail(err, GA_ESTART, "the agents' home '%s' is or contains your own"
+			       GA_HINT "set 'home' to a directory that holds nothing of yours",
+			       GA_ESCAPED(c->env.agent_home));
+	if (needs > CLI_NEED_REPO)
 		return 0;
-	if ((needs & CLI_NEED_STATE) && !c->env.loading) {
+	if (needs == CLI_NEED_STATE && !c->env.loading) {
 		cleanup_free char *guess = ga_repo_guess();
 
 		c->env.loading = guess ? ga_gitconfig_guess(guess) : NULL;
 	}
 	if (cli_open(c, needs, err))
 		return -1;
-	return needs & CLI_NEED_STATE ? ga_env_config(&c->env, err) : 0;
+	return needs == CLI_NEED_STATE ? ga_env_config(&c->env, err) : 0;
 }
 
-static int open_state(struct cli *c, struct ga_error *err)
-{
-	struct ga_env *e = &c->env;
-	cleanup_free char *q = NULL;
-
-	if (ga_store_open(e->state_root, ga_repo_info(e->repo)->id, &e->state_dir, err))
-		return -1;
-	if (!holds(e->agent_home, e->state_dir))
-		return 0;
-	q = ga_escape(e->state_dir);
-	return ga_fail(err, GA_ESTART, "agents could write where sessions are kept: '%s'" GA_HINT
-		       "set 'state_dir' to a directory outside the agents' home", q);
-}
-
-int cli_open(struct cli *c, unsigned needs, struct ga_error *err)
+int cli_open(struct cli *c, enum cli_need needs, struct ga_error *err)
 {
 	struct ga_env *e = &c->env;
 
 	if (ga_repo_open(".", &e->repo, err))
 		return -1;
-	if (!(needs & CLI_NEED_STATE))
+	if (needs != CLI_NEED_STATE)
 		return 0;
-	return ga_gitconfig_begin(e->repo, &e->loading, err) || open_state(c, err) ? -1 : 0;
+	if (ga_gitconfig_begin(e->repo, &e->loading, err) ||
+	    ga_store_open(e->state_root, ga_repo_info(e->repo)->id, &e->state_dir, err))
+		return -1;
+	if (!holds(e->agent_home, e->state_dir))
+		return 0;
+	return ga_fail(err, GA_ESTART, "agents could write where sessions are kept: '%s'" GA_HINT
+		       "set 'state_dir' to a directory outside the agents' home",
+		       GA_ESCAPED(e->state_dir));
 }
 
 void cli_context_release(struct cli *c)

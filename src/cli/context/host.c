@@ -15,17 +15,6 @@
 
 #define SHIMS "/git-agent/shims"
 
-static int find_home(struct ga_env *e, struct ga_error *err)
-{
-	const char *home = getenv("HOME");
-
-	e->home = home && home[0] == '/' ? realpath(home, NULL) : NULL;
-	if (!e->home || !strcmp(e->home, "/"))
-		return ga_fail(err, GA_ESTART, "you have no home directory" GA_HINT "set HOME to a "
-			       "directory of your own");
-	return 0;
-}
-
 char *cli_own_program(struct ga_error *err)
 {
 	char self[PATH_MAX];
@@ -127,14 +116,18 @@ static char *real_path(const char *path)
 
 int cli_find_host(struct ga_env *e, struct ga_error *err)
 {
-	const char *path = getenv("PATH");
+	const char *path = getenv("PATH"), *home = getenv("HOME");
 
 	/* as in src/sys/process.c, which runs nothing from directories that are not absolute */
 	if (!path || (path[0] != '/' && !strstr(path, ":/")))
 		path = GA_SYSTEM_PATH;
 	e->environ = (const char *const *)environ;
 	e->path = real_path(path);
-	return find_home(e, err);
+	e->home = home && home[0] == '/' ? realpath(home, NULL) : NULL;
+	if (!e->home || !strcmp(e->home, "/"))
+		return ga_fail(err, GA_ESTART, "you have no home directory" GA_HINT "set HOME to a "
+			       "directory of your own");
+	return 0;
 }
 
 int cli_read_settings(struct ga_env *e, struct ga_config *ret, const struct ga_strv *words,

@@ -1,16 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The settings of a commit, and trust in them.
+ */
 #include "cli/trusting.h"
-#include "ga/agents/project-config.h"
-#include "ga/base/parse.h"
-
-#include <string.h>
-#include <time.h>
-
-#include "cli/ask.h"
 #include "ga/agents/agents.h"
-#include "ga/base/path.h"
 #include "ga/config/yaml.h"
-#include "ga/repo/objects.h"
 
 static const char name[] = GA_CONFIG_REPOSITORY_FILE;
 
@@ -214,7 +208,8 @@ int cli_ask_trust(struct cli *c, const struct ga_config *conf, struct cli_grants
 	return ga_trust_add(dir, all.ptr, all.len, err);
 }
 
-int cli_fail_untrusted(struct cli *c, const struct cli_grants *g, struct ga_error *err)
+/* Fail as it is not trusted, and say what to do. */
+static int fail_untrusted(struct cli *c, const struct cli_grants *g, struct ga_error *err)
 {
 	cleanup_free char *branch = NULL, *more = NULL, *rev = NULL;
 	const struct ga_grant *first = &g->grants.v[0];
@@ -229,4 +224,70 @@ int cli_fail_untrusted(struct cli *c, const struct cli_grants *g, struct ga_erro
 			   ga_config_key(first->key), more ? ", and " : "", more ? more : "");
 	return ga_hint(err, "'git agent trust%s' shows what it lets agents do, and asks; "
 			    "'start' and 'resume' leave that out with --untrusted", rev ? rev : "");
+}
+
+/* What to do about settings that are not trusted: leave them out, fail, or ask first. */
+enum how { LEAVE_OUT, MUST_BE, MAY_ASK };
+
+static int settle_trust(struct cli *c, enum how how, struct cli_grants *g, struct ga_config *conf,
+			struct ga_error *err)
+{
+	int rc;
+
+	conf->from.trusted = g->trusted;
+	conf->from.untrusted = !g->trusted;
+	if (g->trusted || how == LEAVE_OUT)
+		return 0;
+	if (c->untrusted) {
+		cli_note("not trusted, and so left out: %zu of the settings in "
+			 GA_CONFIG_REPOSITORY_FILE " ('git agent trust --show')", g->grants.n);
+		return 0;
+	}
+	if (how != MAY_ASK || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
+	    !isatty(STDERR_FILENO))
+		return fail_untrusted(c, g, err);
+	rc = cli_ask_trust(c, conf, g, err);
+	if (rc)
+		return rc < 0 ? -1 : fail_untrusted(c, g, err);
+	conf->from.trusted = true;
+	conf->from.untrusted = false;
+	return 0;
+}
+
+static int settle(struct cli *c, const struct ga_oid *commit, enum how how, struct ga_config *ret,
+		  struct ga_error *err)
+{
+	cleanup_(cli_grants_release) struct cli_grants g = CLI_GRANTS_INIT;
+
+	ga_config_copy(ret, &c->settings);
+	if (commit && cli_find_grants(c, commit, ret, &g, err))
+		return -1;
+	if (g.there && (settle_trust(c, how, &g, ret, err) ||
+			ga_config_read(ret, GA_ORIGIN_REPOSITORY, GA_CONFIG_REPOSITORY_FILE,
+				       g.text.ptr, g.text.len, err)))
+		return -1;
+	return ga_config_set_words(ret, &c->overrides, err);
+}
+
+int cli_settings(struct cli *c, const struct ga_oid *commit, struct ga_config *ret,
+		 struct ga_error *err)
+{
+	return settle(c, commit, LEAVE_OUT, ret, err);
+}
+
+int cli_settings_to_run(struct cli *c, const struct ga_oid *commit, bool ask, struct ga_config *ret,
+			struct ga_error *err)
+{
+	return settle(c, commit, ask ? MAY_ASK : MUST_BE, ret, err);
+}
+
+int cli_session_settings(struct cli *c, const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+
+	/* a submodule's own file does not count when its session starts, and so not here either */
+	if (cli_settings(c, s->id.within ? NULL : &s->id.onto, &conf, err))
+		return -1;
+	cli_take_settings(&c->env, &conf);
+	return 0;
 }

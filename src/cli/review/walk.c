@@ -4,13 +4,8 @@
  * way: what was decided is carried out at the end, all at once; if that is refused, the answers
  * are kept.
  */
-#include <string.h>
-#include <unistd.h>
-
-#include "cli/ask.h"
-#include "ga/base/quote.h"
-#include "ga/base/strmap.h"
 #include "walk.h"
+#include "ga/base/strmap.h"
 
 static void step_release(struct step *s)
 {
@@ -277,14 +272,6 @@ static bool take_items(struct cli_walk *w, struct ga_review_items *items)
 	return lost;
 }
 
-static void help_refused(void)
-{
-	(void)printf("y - try it again; what has changed meanwhile is asked once more\n"
-		     "r - go through all of it again first, with the answers as they are\n"
-		     "n - give up: nothing is changed\n"
-		     "? - this help\n");
-}
-
 int cli_walk_refused(struct cli_walk *w, struct ga_error *err)
 {
 	for (;;) {
@@ -298,7 +285,10 @@ int cli_walk_refused(struct cli_walk *w, struct ga_error *err)
 			return 0;
 		if (letter == 'n' || letter == CLI_ASK_END)
 			return 1;
-		help_refused();
+		(void)printf("y - try it again; what has changed meanwhile is asked once more\n"
+			     "r - go through all of it again first, with the answers as they are\n"
+			     "n - give up: nothing is changed\n"
+			     "? - this help\n");
 	}
 }
 

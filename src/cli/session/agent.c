@@ -2,18 +2,266 @@
  *
  * What the commands that run an agent (start, resume, shell, attach) have in common.
  */
-#include <stddef.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
 
 #include "cli/cli.h"
-#include "cli/host.h"
-#include "cli/sessions.h"
-#include "ga/base/parse.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/session/journal.h"
+
+#define TIMEOUT_MS 30000
+
+/* Words of ours, names that were checked, and numbers: nothing of the agent's. */
+static void choose_words(const struct cli *c, const struct ga_session *s, const struct ga_report *r,
+			 struct ga_strv *ret)
+{
+	size_t open = r ? ga_report_open(r) : 0;
+
+	if (strcmp(c->notify, "desktop") != 0) {
+		ga_strv_push(ret, c->notify);
+		return;
+	}
+	ga_strv_push(ret, "notify-send");
+	ga_strv_push(ret, "--app-name=git agent");
+	ga_strv_push(ret, "--");
+	ga_strv_pushf(ret, "agent/%s has ended", s->name);
+	if (!r)
+		ga_strv_push(ret, "What it did could not be captured.");
+	else if (s->state == GA_STATE_DROPPED)
+		ga_strv_push(ret, "It changed nothing.");
+	else if (open)
+		ga_strv_pushf(ret, "Exit status %d, %zu open flag%s.", s->run.exit_status, open,
+			      open == 1 ? "" : "s");
+	else
+		ga_strv_pushf(ret, "Exit status %d.", s->run.exit_status);
+}
+
+static void choose_environment(const struct ga_session *s, const struct ga_report *r,
+			       struct ga_strv *ret)
+{
+	cleanup_strv struct ga_strv given = GA_STRV_INIT;
+
+	ga_user_environ(&given);
+	for (size_t i = 0; i < given.n; i++)
+		if (strncmp(given.v[i], "GIT_AGENT_", 10) != 0)
+			ga_strv_push(ret, given.v[i]);
+	ga_strv_pushf(ret, "GIT_AGENT_SESSION=%s", s->name);
+	ga_strv_pushf(ret, "GIT_AGENT_PROJECT=%s", s->id.project);
+	ga_strv_pushf(ret, "GIT_AGENT_STATE=%s",
+		      ga_state_name(r ? s->state : GA_STATE_INTERRUPTED));
+	ga_strv_pushf(ret, "GIT_AGENT_EXIT_STATUS=%d", s->run.exit_status);
+	ga_strv_pushf(ret, "GIT_AGENT_FLAGS_OPEN=%zu", r ? ga_report_open(r) : 0);
+}
+
+/* Tell the user that a session without a terminal has ended, as the setting `notify` says; `r`
+ * NULL: it could not be captured. Releases `st` if there is anything to do. */
+static void cli_notify(const struct cli *c, struct ga_start *st, const struct ga_report *r)
+{
+	cleanup_strv struct ga_strv words = GA_STRV_INIT, env = GA_STRV_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *dir = ga_strdup(st->session.dir);
+	struct ga_process p;
+	int status = 0;
+
+	if (!c->notify || !strcmp(c->notify, "none"))
+		return;
+	choose_words(c, &st->session, r, &words);
+	choose_environment(&st->session, r, &env);
+	/* let go of the session first: whoever is told may want to work on it at once */
+	ga_start_release(st);
+	p = (struct ga_process)GA_PROCESS(.argv = (const char *const *)words.v,
+					  .envp = (const char *const *)env.v,
+					  .timeout_ms = TIMEOUT_MS);
+	if (ga_process_run(&p, &status, &err))
+		(void)ga_journal(dir, "notify", json_pack("{s:s}", "failed", err.msg));
+	else
+		(void)ga_journal(dir, "notify", json_pack("{s:i}", "status", status));
+}
+
+#define COLUMNS 80
+#define ROWS 24
+
+static const int fatal[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
+/* In the supervisor: leave the terminal, and tell the process that the user called, which
+ * ends. */
+static void leave_terminal(struct cli_detach *d, const struct ga_session *s)
+{
+	cleanup_close int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	(void)prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
+	for (int fd = 0; null >= 0 && fd <= 2; fd++)
+		(void)dup2(null, fd);
+	(void)ga_write_full(d->fd, s->name, strlen(s->name) + 1);
+	(void)close(ga_steal_fd(&d->fd));
+	d->left = true;
+}
+
+/* Once the agent runs. */
+static void begun(const struct ga_session *s, void *payload)
+{
+	struct cli_detach *d = payload;
+
+	if (!d->left)
+		leave_terminal(d, s);
+}
+
+static void choose_size(struct ga_detach *d)
+{
+	struct winsize ws;
+
+	d->columns = COLUMNS;
+	d->rows = ROWS;
+	for (int fd = 0; fd <= 2; fd++) {
+		if (ioctl(fd, TIOCGWINSZ, &ws) || !ws.ws_col || !ws.ws_row)
+			continue;
+		d->columns = ws.ws_col;
+		d->rows = ws.ws_row;
+		return;
+	}
+}
+
+/* Close what our caller left open for us, which must not stay open as long as a session takes. It
+ * is told by not being close-on-exec, as all of ours is. */
+static void close_inherited(int keep)
+{
+	cleanup_dir DIR *d = opendir("/proc/self/fd");
+	struct dirent *e;
+
+	while ((e = ga_dir_next(d))) {
+		uint64_t fd;
+
+		if (ga_parse_u64(e->d_name, INT32_MAX, &fd) && fd > STDERR_FILENO &&
+		    (int)fd != keep && !fcntl((int)fd, F_GETFD))
+			(void)close((int)fd);
+	}
+}
+
+/* Once the user typed Ctrl-\ d. */
+static void leave(const struct ga_session *s, void *payload)
+{
+	struct cli_detach *d = payload;
+
+	cli_note("agent/%s: runs on; 'git agent attach %s' shows it, 'git agent stop %s' ends it",
+		 s->name, s->name, s->name);
+	(void)setsid();
+	close_inherited(d->fd);
+	leave_terminal(d, s);
+}
+
+/* In the child. Until begun() it ends if its parent does. */
+static int become_supervisor(pid_t parent, const sigset_t *mask)
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+	if (getppid() != parent || setsid() < 0)
+		_exit(ga_error_status(GA_ESTART));
+	(void)sigprocmask(SIG_SETMASK, mask, NULL);
+	return 0;
+}
+
+static int exit_status(pid_t pid)
+{
+	int st = 0;
+
+	(void)TEMP_FAILURE_RETRY(waitpid(pid, &st, 0));
+	return WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st);
+}
+
+static void pass_on(int sigfd, pid_t pid)
+{
+	struct signalfd_siginfo si;
+
+	while (read(sigfd, &si, sizeof(si)) == (ssize_t)sizeof(si))
+		(void)kill(pid, (int)si.ssi_signo);
+}
+
+/* Read the session's name from the supervisor, passing signals on to it meanwhile. False if it
+ * ended before. */
+static bool read_name(int fd, int sigfd, pid_t pid, char name[GA_SESSION_NAME_MAX + 1])
+{
+	size_t n = 0;
+
+	for (;;) {
+		struct pollfd p[] = { { .fd = fd, .events = POLLIN },
+				      { .fd = sigfd, .events = POLLIN } };
+		ssize_t got;
+
+		if (poll(p, GA_NELEMS(p), -1) < 0)
+			continue;
+		if (p[1].revents)
+			pass_on(sigfd, pid);
+		if (!p[0].revents)
+			continue;
+		got = read(fd, name + n, GA_SESSION_NAME_MAX + 1 - n);
+		if (got > 0)
+			n += (size_t)got;
+		else if (!got || errno != EINTR)
+			return n && !name[n - 1] && ga_session_name_ok(name);
+	}
+}
+
+static int wait_for_begin(int fd, pid_t pid, const sigset_t *watch, bool quiet, int *ret_status,
+			  struct ga_error *err)
+{
+	cleanup_close int sigfd = signalfd(-1, watch, SFD_CLOEXEC | SFD_NONBLOCK);
+	char name[GA_SESSION_NAME_MAX + 1] = "";
+
+	if (sigfd < 0)
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot open a signal descriptor");
+	if (!read_name(fd, sigfd, pid, name)) {
+		/* the supervisor has said why */
+		*ret_status = exit_status(pid);
+		return 1;
+	}
+	(void)printf("%s\n", name);
+	if (!quiet)
+		cli_note("agent/%s: runs; 'git agent attach %s' shows it, 'git agent stop %s' ends "
+			 "it", name, name, name);
+	return 1;
+}
+
+/* The same for a session on a terminal, which leaves it when the user types Ctrl-\ d: then the
+ * process that git-agent made for that (CLI_KEEPER) ends. Without one it stays. */
+static void may_leave(const struct cli *c, struct cli_detach *ret)
+{
+	*ret = (struct cli_detach){ .fd = c->keeper };
+	if (c->keeper >= 0)
+		ret->how = (struct ga_detach){ .leave = leave, .payload = ret };
+}
+
+static int cli_detach(struct cli *c, bool quiet, struct cli_detach *ret, struct ga_error *err)
+{
+	sigset_t watch, old;
+	pid_t pid, parent = getpid();
+	int p[2], rc;
+
+	*ret = (struct cli_detach){ .how = { .now = true, .begun = begun, .payload = ret },
+				    .fd = -1 };
+	choose_size(&ret->how);
+	/* what git-agent began are children of this process, and would end with it */
+	ga_run_finish(ga_steal(&c->begun));
+	ga_gitconfig_abandon(ga_steal(&c->env.loading));
+	if (pipe2(p, O_CLOEXEC))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
+	(void)sigemptyset(&watch);
+	for (size_t i = 0; i < GA_NELEMS(fatal); i++)
+		(void)sigaddset(&watch, fatal[i]);
+	(void)sigprocmask(SIG_BLOCK, &watch, &old);
+	pid = fork();
+	if (!pid) {
+		(void)close(p[0]);
+		ret->fd = p[1];
+		close_inherited(p[1]);
+		return become_supervisor(parent, &old);
+	}
+	(void)close(p[1]);
+	rc = pid < 0 ? ga_fail_errno(err, GA_ESTART, errno, "cannot create a process")
+		     : wait_for_begin(p[0], pid, &watch, quiet, &c->status, err);
+	(void)close(p[0]);
+	(void)sigprocmask(SIG_SETMASK, &old, NULL);
+	return rc;
+}
 
 int cli_parse_filter(const char *value, bool detach, struct cli_filter *ret, struct ga_error *err)
 {
@@ -87,19 +335,14 @@ int cli_set_network(const struct cli_network *o, const struct ga_strv *former,
 	return 0;
 }
 
-/* Where network.allow was set, if nothing uses it, as the mode is not `allow`; else NULL. Nothing
- * is wrong where the command line chose the mode: the list may be kept for other sessions. */
-static char *unused_list(const struct ga_config *conf)
-{
-	return conf->net.allow.n && conf->net.mode != GA_NETWORK_ALLOW &&
-	       ga_config_set_by(conf, "network.mode") != GA_ORIGIN_COMMAND ?
-		       ga_config_place(conf, "network.allow") : NULL;
-}
-
 void cli_apply_network(struct cli *c, const struct ga_config *conf, const struct ga_strv *options)
 {
 	free(c->allow_at);
-	c->allow_at = unused_list(conf);
+	/* set, and not used, as the mode is another; nothing is wrong where the command line chose
+	 * that: the list may be kept for other sessions */
+	c->allow_at = conf->net.allow.n && conf->net.mode != GA_NETWORK_ALLOW &&
+		      ga_config_set_by(conf, "network.mode") != GA_ORIGIN_COMMAND ?
+			      ga_config_place(conf, "network.allow") : NULL;
 	c->env.net = (struct ga_env_network){
 		.mode = (enum ga_network)conf->net.mode,
 		.allow = &conf->net.allow,
@@ -156,7 +399,7 @@ int cli_take_run(struct cli *c, const struct cli_run_options *o, struct cli_deta
 		return 0;
 	so->detach = &detach->how;
 	if (!o->detach) {
-		cli_may_leave(c, detach);
+		may_leave(c, detach);
 		return 0;
 	}
 	rc = cli_detach(c, o->quiet, detach, err);
@@ -191,21 +434,6 @@ static void drop_unchanged(struct cli *c, struct ga_start *st, bool quiet)
 		cli_say_dropped(&st->session, left);
 }
 
-/* Of a session without a terminal: how the capture went is for the journal and the notification. */
-static int capture_unseen(struct cli *c, struct ga_start *st, struct ga_error *err)
-{
-	cleanup_report struct ga_report r = GA_REPORT_INIT;
-
-	if (!ga_start_capture(&c->env, &st->session, st->lock, &st->sandbox, &r, err)) {
-		drop_unchanged(c, st, true);
-		cli_notify(c, st, &r);
-		return 0;
-	}
-	(void)ga_journal(st->session.dir, "capture", json_pack("{s:s}", "failed", err->msg));
-	cli_notify(c, st, NULL);
-	return -1;
-}
-
 int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, struct ga_error *err)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
@@ -220,11 +448,20 @@ int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, struct g
 		(void)ga_error_move(err, &run_err);
 		return cli_not_started(err);
 	}
-	if (st->detach.now)
-		return capture_unseen(c, st, err);
-	if (ga_start_capture(&c->env, &st->session, st->lock, &st->sandbox, &r, err))
+	if (ga_start_capture(&c->env, &st->session, st->lock, &st->sandbox, &r, err)) {
+		if (!st->detach.now)
+			return -1;
+		/* there is no terminal: it is for the journal and the notification */
+		(void)ga_journal(st->session.dir, "capture",
+				 json_pack("{s:s}", "failed", err->msg));
+		cli_notify(c, st, NULL);
 		return -1;
-	drop_unchanged(c, st, quiet);
+	}
+	drop_unchanged(c, st, quiet || st->detach.now);
+	if (st->detach.now) {
+		cli_notify(c, st, &r);
+		return 0;
+	}
 	if (!quiet && cli_summary(c, &st->session, &r, stderr, err))
 		return -1;
 	/* a remark says what went wrong, such as a service that ended: --quiet does not hide it */

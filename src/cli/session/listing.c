@@ -1,17 +1,81 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/listing.h"
-
-#include <errno.h>
-#include <string.h>
-#include <time.h>
-
 #include "cli/on.h"
-#include "cli/sessions.h"
-#include "ga/base/json.h"
-#include "ga/base/parse.h"
-#include "ga/base/quote.h"
-#include "ga/land/land.h"
-#include "ga/sys/fd.h"
+
+#define SESSIONS_MAX 50 /* that are compared with each other */
+
+static int compare_begin(struct cli *c, struct cli_compare *ret, struct ga_error *err)
+{
+	cleanup_free char *branch = NULL;
+	int rc = ga_repo_head(c->env.repo, &ret->head, &branch, err);
+
+	ret->has_head = !rc;
+	return rc < 0 ? -1 : 0;
+}
+
+static int count(struct cli *c, const struct ga_oid *tip, const struct ga_oid *has, size_t n,
+		 size_t *ret, struct ga_error *err)
+{
+	cleanup_free struct ga_oid *list = NULL;
+	int rc = ga_rev_list_bounded(c->env.repo, tip, 1, has, n, CLI_COMMITS_MAX, &list, ret, err);
+
+	if (rc > 0)
+		*ret = CLI_COMMITS_MAX;
+	return rc < 0 ? -1 : 0;
+}
+
+/* What it changes, kept for the comparison with others if there is room. */
+static int count_work(struct cli *c, struct cli_compare *x, const struct ga_session *s,
+		      struct cli_counts *ret, struct ga_error *err)
+{
+	const struct ga_oid *tip = ga_oid_is_zero(&s->result.held) ? &s->result.tip
+								   : &s->result.held;
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+	struct ga_oid old, new;
+
+	if (ga_oid_is_zero(tip))
+		return 0;
+	if (count(c, tip, ga_session_own_base(s), 1, &ret->commits, err) ||
+	    ga_commit_tree(c->env.repo, ga_session_own_base(s), &old, err) ||
+	    ga_commit_tree(c->env.repo, tip, &new, err) ||
+	    ga_tree_diff(c->env.repo, &old, &new, &changes, err))
+		return -1;
+	ret->files = changes.n;
+	if (x->n == SESSIONS_MAX)
+		return 0;
+	GA_GROW(x->v, x->n, x->cap);
+	x->v[x->n++] = (struct cli_compared){ ga_strdup(s->name), changes };
+	changes = (struct ga_changes)GA_CHANGES_INIT;
+	return 0;
+}
+
+/* The first path that both change, both being sorted by path; NULL: there is none. */
+static const char *both(const struct ga_changes *a, const struct ga_changes *b)
+{
+	for (size_t i = 0, k = 0; i < a->n && k < b->n;) {
+		int d = strcmp(a->v[i].path, b->v[k].path);
+
+		if (!d)
+			return a->v[i].path;
+		i += d < 0;
+		k += d > 0;
+	}
+	return NULL;
+}
+
+/* The names of the sessions that change a path that the i-th of `x->v` changes too, and the first
+ * such path of each: two words for each. */
+static void compare_overlaps(const struct cli_compare *x, size_t i, struct ga_strv *ret)
+{
+	for (size_t k = 0; k < x->n; k++) {
+		const char *path = k == i ? NULL : both(&x->v[i].changes, &x->v[k].changes);
+
+		if (!path)
+			continue;
+		ga_strv_push(ret, x->v[k].name);
+		ga_strv_push(ret, path);
+	}
+}
 
 #define COLUMNS 80
 #define COMMAND_MIN 9
@@ -33,7 +97,11 @@ void cli_listing_release(struct cli_listing *l)
 	for (size_t i = 0; i < l->n; i++)
 		row_release(&l->v[i]);
 	free(l->v);
-	cli_compare_release(&l->compare);
+	for (size_t i = 0; i < l->compare.n; i++) {
+		free(l->compare.v[i].name);
+		ga_changes_release(&l->compare.v[i].changes);
+	}
+	free(l->compare.v);
 	*l = (struct cli_listing)CLI_LISTING_INIT;
 }
 
@@ -73,22 +141,11 @@ static int find_next(struct cli *c, struct cli_row *w, struct ga_error *err)
 	return 0;
 }
 
-/* Capture an interrupted session before it is shown. One that cannot be captured now is shown as
- * interrupted, behind the error. */
-static void capture_first(struct cli *c, struct ga_session *s, int lock)
-{
-	cleanup_error struct ga_error why = GA_ERROR_INIT;
-
-	if (!cli_capture_interrupted(c, s, lock, &why))
-		return;
-	cli_print_error(&why);
-	s->state = GA_STATE_INTERRUPTED;
-}
-
 /* Returns 1 if there is none of that name any more. */
 static int read_row(struct cli *c, const char *name, struct cli_compare *x, struct cli_row *w,
 		    struct ga_error *err)
 {
+	cleanup_error struct ga_error why = GA_ERROR_INIT;
 	cleanup_close int lock = -1;
 	int rc = cli_load_session(c, name, false, &w->s, &lock, err);
 
@@ -96,14 +153,18 @@ static int read_row(struct cli *c, const char *name, struct cli_compare *x, stru
 		return rc;
 	/* a session that another command has locked for a moment is shown as it was read */
 	w->running = rc == 2 && (cli_is_running(&w->s) || w->s.state == GA_STATE_RUNNING);
-	if (rc == 0 && w->s.state == GA_STATE_INTERRUPTED)
-		capture_first(c, &w->s, lock);
+	if (rc == 0 && w->s.state == GA_STATE_INTERRUPTED &&
+	    cli_capture_interrupted(c, &w->s, lock, &why)) {
+		cli_print_error(&why);
+		w->s.state = GA_STATE_INTERRUPTED;
+	}
 	if (!w->running && ga_report_read(c->env.repo, &w->s, &w->r, err) < 0)
 		return -1;
 	if (rc == 0 && cli_notice_landed(c, &w->s, err))
 		return -1;
 	w->idle = ga_strdup(w->running ? "" : say_idle(c, &w->s));
-	return cli_compare_add(c, x, &w->s, &w->counts, err) || find_next(c, w, err) ? -1 : 0;
+	return (w->s.state != GA_STATE_LANDED && count_work(c, x, &w->s, &w->counts, err)) ||
+	       find_next(c, w, err) ? -1 : 0;
 }
 
 static struct cli_row *row_of(struct cli_listing *l, const char *name)
@@ -169,7 +230,7 @@ int cli_listing_read(struct cli *c, struct cli_listing *ret, struct ga_error *er
 
 	if (ga_session_names(c->env.state_dir, &names, err) ||
 	    ga_land_unfinished(c->env.repo, &unfinished, &conflicts, err) ||
-	    cli_compare_begin(c, &ret->compare, err))
+	    compare_begin(c, &ret->compare, err))
 		return -1;
 	for (size_t i = 0; i < names.n; i++) {
 		struct cli_row w = { .s = GA_SESSION_INIT, .r = GA_REPORT_INIT,
@@ -207,16 +268,6 @@ void cli_listing_look(struct cli_listing *l)
 }
 
 /* ---- a row -------------------------------------------------------------------------------- */
-
-static char *since(const struct ga_session *s)
-{
-	uint64_t at = s->run.finished ? s->run.finished : s->run.resumed ? s->run.resumed
-		      : s->id.started;
-	uint64_t now = (uint64_t)time(NULL);
-	cleanup_free char *ago = span(now > at ? now - at : 0);
-
-	return ga_strf("%s ago", ago);
-}
 
 /* What it does. */
 static char *state_of(const struct cli_row *w)
@@ -270,11 +321,9 @@ static void add_parts(const struct cli_row *w, struct ga_buf *b)
 	if (!w->running && w->s.run.exit_status > 0)
 		add_part(b, ga_strf("exit %d", w->s.run.exit_status));
 	add_part(b, ga_strdup(w->idle));
-	if (w->s.id.remote) {
-		cleanup_free char *q = ga_quote(w->s.id.remote);
-
-		add_part(b, ga_strf("%s %s", w->elsewhere ? "on" : "from", q));
-	}
+	if (w->s.id.remote)
+		add_part(b, ga_strf("%s %s", w->elsewhere ? "on" : "from",
+				    GA_QUOTED(w->s.id.remote)));
 	if (w->peer.fd >= 0 && (w->peer.attached || w->peer.detached))
 		add_part(b, ga_strdup(w->peer.attached ? "attached" : "detached"));
 	add_part(b, say_commits(&w->counts));
@@ -309,7 +358,10 @@ static void shorten(struct ga_buf *b, size_t room)
 
 static void print_row(const struct cli_row *w, FILE *f)
 {
-	cleanup_free char *state = state_of(w), *when = since(&w->s);
+	uint64_t now = (uint64_t)time(NULL), at = w->s.run.finished ? w->s.run.finished
+		      : w->s.run.resumed ? w->s.run.resumed : w->s.id.started;
+	cleanup_free char *state = state_of(w), *ago = span(now > at ? now - at : 0);
+	cleanup_free char *when = ga_strf("%s ago", ago);
 	cleanup_free char *head = ga_strf("%-16s %-11s %-8s ", w->s.name, state, when);
 	cleanup_buf struct ga_buf parts = GA_BUF_INIT, command = GA_BUF_INIT;
 	size_t used = strlen(head), left;
@@ -323,8 +375,8 @@ static void print_row(const struct cli_row *w, FILE *f)
 		shorten(&command, left);
 	else
 		ga_buf_clear(&command);
-	(void)fprintf(f, "%s%s%s%s\n", head, parts.len ? parts.ptr : "",
-		      parts.len && command.len ? "  " : "", command.len ? command.ptr : "");
+	(void)fprintf(f, "%s%s%s%s\n", head, parts.ptr, parts.len && command.len ? "  " : "",
+		      command.ptr);
 	for (size_t i = 0; w->running && i < w->s.run.published.n; i++)
 		(void)fprintf(f, "%-16s published at %s\n", "", w->s.run.published.v[i]);
 }
@@ -344,12 +396,11 @@ static void print_overlaps(const struct cli_listing *l, FILE *f)
 		const char *name = l->compare.v[i].name;
 		cleanup_strv struct ga_strv with = GA_STRV_INIT;
 
-		cli_compare_overlaps(&l->compare, i, &with);
+		compare_overlaps(&l->compare, i, &with);
 		for (size_t k = 0; k < with.n; k += 2) {
-			cleanup_free char *q = ga_quote(with.v[k + 1]);
-
 			if (strcmp(name, with.v[k]) < 0)
-				(void)fprintf(f, "%s and %s both change %s\n", name, with.v[k], q);
+				(void)fprintf(f, "%s and %s both change %s\n", name, with.v[k],
+					      GA_QUOTED(with.v[k + 1]));
 		}
 	}
 }
@@ -372,7 +423,7 @@ static json_t *overlaps_json(const struct cli_listing *l, const char *name)
 
 		if (strcmp(name, l->compare.v[i].name) != 0)
 			continue;
-		cli_compare_overlaps(&l->compare, i, &with);
+		compare_overlaps(&l->compare, i, &with);
 		for (size_t k = 0; k < with.n; k += 2)
 			ga_json_add(list, json_string(with.v[k]));
 	}

@@ -2,18 +2,9 @@
  *
  * Commands that name a session on another machine.
  */
-#include "cli/on.h"
-
 #include <poll.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "cli/host.h"
-#include "cli/sessions.h"
-#include "ga/base/clock.h"
-#include "ga/base/json.h"
-#include "ga/base/trace.h"
-#include "ga/sys/fd.h"
+#include "cli/on.h"
 #include "ga/transfer/fetch.h"
 
 #define LOOK_MS 4000    /* for all hosts together */
@@ -509,7 +500,7 @@ static int act(struct cli *c, const char *name, struct ga_on *o, const struct ga
 	else if (!strcmp(name, "diff") && o->runs && !look(c, o, err) && is_state(o, "running"))
 		rc = run_there(c, o, name, words, false, err);
 	else
-		return err->msg || need_result(c, o, err) ? -1 : 0;
+		return err->msg ? -1 : need_result(c, o, err);
 	return rc ? -1 : 1;
 }
 

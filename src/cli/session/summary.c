@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-#include <unistd.h>
-
-#include "cli/sessions.h"
-#include "ga/base/json.h"
-#include "ga/base/parse.h"
-#include "ga/base/quote.h"
-#include "ga/repo/objects.h"
-#include "ga/repo/refs.h"
+#include "cli/cli.h"
 
 #define MAX_PATHS 3 /* on the line of flags */
 #define MIN_PATH 12 /* columns of a path, however narrow the terminal */
@@ -289,15 +281,6 @@ static int count_work(struct cli *c, const struct ga_session *s, size_t *commits
 	return 0;
 }
 
-static void say_left_out(const struct ga_session *s, FILE *f)
-{
-	for (size_t i = 0; i < s->result.left_out.n; i++) {
-		cleanup_free char *q = ga_quote(s->result.left_out.v[i]);
-
-		(void)fprintf(f, "  uncommitted changes: %s ('land' brings them)\n", q);
-	}
-}
-
 int cli_say_next(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
 		 struct ga_error *err)
 {
@@ -384,8 +367,7 @@ static void say_refused(const struct ga_session *s, FILE *f)
 			    s->run.refused.n - REFUSED_SHOWN + (unsigned long long)s->run.unlisted);
 	(void)fprintf(f, "  refused %s%llu connection%s: %s; %s%s\n",
 		      s->run.unlisted ? "more than " : "", all, all == 1 ? "" : "s", list.ptr,
-		      allow.len ? "allow with" : "only TCP can be allowed",
-		      allow.len ? allow.ptr : "");
+		      allow.len ? "allow with" : "only TCP can be allowed", allow.ptr);
 }
 
 /* Names that are allowed, but lead to addresses that are not: allowing the name again is no help.
@@ -429,7 +411,9 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 		(void)fprintf(f, "agent/%s: %s, %s changed\n", s->name, n, m);
 	say_checks(s, r, f);
 	say_flags(r, f);
-	say_left_out(s, f);
+	for (size_t i = 0; i < s->result.left_out.n; i++)
+		(void)fprintf(f, "  uncommitted changes: %s ('land' brings them)\n",
+			      GA_QUOTED(s->result.left_out.v[i]));
 	say_left(r, f);
 	say_refused(s, f);
 	say_forbidden(s, f);

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "cli/cli.h"
 #include "ga/agents/agents.h"
-#include "ga/base/json.h"
-#include "ga/base/nearest.h"
-#include "ga/base/quote.h"
 
 struct options {
 	bool json, quiet;
@@ -44,16 +39,6 @@ static const char *login_words(const struct ga_preset *p, const struct ga_agents
 	return f->login ? "login" : !p->logins[0] ? "?" : f->importable ? "importable" : "none";
 }
 
-static void print_line(const struct ga_preset *p, const struct ga_agents_found *f)
-{
-	cleanup_free char *path = f->path ? ga_quote(f->path) : NULL;
-
-	(void)printf("%-12s  %-10s  %-20s  %s\n", p->name,
-		     f->version ? f->version : f->where == GA_AGENTS_NOWHERE ? "-" : "?",
-		     login_words(p, f),
-		     path ? path : p->package ? "not installed" : "not found");
-}
-
 static int list(struct cli *c, const struct options *o, struct ga_error *err)
 {
 	const struct ga_presets *own = &c->env.agents;
@@ -72,7 +57,10 @@ static int list(struct cli *c, const struct options *o, struct ga_error *err)
 		if (all)
 			ga_json_add(all, to_json(p, &f));
 		else
-			print_line(p, &f);
+			(void)printf("%-12s  %-10s  %-20s  %s\n", p->name, f.version ? f.version
+				     : f.where == GA_AGENTS_NOWHERE ? "-" : "?", login_words(p, &f),
+				     f.path ? GA_QUOTED(f.path)
+				     : p->package ? "not installed" : "not found");
 	}
 	return all ? cli_print_json(all, err) : 0;
 }
@@ -82,7 +70,6 @@ static int find_preset(const struct cli *c, const char *name, const struct ga_pr
 {
 	const struct ga_presets *own = &c->env.agents;
 	const char *names[32 + GA_PRESETS_MAX], *near;
-	cleanup_free char *q = ga_escape(name);
 	const struct ga_preset *p;
 	size_t n = 0;
 
@@ -92,7 +79,7 @@ static int find_preset(const struct cli *c, const char *name, const struct ga_pr
 	for (size_t i = 0; (p = ga_preset_at(own, i)) != NULL && n < GA_NELEMS(names); i++)
 		if (p->login)
 			names[n++] = p->name;
-	(void)ga_fail(err, GA_EUSAGE, "there is no agent '%s'", q);
+	(void)ga_fail(err, GA_EUSAGE, "there is no agent '%s'", GA_ESCAPED(name));
 	near = ga_nearest(name, names, n);
 	return near ? ga_hint(err, "did you mean %s?", near)
 		    : ga_hint(err, "'git agent agents' lists those that are known");
@@ -204,11 +191,11 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	const char *word = argc ? argv[0] : "list", *name = argc > 1 ? argv[1] : NULL;
 	bool lists = !strcmp(word, "list"), installs = !strcmp(word, "install");
 	bool updates = !strcmp(word, "update"), removes = !strcmp(word, "remove");
-	cleanup_free char *home = NULL, *q = ga_escape(word);
+	cleanup_free char *home = NULL;
 
 	if (!lists && !installs && !updates && !removes)
 		return ga_fail(err, GA_EUSAGE, "'git agent agents' takes list, install, update or "
-					       "remove, not '%s'", q);
+			       "remove, not '%s'", GA_ESCAPED(word));
 	if (lists && name)
 		return ga_fail(err, GA_EUSAGE, "'git agent agents list' takes no name");
 	if ((installs || removes) && !name)
@@ -224,13 +211,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	       : updates ? update(c, o, name, err) : remove_one(c, o, name, err);
 }
 
-const struct cli_command cli_agents = {
-	.name = "agents",
-	.usage = "[list [--json] | install NAME[@VERSION] | update [NAME] | remove NAME]",
-	.summary = "list the known agents, and install them into their home",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_SETTINGS,
-	.max_args = 2,
-	.words = "list|install|update|remove install:AGENT|update:AGENT|remove:AGENT",
-	.run = run,
-};
+CLI_COMMAND(agents, "[list [--json] | install NAME[@VERSION] | update [NAME] | remove NAME]",
+	    "list the known agents, and install them into their home",
+	    "list|install|update|remove install:AGENT|update:AGENT|remove:AGENT",
+	    .needs = CLI_NEED_SETTINGS);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-
 #include "cli/cli.h"
-#include "ga/base/json.h"
 
 /* docs/agentdev.schema.json */
 static const char schema[] =
@@ -86,11 +84,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_config = {
-	.name = "config",
-	.usage = "[--json] [--origin] | --schema",
-	.summary = "show the settings in effect and their origin",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_SETTINGS,
-	.run = run,
-};
+CLI_COMMAND(config, "[--json] [--origin] | --schema",
+	    "show the settings in effect and their origin", NULL, .needs = CLI_NEED_SETTINGS);

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
-
 #include "cli/cli.h"
 #include "ga/on/on.h"
 
@@ -35,12 +33,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return ga_on_serve(argv[0], c->env.home, &c->status, err);
 }
 
-const struct cli_command cli_depot = {
-	.name = "depot",
-	.usage = "REQUEST",
-	.summary = "answer 'start --on' of another machine",
-	CLI_OPTIONS(opts),
-	.min_args = 1,
-	.max_args = 2,
-	.run = run,
-};
+CLI_COMMAND(depot, "REQUEST", "answer 'start --on' of another machine", "REQUEST SERVICE",
+	    .needs = CLI_NEED_NOTHING, .min_args = 1);

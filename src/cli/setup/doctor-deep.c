@@ -4,29 +4,19 @@
  * Things for the probe to find are laid out on the host first. Afterwards the host is searched,
  * since a write that succeeded inside does not say where it went.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/keyctl.h>
-#include <stdlib.h>
-#include <string.h>
+#include <poll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "cli/host.h"
 #include "doctor.h"
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/sys/fd.h"
-#include "ga/sys/process.h"
 
 #define OUT_MAX ((size_t)256 << 10)
 #define RUN_MS 120000
 #define UP_MS 20000
+#define STEP_MS 20
 #define TOKEN "GIT_AGENT_PROBE_TOKEN"
 
 struct deep {
@@ -164,8 +154,8 @@ static int lay_out(struct deep *d, struct ga_error *err)
 static int git(struct deep *d, struct ga_error *err, ...)
 {
 	cleanup_strv struct ga_strv argv = GA_STRV_INIT;
-	struct ga_process p = GA_PROCESS_INIT;
 	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
+	struct ga_process p;
 	const char *word;
 	int status;
 	va_list ap;
@@ -177,9 +167,8 @@ static int git(struct deep *d, struct ga_error *err, ...)
 	while ((word = va_arg(ap, const char *)) != NULL)
 		ga_strv_push(&argv, word);
 	va_end(ap);
-	p.argv = (const char *const *)argv.v;
-	p.cwd = d->project;
-	p.errout = &errout;
+	p = (struct ga_process)GA_PROCESS(.argv = (const char *const *)argv.v, .cwd = d->project,
+					  .errout = &errout);
 	if (ga_process_run(&p, &status, err))
 		return -1;
 	ga_buf_chomp(&errout);
@@ -231,15 +220,12 @@ static void start_words(const struct deep *d, const char *home, const char *name
 static int run(const struct deep *d, const struct ga_strv *argv, struct ga_buf *out,
 	       struct ga_buf *errout, int *ret_status, struct ga_error *err)
 {
-	struct ga_process p = GA_PROCESS_INIT;
+	const struct ga_process p = {
+		.argv = (const char *const *)argv->v, .cwd = d->project, .in_fd = -1, .out = out,
+		.out_max = OUT_MAX, .out_fd = -1, .errout = errout, .keep_fd = d->leak,
+		.timeout_ms = RUN_MS,
+	};
 
-	p.argv = (const char *const *)argv->v;
-	p.cwd = d->project;
-	p.out = out;
-	p.out_max = OUT_MAX;
-	p.errout = errout;
-	p.keep_fd = d->leak;
-	p.timeout_ms = RUN_MS;
 	return ga_process_run(&p, ret_status, err);
 }
 
@@ -271,16 +257,9 @@ static bool add_line(struct checks *k, char *line)
 	return true;
 }
 
-static char *own_pidns(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/pid", &st) ? NULL : ga_strf("%ju", (uintmax_t)st.st_ino);
-}
-
 static void probe_words(const struct deep *d, struct ga_strv *argv)
 {
-	cleanup_free char *pidns = own_pidns();
+	struct stat st = { 0 };
 	const char *const hidden[] = { d->socket, d->state };
 	const char *const programs[] = { d->self, d->c->env.stage, d->c->env.init,
 					 d->c->env.bwrap };
@@ -290,7 +269,8 @@ static void probe_words(const struct deep *d, struct ga_strv *argv)
 	ga_strv_pushf(argv, "socket=%s", d->socket);
 	ga_strv_pushf(argv, "abstract=%s", d->abstract);
 	ga_strv_pushf(argv, "key=%s", d->key);
-	ga_strv_pushf(argv, "pidns=%s", pidns ? pidns : "0");
+	(void)stat("/proc/self/ns/pid", &st);
+	ga_strv_pushf(argv, "pidns=%ju", (uintmax_t)st.st_ino);
 	for (size_t i = 0; i < GA_NELEMS(hidden); i++)
 		ga_strv_pushf(argv, "hidden=%s", hidden[i]);
 	for (size_t i = 0; i < GA_NELEMS(programs); i++)
@@ -342,8 +322,7 @@ static void look_for_traces(struct deep *d)
 			ga_buf_addf(&found, "%s%s", found.len ? ", " : ": ", d->dirs.v[n]);
 		}
 		{
-			cleanup_free char *what = ga_strf("%s%s", ids[i].what,
-							  found.len ? found.ptr : "");
+			cleanup_free char *what = ga_strf("%s%s", ids[i].what, found.ptr);
 
 			doctor_add(d->k, ids[i].id, !found.len, what, NULL);
 		}
@@ -422,54 +401,33 @@ static char *repository_state(const struct deep *d)
 	return NULL;
 }
 
-static bool wait_until(bool (*fn)(const void *p), const void *p)
-{
-	for (int ms = 0; ms < UP_MS; ms += 20) {
-		struct timespec t = { 0, 20000000 };
-
-		if (fn(p))
-			return true;
-		(void)nanosleep(&t, NULL);
-	}
-	return fn(p);
-}
-
-static bool is_there(const void *p)
-{
-	return !access(p, F_OK);
-}
-
-static bool is_gone(const void *p)
-{
-	const struct ga_session *s = p;
-
-	return !ga_run_alive(s->run.pid, s->run.pidns);
-}
-
 static int killed(struct deep *d, struct ga_error *err)
 {
 	cleanup_free char *state = repository_state(d);
 	cleanup_free char *up = ga_strf("%s/sessions/kill/upper/up", state ? state : "");
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_strv struct ga_strv argv = GA_STRV_INIT;
-	struct ga_process p = GA_PROCESS_INIT;
 	struct ga_process_job *job;
+	struct ga_process p;
 	bool came;
 
 	if (!state)
 		return ga_fail(err, GA_EFATAL, "the sessions are not in '%s'", d->state);
 	start_words(d, d->home, "kill", &argv);
 	ga_strv_push_many(&argv, "--linger", "up", NULL);
-	p.argv = (const char *const *)argv.v;
-	p.cwd = d->project;
+	p = (struct ga_process)GA_PROCESS(.argv = (const char *const *)argv.v, .cwd = d->project);
 	if (ga_process_begin(&p, &job, err))
 		return -1;
-	came = wait_until(is_there, up);
+	for (int ms = 0; access(up, F_OK) && ms < UP_MS; ms += STEP_MS)
+		(void)poll(NULL, 0, STEP_MS);
+	came = !access(up, F_OK);
 	/* that sends SIGKILL */
 	ga_process_abandon(job);
 	if (!came || ga_session_load(state, "kill", &s, err))
 		return came ? -1 : ga_fail(err, GA_EFATAL, "a session did not start");
-	doctor_add(d->k, "RS-01", wait_until(is_gone, &s),
+	for (int ms = 0; ga_run_alive(s.run.pid, s.run.pidns) && ms < UP_MS; ms += STEP_MS)
+		(void)poll(NULL, 0, STEP_MS);
+	doctor_add(d->k, "RS-01", !ga_run_alive(s.run.pid, s.run.pidns),
 		   "a session whose supervisor is killed ends", NULL);
 	return 0;
 }

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "doctor.h"
-#include "ga/base/parse.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/sys/fd.h"
-#include "ga/sys/process.h"
 
 /* The doctor starts a real sandbox over scratch layers in the place where
  * sessions are kept: whatever would keep a session from starting keeps this one
@@ -33,15 +24,13 @@ static void check_git(struct checks *k)
 {
 	static const char install[] = "git must be installed and on the PATH";
 	const char *const argv[] = { "git", "--version", NULL };
-	struct ga_process p = GA_PROCESS_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const struct ga_process p = GA_PROCESS(.argv = argv, .out = &out);
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_free char *old = NULL;
 	struct ga_version v;
 	int status;
 
-	p.argv = argv;
-	p.out = &out;
 	if (ga_process_run(&p, &status, &err)) {
 		(void)ga_hint(&err, install);
 		doctor_add_error(k, "git", &err);
@@ -56,17 +45,6 @@ static void check_git(struct checks *k)
 		old = ga_strf("%s is too old: %d.%d is needed", out.ptr, GIT_MAJOR, GIT_MINOR);
 	doctor_add(k, "git", !old, old ? old : out.ptr,
 		   old ? "install a newer git, or put one first in PATH" : NULL);
-}
-
-static void check_kernel(struct checks *k)
-{
-	const char *machine = ga_machine();
-	struct utsname u;
-
-	if (!uname(&u))
-		doctor_add(k, "kernel", true, u.release, NULL);
-	if (machine)
-		doctor_add(k, "machine", true, machine, NULL);
 }
 
 /* Sessions work without Landlock, as namespaces are what confines them: this check cannot fail. */
@@ -124,9 +102,8 @@ static void check_path(struct cli *c, struct checks *k)
 	ga_strv_extend(&ro, &e->conf.inside.tools);
 	ga_path_show(&place, e->environ, &ro, &dropped);
 	for (size_t i = 0; i + 2 < dropped.n; i += 3) {
-		cleanup_free char *q = ga_quote(dropped.v[i]);
-		cleanup_free char *hint = ga_strf("'tools: [%s]' in %s shows it", q,
-						  e->conf.from.user_file);
+		cleanup_free char *hint = ga_strf("'tools: [%s]' in %s shows it",
+						  GA_QUOTED(dropped.v[i]), e->conf.from.user_file);
 
 		doctor_add(k, "PATH", true, dropped.v[i + 1], *dropped.v[i + 2] ? hint : NULL);
 	}
@@ -231,16 +208,6 @@ static void check_sandbox(struct cli *c, struct checks *k)
 		(void)ga_rmtree_at(at, ga_path_base(dir), GA_IGNORED);
 }
 
-static void check_nested(const struct cli *c, struct checks *k)
-{
-	if (c->env.conf.inside.nested && geteuid() != 0)
-		doctor_add(k, "nested", true,
-			   "sandbox.nested: sandboxes can be made inside sessions", NULL);
-	else if (c->env.conf.inside.nested)
-		doctor_add(k, "nested", false, "sandbox.nested: the kernel maps uid 0 no further",
-			   "set it to false, or be an ordinary user");
-}
-
 static void print(const struct checks *k)
 {
 	size_t i;
@@ -265,20 +232,30 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 {
 	const struct options *o = p;
 	struct checks k = { .list = json_array() };
+	bool nested = c->env.conf.inside.nested, root = geteuid() == 0;
+	struct utsname u;
 
 	(void)argc;
 	(void)argv;
-	check_kernel(&k);
+	if (!uname(&u))
+		doctor_add(&k, "kernel", true, u.release, NULL);
+	if (ga_machine())
+		doctor_add(&k, "machine", true, ga_machine(), NULL);
 	check_landlock(&k);
 	check_limits(c, &k);
 	check_git(&k);
 	if (check_bwrap(c, &k))
 		check_sandbox(c, &k);
-	check_nested(c, &k);
+	if (nested && root)
+		doctor_add(&k, "nested", false, "sandbox.nested: the kernel maps uid 0 no further",
+			   "set it to false, or be an ordinary user");
+	else if (nested)
+		doctor_add(&k, "nested", true,
+			   "sandbox.nested: sandboxes can be made inside sessions", NULL);
 	check_path(c, &k);
 	if (o->deep && !k.failed)
 		doctor_deep(c, &k);
-	if (geteuid() == 0)
+	if (root)
 		doctor_add(&k, "user", true, "root: sessions work, an ordinary user is safer",
 			   NULL);
 	c->status = k.failed ? ga_error_status(GA_ENEGATIVE) : 0;
@@ -289,11 +266,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_doctor = {
-	.name = "doctor",
-	.usage = "[--deep] [--json]",
-	.summary = "check whether sessions can run on this machine",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_SETTINGS,
-	.run = run,
-};
+CLI_COMMAND(doctor, "[--deep] [--json]", "check whether sessions can run on this machine", NULL,
+	    .needs = CLI_NEED_SETTINGS);

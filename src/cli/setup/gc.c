@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "cli/cli.h"
-#include "cli/sessions.h"
-#include "ga/base/json.h"
-#include "ga/base/quote.h"
 #include "ga/repo/import.h"
 #include "ga/repo/pool.h"
-#include "ga/repo/refs.h"
-#include "ga/session/worktree.h"
-#include "ga/sys/fd.h"
 #include "ga/trash/trash.h"
 
 #define DAY 86400
@@ -36,8 +26,6 @@ struct gc {
 static void tell(const struct gc *g, const char *kind, const char *name, const char *action,
 		 const char *why)
 {
-	cleanup_free char *q = ga_quote(name);
-
 	if (g->list) {
 		json_t *o = json_object();
 
@@ -49,7 +37,7 @@ static void tell(const struct gc *g, const char *kind, const char *name, const c
 		ga_json_add(g->list, o);
 		return;
 	}
-	(void)printf("%s%s %s: %s (%s)\n", g->o->dry_run ? "would: " : "", kind, q,
+	(void)printf("%s%s %s: %s (%s)\n", g->o->dry_run ? "would: " : "", kind, GA_QUOTED(name),
 		     strcmp(action, "trash") ? "removed" : "moved to the trash", why);
 }
 
@@ -202,11 +190,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return g.list ? cli_print_json(g.list, err) : 0;
 }
 
-const struct cli_command cli_gc = {
-	.name = "gc",
-	.usage = "[--dry-run] [--json]",
-	.summary = "remove landed sessions, old trash and unused base trees",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.run = run,
-};
+CLI_COMMAND(gc, "[--dry-run] [--json]", "remove landed sessions, old trash and unused base trees",
+	    NULL);

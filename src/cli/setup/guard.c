@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "cli/cli.h"
-#include "ga/base/json.h"
-#include "ga/base/parse.h"
-#include "ga/base/quote.h"
 #include "ga/land/guard.h"
 
 struct options {
@@ -72,7 +67,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 {
 	const struct options *o = p;
 	const char *word = argc ? argv[0] : "status";
-	cleanup_free char *q = ga_escape(word);
 	struct ga_guard g;
 
 	if (strcmp(word, "status") != 0 && o->json)
@@ -80,7 +74,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	if (!strcmp(word, "on") || !strcmp(word, "off"))
 		return turn(c, !strcmp(word, "on"), err);
 	if (strcmp(word, "status") != 0)
-		return ga_fail(err, GA_EUSAGE, "guard takes on, off or status, not '%s'", q);
+		return ga_fail(err, GA_EUSAGE, "guard takes on, off or status, not '%s'",
+			       GA_ESCAPED(word));
 	if (ga_guard_refresh(c->env.repo, c->env.state_dir, false, &g, err))
 		return -1;
 	if (o->json)
@@ -89,13 +84,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_guard = {
-	.name = "guard",
-	.usage = "[on | off | status [--json]]",
-	.summary = "hold high flags too, and keep plain git from merging what is undecided",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.max_args = 1,
-	.words = "on|off|status",
-	.run = run,
-};
+CLI_COMMAND(guard, "[on | off | status [--json]]",
+	    "hold high flags too, and keep plain git from merging what is undecided",
+	    "on|off|status");

@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-#include <unistd.h>
-
-#include "cli/ask.h"
 #include "cli/cli.h"
-#include "cli/host.h"
-#include "ga/base/json.h"
-#include "ga/base/parse.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/home/home.h"
-#include "ga/sys/fd.h"
 
 struct options {
 	bool json, dry_run, remove, yes;
@@ -81,10 +71,10 @@ static void show_text(const struct ga_env *e, const char *dir, bool there, bool 
 		[GA_HOME_PROJECT] = "the sessions of this repository have it, logins are shared",
 		[GA_HOME_OVERLAY] = "what sessions write stays in a layer of each",
 	};
-	cleanup_free char *q = ga_quote(dir);
 
-	(void)printf("home  %s%s\nmode  %s: %s\n", q, there ? "" : " (made by the first start)",
-		     mode_words[e->conf.home_mode], whose[e->conf.home_mode]);
+	(void)printf("home  %s%s\nmode  %s: %s\n", GA_QUOTED(dir),
+		     there ? "" : " (made by the first start)", mode_words[e->conf.home_mode],
+		     whose[e->conf.home_mode]);
 	if (in_use)
 		(void)printf("used  by a session that runs\n");
 	for (size_t i = 0; i < s->n; i++) {
@@ -321,11 +311,11 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	const char *word = argc ? argv[0] : "show", *name = argc > 1 ? argv[1] : NULL;
 	bool resets = !strcmp(word, "reset"), diffs = !strcmp(word, "diff");
 	bool imports = !strcmp(word, "import");
-	cleanup_free char *dir = NULL, *q = ga_escape(word);
+	cleanup_free char *dir = NULL;
 
 	if (!resets && !diffs && !imports && strcmp(word, "show") != 0)
-		return ga_fail(err, GA_EUSAGE,
-			       "'git agent home' takes show, diff, import or reset, not '%s'", q);
+		return ga_fail(err, GA_EUSAGE, "'git agent home' takes show, diff, import or "
+			       "reset, not '%s'", GA_ESCAPED(word));
 	if (name && !diffs && !imports)
 		return ga_fail(err, GA_EUSAGE, "'git agent home %s' takes no name", word);
 	if (imports && !name)
@@ -348,14 +338,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		       : show(c, o, dir, err);
 }
 
-const struct cli_command cli_home = {
-	.name = "home",
-	.usage = "[show [--json] | diff [--json] [NAME] | import [-y] AGENT |\n"
-		 "                      reset [--delete] [--dry-run]]",
-	.summary = "show the agents' home and its changes, bring your own agent to it, or reset it",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_SETTINGS,
-	.max_args = 2,
-	.words = "show|diff|import|reset diff:SESSION|import:AGENT",
-	.run = run,
-};
+CLI_COMMAND(home, "[show [--json] | diff [--json] [NAME] | import [-y] AGENT |\n"
+	    "                      reset [--delete] [--dry-run]]",
+	    "show the agents' home and its changes, bring your own agent to it, or reset it",
+	    "show|diff|import|reset diff:SESSION|import:AGENT", .needs = CLI_NEED_SETTINGS);

@@ -3,15 +3,9 @@
  * A file of settings to begin with: suggestions made from the files of the repository, all of them
  * commented out. Those files are only looked at, nothing in them is run.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "cli/cli.h"
 #include "ga/config/yaml.h"
 #include "ga/net/netplan.h"
-#include "ga/sys/fd.h"
 
 #define FILE_NAME GA_CONFIG_REPOSITORY_FILE
 #define LOOK_MAX ((size_t)256 << 10)
@@ -166,24 +160,16 @@ static void find_port(const char *text, const char *port, struct ga_strv *allow)
 		push_server(allow, port, strlen(port));
 }
 
-/* The server that has this image; GA_NELEMS(servers): none of them. */
-static size_t find_server(const char *image)
-{
-	size_t i = 0;
-
-	while (i < GA_NELEMS(servers) && !strstr(image, servers[i].image))
-		i++;
-	return i;
-}
-
 static void find_servers_in(const char *text, struct ga_strv *allow)
 {
 	bool done[GA_NELEMS(servers) + 1] = { [GA_NELEMS(servers)] = true };
 
 	for (const char *p = strstr(text, "image:"); p; p = strstr(p + 1, "image:")) {
 		cleanup_free char *image = ga_strndup(p, strcspn(p, "\n"));
-		size_t i = find_server(image);
+		size_t i = 0;
 
+		while (i < GA_NELEMS(servers) && !strstr(image, servers[i].image))
+			i++;
 		if (!done[i])
 			find_port(text, servers[i].port, allow);
 		done[i] = true;
@@ -314,11 +300,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_init = {
-	.name = "init",
-	.usage = "[--force | --print]",
-	.summary = "write a .agentdev.yaml to start from",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO,
-	.run = run,
-};
+CLI_COMMAND(init, "[--force | --print]", "write a .agentdev.yaml to start from", NULL,
+	    .needs = CLI_NEED_REPO);

@@ -1,18 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "cli/cli.h"
-#include "cli/host.h"
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/repo/objects.h"
 #include "ga/risk/risk.h"
-#include "ga/sys/fd.h"
 
 enum { FILE_MAX = (10 << 20) + 1 }; /* a byte more than rules read, so that they say: too long */
 
@@ -295,10 +283,9 @@ static int add_path(struct explain *e, const char *arg, struct ga_error *err)
 	struct explained x = { .path = cli_path_from_top(e->repo, arg) };
 
 	if (!x.path || !*x.path) {
-		cleanup_free char *q = ga_escape(arg);
-
 		free(x.path);
-		return ga_fail(err, GA_EUSAGE, "'%s' is no path in this working tree", q);
+		return ga_fail(err, GA_EUSAGE, "'%s' is no path in this working tree",
+			       GA_ESCAPED(arg));
 	}
 	e->v[e->n++] = x;
 	for (size_t i = 0; i + 1 < e->n; i++)
@@ -415,21 +402,9 @@ static void put_reached(const struct ga_reached *x, struct ga_buf *out)
 		[GA_REACH_SCRIPT] = "the script of package.json ",
 		[GA_REACH_SAID] = "the project's own code, by the hook ",
 	};
-	cleanup_free char *q = ga_quote(x->text);
 
-	ga_buf_addf(out, "%-8s  %s%s: %s\n", severity_at(x->when), forms[x->what], q, x->why);
-}
-
-static json_t *reached_json(const struct ga_reached *x)
-{
-	json_t *o = json_object();
-
-	ga_json_set(o, "kind", json_string(reach_names[x->what]));
-	ga_json_set_bytes(o, "text", x->text);
-	ga_json_set(o, "severity", json_string(severity_at(x->when)));
-	ga_json_set(o, "rule", json_string(x->rule));
-	ga_json_set_bytes(o, "by", x->why);
-	return o;
+	ga_buf_addf(out, "%-8s  %s%s: %s\n", severity_at(x->when), forms[x->what],
+		    GA_QUOTED(x->text), x->why);
 }
 
 static int show_reach(struct cli *c, const struct options *o, struct ga_error *err)
@@ -447,8 +422,17 @@ static int show_reach(struct cli *c, const struct options *o, struct ga_error *e
 	if (!o->json)
 		return cli_page(c, out.ptr, out.len, err);
 	a = json_array();
-	for (size_t i = 0; i < reach.n; i++)
-		ga_json_add(a, reached_json(&reach.v[i]));
+	for (size_t i = 0; i < reach.n; i++) {
+		const struct ga_reached *x = &reach.v[i];
+		json_t *one = json_object();
+
+		ga_json_set(one, "kind", json_string(reach_names[x->what]));
+		ga_json_set_bytes(one, "text", x->text);
+		ga_json_set(one, "severity", json_string(severity_at(x->when)));
+		ga_json_set(one, "rule", json_string(x->rule));
+		ga_json_set_bytes(one, "by", x->why);
+		ga_json_add(a, one);
+	}
 	return cli_print_json(a, err);
 }
 
@@ -470,12 +454,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return judge_range(c, p, argv[0], err);
 }
 
-const struct cli_command cli_rules = {
-	.name = "rules",
-	.usage = "[--json] [--reach | RANGE | explain PATH...]",
-	.summary = "list the rules that flag changes, or what they say of commits or a path",
-	CLI_OPTIONS(opts),
-	.max_args = SIZE_MAX,
-	.words = "REV|explain explain:PATH...",
-	.run = run,
-};
+CLI_COMMAND(rules, "[--json] [--reach | RANGE | explain PATH...]",
+	    "list the rules that flag changes, or what they say of commits or a path",
+	    "REV|explain explain:PATH...", .needs = CLI_NEED_NOTHING);

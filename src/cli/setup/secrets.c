@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdint.h>
-#include <string.h>
-
 #include "cli/cli.h"
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/base/strmap.h"
-#include "ga/repo/objects.h"
 #include "ga/secret/exposure.h"
 
 struct options {
@@ -126,10 +119,11 @@ static json_t *exposed_json(const struct ga_exposed *e)
 
 static void print_one(const struct ga_exposed *e)
 {
-	cleanup_free char *reason = ga_secret_reason(&e->secret), *q = ga_quote(e->path);
+	cleanup_free char *reason = ga_secret_reason(&e->secret);
 
 	(void)printf("T%u  %-6s  %-9s  %s: %s (%s)\n", ga_tier_number(e->secret.tier),
-		     ga_view_name(e->view), ga_exposed_name(e->as), q, reason, e->secret.rule->id);
+		     ga_view_name(e->view), ga_exposed_name(e->as), GA_QUOTED(e->path), reason,
+		     e->secret.rule->id);
 }
 
 static void print_notes(const struct ga_exposure *x, const struct options *o, size_t left_out)
@@ -182,13 +176,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	return 0;
 }
 
-const struct cli_command cli_secrets = {
-	.name = "secrets",
-	.usage = "[--all] [--history] [--json] [PATH...]",
-	.summary = "list secrets in the project, and whether a session would see them",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.max_args = SIZE_MAX,
-	.words = "PATH...",
-	.run = run,
-};
+CLI_COMMAND(secrets, "[--all] [--history] [--json] [PATH...]",
+	    "list secrets in the project, and whether a session would see them", "PATH...");

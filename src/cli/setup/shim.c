@@ -3,21 +3,7 @@
  * Shims: small scripts with the names of agents, put first on PATH by users who want that. Typed in
  * a repository, such a name starts the agent in a sandbox.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "cli/cli.h"
-#include "cli/host.h"
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/config/preset.h"
-#include "ga/sys/fd.h"
-#include "ga/sys/process.h"
 
 /* A shim is known by its second line, wherever it is and however PATH spells that. */
 #define MARK "# git-agent shim"
@@ -102,19 +88,13 @@ static void list_shims(const char *path, struct ga_strv *ret)
 	ga_strv_sort_unique(ret);
 }
 
-static bool is_same(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 /* Is the shim what a shell runs in whichever directory? Not if an entry before it depends on the
  * current directory: an empty one, or one that does not begin with a slash. */
 static bool is_first(const char *dir, const char *name)
 {
 	const char *path = getenv("PATH");
 	cleanup_free char *file = ga_path_join(dir, name);
+	struct stat x, y;
 
 	for (const char *p = path; p; p = strchr(p, ':') ? strchr(p, ':') + 1 : NULL) {
 		cleanup_free char *at = ga_strndup(p, strcspn(p, ":"));
@@ -123,7 +103,8 @@ static bool is_first(const char *dir, const char *name)
 		if (at[0] != '/')
 			return false;
 		if (ga_is_program(found))
-			return is_same(found, file);
+			return !stat(found, &x) && !stat(file, &y) && x.st_dev == y.st_dev &&
+			       x.st_ino == y.st_ino;
 	}
 	return false;
 }
@@ -132,7 +113,6 @@ static bool is_first(const char *dir, const char *name)
 
 static int check_name(const struct cli *c, const char *name, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(name);
 	cleanup_buf struct ga_buf names = GA_BUF_INIT;
 
 	if (is_agent(c, name))
@@ -142,17 +122,17 @@ static int check_name(const struct cli *c, const char *name, struct ga_error *er
 			ga_buf_addf(&names, "%s%s", names.len ? ", " : "",
 				    ga_preset_at(&c->env.agents, i)->name);
 	return ga_fail(err, GA_EUSAGE, "'%s' is not a known agent" GA_HINT "there are shims for %s",
-		       q, names.ptr);
+		       GA_ESCAPED(name), names.ptr);
 }
 
 static int install_one(int dir, const char *path, const char *name, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-	cleanup_free char *file = ga_path_join(path, name), *q = ga_escape(file);
+	cleanup_free char *file = ga_path_join(path, name);
 
 	if (!faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) && !is_shim(dir, name))
 		return ga_fail(err, GA_ELOSE, "'%s' is there, and is not a shim of git-agent"
-			       GA_HINT "move it away", q);
+			       GA_HINT "move it away", GA_ESCAPED(file));
 	ga_buf_addf(&text, "#!/bin/sh\n" MARK ": in a repository '%s' starts in a sandbox.\n"
 		    "# 'git agent shim remove %s' removes it; GIT_AGENT_SHIM=off passes it over.\n"
 		    "name=%s\n", name, name, name);
@@ -277,7 +257,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 {
 	const struct options *o = p;
 	const char *word = argc ? argv[0] : "status";
-	cleanup_free char *dir = cli_shims(c->env.home), *q = ga_escape(word);
+	cleanup_free char *dir = cli_shims(c->env.home);
 	bool is_status = !strcmp(word, "status");
 
 	if (o->json && !is_status)
@@ -290,16 +270,10 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		return install(c, dir, argc - 1, argv + 1, err);
 	if (!strcmp(word, "remove"))
 		return remove_shims(dir, argc - 1, argv + 1, err);
-	return ga_fail(err, GA_EUSAGE, "shim takes install, remove or status, not '%s'", q);
+	return ga_fail(err, GA_EUSAGE, "shim takes install, remove or status, not '%s'",
+		       GA_ESCAPED(word));
 }
 
-const struct cli_command cli_shim = {
-	.name = "shim",
-	.usage = "[install [NAME...] | remove [NAME...] | status [--json]]",
-	.summary = "make agents start in a sandbox when they are called by name",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_SETTINGS,
-	.max_args = SIZE_MAX,
-	.words = "install|remove|status AGENT...",
-	.run = run,
-};
+CLI_COMMAND(shim, "[install [NAME...] | remove [NAME...] | status [--json]]",
+	    "make agents start in a sandbox when they are called by name",
+	    "install|remove|status AGENT...", .needs = CLI_NEED_SETTINGS);

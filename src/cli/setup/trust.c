@@ -2,14 +2,8 @@
  *
  * What a repository's settings loosen: shown, and trusted, for exactly that content.
  */
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "cli/trusting.h"
-#include "ga/base/json.h"
 #include "ga/config/yaml.h"
-#include "ga/sys/fd.h"
 
 struct options {
 	bool show, list, revoke, yes, json;
@@ -86,12 +80,6 @@ static int find(struct cli *c, const char *rev, struct ga_config *conf, struct a
 	return 0;
 }
 
-static const char *state_of(const struct cli_grants *g)
-{
-	return !g->there ? "absent" : !g->grants.n ? "tightens" : g->trusted ? "trusted"
-	       : "untrusted";
-}
-
 /* What `grants` let an agent do, without those that `without` has too. */
 static json_t *words_json(const struct ga_grants *grants, const struct ga_grants *without)
 {
@@ -110,7 +98,8 @@ static int print_show_json(const struct all *all, struct ga_error *err)
 	json_t *j = json_object(), *list = json_array();
 
 	ga_json_set(j, "commit", json_string(GA_HEX(&g->commit)));
-	ga_json_set(j, "state", json_string(state_of(g)));
+	ga_json_set(j, "state", json_string(!g->there ? "absent" : !g->grants.n ? "tightens"
+					  : g->trusted ? "trusted" : "untrusted"));
 	for (size_t i = 0; i < g->grants.n; i++) {
 		const struct ga_grant *one = &g->grants.v[i];
 		json_t *o = json_object();
@@ -221,13 +210,6 @@ static bool is_current(const struct ga_trusted *t, const struct all *all)
 	return false;
 }
 
-static void print_trusted(const struct ga_trusted *t, const struct ga_strv *lines, bool current)
-{
-	(void)printf("%.12s%s\n", t->id, current ? "  (HEAD)" : "");
-	for (size_t i = 0; i < lines->n; i++)
-		(void)printf("    %s\n", lines->v[i]);
-}
-
 static json_t *trusted_json(const struct ga_trusted *t, const struct ga_strv *lines, bool current)
 {
 	json_t *j = json_object();
@@ -259,20 +241,11 @@ static int list(struct cli *c, const struct options *o, struct ga_error *err)
 		if (j)
 			ga_json_add(j, trusted_json(&l.v[i], &lines, current));
 		else
-			print_trusted(&l.v[i], &lines, current);
+			(void)printf("%.12s%s\n", l.v[i].id, current ? "  (HEAD)" : "");
+		for (size_t k = 0; !j && k < lines.n; k++)
+			(void)printf("    %s\n", lines.v[k]);
 	}
 	return j ? cli_print_json(j, err) : 0;
-}
-
-static int forget_all(struct cli *c, struct ga_error *err)
-{
-	int rc = ga_trust_revoke_all(c->env.state_dir, err);
-
-	if (rc < 0)
-		return -1;
-	(void)puts(rc ? "nothing was trusted" : "nothing is trusted any more");
-	c->status = rc ? ga_error_status(GA_ENEGATIVE) : 0;
-	return 0;
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
@@ -287,20 +260,19 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		return ga_fail(err, GA_EUSAGE, "--json goes with --show or --list");
 	if (rev && (o->list || o->revoke))
 		return ga_fail(err, GA_EUSAGE, "--%s takes no commit", o->list ? "list" : "revoke");
-	if (o->revoke)
-		return forget_all(c, err);
+	if (o->revoke) {
+		int rc = ga_trust_revoke_all(c->env.state_dir, err);
+
+		if (rc < 0)
+			return -1;
+		(void)puts(rc ? "nothing was trusted" : "nothing is trusted any more");
+		c->status = rc ? ga_error_status(GA_ENEGATIVE) : 0;
+		return 0;
+	}
 	if (o->list)
 		return list(c, o, err);
 	return o->show ? show(c, o, rev, err) : trust(c, o, rev, err);
 }
 
-const struct cli_command cli_trust = {
-	.name = "trust",
-	.usage = "[--show | --list | --revoke | --yes] [--json] [COMMIT]",
-	.summary = "allow settings of a repository that loosen the sandbox",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.max_args = 1,
-	.words = "REV",
-	.run = run,
-};
+CLI_COMMAND(trust, "[--show | --list | --revoke | --yes] [--json] [COMMIT]",
+	    "allow settings of a repository that loosen the sandbox", "REV");

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-
 #include "cli/cli.h"
-#include "ga/base/json.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
 
 struct options {
 	bool json, build;
@@ -37,25 +33,6 @@ static const struct {
 /* The directory of the programs that sessions start. */
 #define PROGRAMS "programs"
 
-static json_t *build_json(const char *programs)
-{
-	json_t *j = json_object();
-
-	for (size_t i = 0; i < GA_NELEMS(build); i++)
-		ga_json_set_bytes(j, build[i].what, build[i].value);
-	ga_json_set_bytes(j, PROGRAMS, programs);
-	return j;
-}
-
-static void print_build(const char *programs)
-{
-	cleanup_free char *q = ga_escape(programs);
-
-	for (size_t i = 0; i < GA_NELEMS(build); i++)
-		(void)printf("%-10s %s\n", build[i].what, build[i].value);
-	(void)printf("%-10s %s\n", PROGRAMS, q);
-}
-
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
@@ -64,22 +41,24 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	(void)argc;
 	(void)argv;
 	if (o->json) {
-		json_t *j = json_pack("{s:s}", "version", PACKAGE_VERSION);
+		json_t *j = json_pack("{s:s}", "version", PACKAGE_VERSION), *b = json_object();
 
+		for (size_t i = 0; i < GA_NELEMS(build); i++)
+			ga_json_set_bytes(b, build[i].what, build[i].value);
+		ga_json_set_bytes(b, PROGRAMS, programs);
 		if (o->build)
-			ga_json_set(j, "build", build_json(programs));
+			(void)json_object_set(j, "build", b);
+		json_decref(b);
 		return cli_print_json(j, err);
 	}
 	(void)printf("git-agent version %s\n", PACKAGE_VERSION);
+	for (size_t i = 0; o->build && i < GA_NELEMS(build); i++)
+		(void)printf("%-10s %s\n", build[i].what, build[i].value);
 	if (o->build)
-		print_build(programs);
+		(void)printf("%-10s %s\n", PROGRAMS, GA_ESCAPED(programs));
 	return 0;
 }
 
-const struct cli_command cli_version = {
-	.name = "--version",
-	.usage = "[--build] [--json]",
-	.summary = "print the version of git-agent, and what it was built with",
-	CLI_OPTIONS(opts),
-	.run = run,
-};
+CLI_COMMAND_OF(version, "--version", CLI_OPTIONS(opts), "[--build] [--json]",
+	    "print the version of git-agent, and what it was built with", NULL,
+	    .needs = CLI_NEED_NOTHING);

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/ask.h"
-
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <termios.h>
-#include <unistd.h>
+
+#include "cli/cli.h"
 
 #define LINE_MAX_BYTES 4096
 

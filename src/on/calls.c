@@ -1,26 +1,100 @@
 /* SPDX-License-Identifier: MIT
  *
- * Output of commands on another machine, while they run.
+ * Requests to a host: starting a session there, and output of commands there while they run.
  */
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "ga/base/clock.h"
-#include "ga/base/json.h"
-#include "ga/base/quote.h"
-#include "ga/run/termfilter.h"
-#include "ga/sys/fd.h"
-#include "ga/sys/process.h"
 #include "on-internal.h"
+#include "ga/run/termfilter.h"
+
+#define PUSH_MS 3600000
+
+/* Send base and snapshot to the depot. git compares what is there, so that only what is missing
+ * travels. */
+static int push_base(struct ga_repo *r, const struct ga_on *o, struct ga_error *err)
+{
+	static const char *const config[] = { "protocol.ext.allow=always", "push.followTags=false",
+					      "push.negotiate=false", NULL };
+	bool carries = !ga_oid_is_zero(&o->snapshot);
+	cleanup_free char *url = ga_on_url(o), *line = NULL;
+	cleanup_free char *base = ga_strf("%s:refs/agent-on/%s/base", GA_HEX(&o->base), o->far);
+	cleanup_free char *snapshot = ga_strf("%s:refs/agent-on/%s/snapshot",
+					      GA_HEX(&o->snapshot), o->far);
+	const char *const args[] = { "push", "--quiet", "--no-verify", "--no-signed",
+				     "--recurse-submodules=no", "--", url, base,
+				     carries ? snapshot : NULL, NULL };
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	const struct ga_git g = GA_GIT(.args = args, .config = config, .errout = &why,
+				       .private_dir = GA_PRIVATE_READ, .timeout_ms = PUSH_MS,
+				       .lazy_fetch = true);
+	int status;
+
+	if (ga_git_run(r, &g, &status, err))
+		return -1;
+	if (!status)
+		return 0;
+	line = ga_git_last_line(&why);
+	return ga_fail(err, GA_EFATAL, "cannot push the base of '%s' to '%s': %s", o->name,
+		       GA_ESCAPED(o->host), line ? line : "git failed");
+}
+
+static json_t *values_of(const char *const *keys)
+{
+	json_t *ret = json_object();
+
+	for (; keys && *keys; keys++)
+		if (ga_env_get(*keys))
+			ga_json_set(ret, *keys, json_string(ga_env_get(*keys)));
+	return ret;
+}
+
+/* Have it done there, with this input (taken over). */
+static int call(const struct ga_on *o, const char *action, json_t *input, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+
+	ga_json_add_text(input, &in);
+	json_decref(input);
+	return ga_on_call(o, action, &in, NULL, err);
+}
+
+static int start(struct ga_on *o, const char *const *keys, struct ga_error *err)
+{
+	json_t *input = json_pack("{s:o, s:o, s:b, s:o, s:b, s:s?, s:o}", "options",
+				  ga_json_strv(&o->options), "command", ga_json_strv(&o->command),
+				  "trusted", o->trusted, "keys", values_of(keys), "slurm",
+				  o->way.slurm, "scratch", o->way.scratch, "sbatch",
+				  ga_json_strv(&o->way.sbatch));
+	int rc = call(o, "start", input, err);
+
+	o->submitted = rc <= 0;
+	return rc ? -1 : 0;
+}
+
+int ga_on_resume(const struct ga_on *o, const struct ga_strv *words,
+		 const char *const *keys, struct ga_error *err)
+{
+	return call(o, "resume", json_pack("{s:o, s:o}", "words", ga_json_strv(words), "keys",
+					   values_of(keys)), err) ? -1 : 0;
+}
+
+int ga_on_submit(struct ga_repo *r, const char *state_dir, struct ga_on *o,
+		 const char *const *keys, struct ga_error *err)
+{
+	if (ga_on_call(o, "open", NULL, NULL, err) || ga_fault_stop("on:opened", err) ||
+	    push_base(r, o, err) || ga_fault_stop("on:pushed", err))
+		return -1;
+	o->submitted = true;
+	return ga_on_save(state_dir, o, err) || ga_fault_stop("on:noted", err) ||
+	       start(o, keys, err) || ga_fault_stop("on:started", err) ? -1 : 0;
+}
 
 #define PIECE ((size_t)1 << 16)
 /* first of a mark: what is typed and shown has none, so that nothing of that waits for more */
 #define MARK '\x1e'
 
-int on_end_make(struct on_end *e, json_t *request, struct ga_error *err)
+/* Make one, and have the request ask for it. */
+static int end_make(struct on_end *e, json_t *request, struct ga_error *err)
 {
 	unsigned char random[ON_END_DIGITS / 2];
 
@@ -34,7 +108,8 @@ int on_end_make(struct on_end *e, json_t *request, struct ga_error *err)
 	return 0;
 }
 
-size_t on_end_strip(struct on_end *e, const char *in, size_t n, char *out)
+/* Copy what is no mark to `out`, which has room for `n` bytes and a mark. Returns how much. */
+static size_t end_strip(struct on_end *e, const char *in, size_t n, char *out)
 {
 	size_t k = 0;
 
@@ -103,7 +178,7 @@ static void copy_out(struct ga_process_job *job, int fd, struct on_end *end,
 
 	while (ga_process_readable(job, fd, 0, GA_IGNORED) > 0 &&
 	       (got = read(fd, raw, PIECE)) > 0) {
-		size_t n = end ? on_end_strip(end, raw, (size_t)got, in) : (size_t)got;
+		size_t n = end ? end_strip(end, raw, (size_t)got, in) : (size_t)got;
 		size_t k = f ? ga_termfilter(f, in, n, out) : 0;
 
 		if (ga_write_full(STDOUT_FILENO, f ? out : end ? in : raw, f ? k : n))
@@ -116,24 +191,12 @@ static void copy_out(struct ga_process_job *job, int fd, struct on_end *end,
 	}
 }
 
-/* The output ended without its mark. */
-static int fail_broken(const struct ga_on *o, const struct ga_buf *why, struct ga_error *err)
-{
-	cleanup_free char *line = ga_git_last_line(why), *safe = line ? ga_escape(line) : NULL;
-
-	return ga_fail(err, GA_EFATAL, "the connection to '%s' broke%s%s" GA_HINT
-		       "'git agent list' asks what runs there", o->host, safe ? ": " : "",
-		       safe ? safe : "");
-}
-
 /* What the command said, as it came or, for a session, with its name here. */
-static void pass_messages(const struct ga_on *o, struct ga_buf *why)
+static void pass_messages(const struct ga_on *o, const struct ga_buf *why)
 {
 	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
-	cleanup_free char *said = NULL;
+	cleanup_free char *said = o->far ? ga_on_here(o, why->ptr) : ga_strdup(why->ptr);
 
-	ga_buf_addch(why, '\0');
-	said = o->far ? ga_on_here(o, why->ptr) : ga_strdup(why->ptr);
 	ga_quote_add_text(&safe, said, strlen(said));
 	(void)ga_write_full(STDERR_FILENO, safe.ptr, safe.len);
 }
@@ -145,6 +208,7 @@ static int connect_to(const struct ga_on *o, const struct ga_strv *words, bool r
 		      struct ga_error *err)
 {
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	cleanup_free char *line = NULL;
 	cleanup_close int from = -1, to = -1;
 	struct ga_process p = GA_PROCESS_INIT;
 	struct ga_process_job *job = NULL;
@@ -175,8 +239,11 @@ static int connect_to(const struct ga_on *o, const struct ga_strv *words, bool r
 		return -1;
 	if (rc || (*ret_status == ON_SSH_FAILED && !(end && end->status >= 0)))
 		return on_fail_there(o, *ret_status, NULL, &why, err);
-	if (end && end->status < 0)
-		return fail_broken(o, &why, err);
+	line = ga_git_last_line(&why);
+	if (end && end->status < 0) /* the output ended without its mark */
+		return ga_fail(err, GA_EFATAL, "the connection to '%s' broke%s%s" GA_HINT
+			       "'git agent list' asks what runs there", o->host, line ? ": " : "",
+			       line ? GA_ESCAPED(line) : "");
 	if (end)
 		*ret_status = end->status;
 	pass_messages(o, &why);
@@ -190,7 +257,7 @@ int ga_on_run(const struct ga_on *o, json_t *more, bool terminal, int *ret_statu
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	struct on_end end;
 
-	if (on_end_make(&end, more, err) || (terminal && o->way.run.n && !o->way.terminal.n)) {
+	if (end_make(&end, more, err) || (terminal && o->way.run.n && !o->way.terminal.n)) {
 		json_decref(more);
 		if (err->msg)
 			return -1;
