@@ -123,17 +123,13 @@ void ga_look_filtered_release(struct ga_look *k);
  * which run inside, are left out. */
 int ga_filters_gather(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_strv *inside,
 		      struct ga_host_facts *h, struct ga_error *err);
-/* leak.c: of the two versions of a file */
-void ga_look_leaks(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text);
 /* configured.c: what is configured about paths; NULL: nothing is. */
 struct ga_configured *ga_configured_new(const struct ga_risk_paths *p);
-void ga_configured_free(struct ga_configured *x);
 void ga_look_configured(struct ga_look *k);
 /* Is the path configured to have no flag of this rule? */
 bool ga_look_is_allowed(const struct ga_look *k, const struct ga_rule *rule);
 /* collide.c: find new names that some file systems take for others in the new tree. */
 void ga_find_collisions(struct ga_look *k, struct ga_flags *ret);
-void ga_find_whole(struct ga_look *k, struct ga_flags *ret); /* whole.c */
 
 /* All patterns of the table, compiled for looking paths up. */
 struct ga_matcher *ga_rules_matcher(void);
@@ -151,8 +147,5 @@ void ga_fact_index_free(struct ga_fact_index *x);
 typedef void ga_fact_fn(void *arg, const struct ga_reached *f);
 void ga_facts_on(const struct ga_reach *h, const struct ga_fact_index *x, const char *folded,
 		 bool removed, ga_fact_fn *fn, void *arg);
-/* What reads the files of this rule at the worst moment; NULL: nothing does. */
-const struct ga_reached *ga_fact_on_rule(const struct ga_reach *h, const struct ga_fact_index *x,
-					 const char *rule);
 
 #endif
