@@ -3,7 +3,6 @@
  * What the host's own state makes critical. Nothing a session wrote is looked at.
  */
 #include <string.h>
-#include <strings.h>
 
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
@@ -32,6 +31,11 @@ void ga_risk_paths_release(struct ga_risk_paths *p)
 	ga_strv_release(&p->hold);
 	ga_strv_release(&p->block);
 	ga_strv_release(&p->filters);
+}
+
+static bool is_hold(const char *rule)
+{
+	return !strcmp(rule, kinds[0]) || !strcmp(rule, kinds[1]);
 }
 
 /* A directory covers what is in it. */
@@ -131,15 +135,9 @@ bool ga_look_is_allowed(const struct ga_look *k, const struct ga_rule *rule)
 
 	/* not folded: a name that only resembles an allowed one is another file on most systems */
 	for (size_t i = 0; x && i < x->allow.n; i++)
-		if (strcmp(rule->id, kinds[0]) != 0 && strcmp(rule->id, kinds[1]) != 0 &&
-		    ga_wildmatch(x->allow.v[i], k->c->path, false))
+		if (!is_hold(rule->id) && ga_wildmatch(x->allow.v[i], k->c->path, false))
 			return true;
 	return false;
-}
-
-static bool is_configured_hold(const struct ga_flag *f)
-{
-	return !strcmp(f->rule, kinds[0]) || !strcmp(f->rule, kinds[1]);
 }
 
 bool ga_risk_blocks(const struct ga_risk_paths *p, const char *path, bool link)
@@ -160,8 +158,7 @@ bool ga_flag_holds(const struct ga_host_facts *h, const struct ga_flag *f)
 	static const char built[] = "build package-manager language-autoload";
 	bool high = h && (h->guard || (h->strict && ga_has_word(built, f->category)));
 
-	return f->severity >= (high ? GA_HIGH : GA_CRITICAL) ||
-	       is_configured_hold(f);
+	return f->severity >= (high ? GA_HIGH : GA_CRITICAL) || is_hold(f->rule);
 }
 
 void ga_host_facts_release(struct ga_host_facts *h)
@@ -184,26 +181,17 @@ void ga_host_facts_release(struct ga_host_facts *h)
 /* "filter.NAME.clean" and the like: remember that the driver exists. */
 static void note_driver(struct ga_host_facts *h, const char *key)
 {
-	static const struct {
-		const char *section, *variable;
-	} commands[] = {
-	    {"filter.", ".clean"},  {"filter.", ".smudge"}, {"filter.", ".process"},
-	    {"diff.", ".textconv"}, {"diff.", ".command"},  {"merge.", ".driver"},
-	};
-	size_t len = strlen(key);
+	static const char commands[] = "filter.clean filter.smudge filter.process diff.textconv "
+				       "diff.command merge.driver";
+	const char *name = strchr(key, '.'), *variable = strrchr(key, '.');
+	cleanup_free char *command = NULL, *driver = NULL;
 
-	for (size_t i = 0; i < GA_NELEMS(commands); i++) {
-		size_t n = strlen(commands[i].section), m = strlen(commands[i].variable);
-		cleanup_free char *driver = NULL;
-
-		if (len <= n + m || strncasecmp(key, commands[i].section, n) != 0 ||
-		    strcasecmp(key + len - m, commands[i].variable) != 0)
-			continue;
-		driver =
-		    ga_strf("%.*s:%.*s", (int)n - 1, commands[i].section, (int)(len - n - m), key + n);
-		if (!ga_strv_has(&h->drivers, driver))
-			ga_strv_push(&h->drivers, driver);
-	}
+	if (!name || name == variable)
+		return;
+	command = ga_strf("%.*s%s", (int)(name - key), key, variable);
+	driver = ga_strf("%.*s:%.*s", (int)(name - key), key, (int)(variable - name - 1), name + 1);
+	if (ga_has_word(commands, command) && !ga_strv_has(&h->drivers, driver))
+		ga_strv_push(&h->drivers, driver);
 }
 
 static void raise(struct ga_host_facts *h, const char *rule, const char *why)

@@ -123,12 +123,6 @@ static const char *twin(struct stack *s, const struct level *l, const char *name
 	return NULL;
 }
 
-static void flag(const struct ga_change *c, const char *id, char *detail, struct ga_flags *ret)
-{
-	ga_flags_add_rule(ret, id, ga_rule_find(id)->severity, c->path, &c->new, detail);
-	free(detail);
-}
-
 /* How many directories of the stack are above `path` as well, and were above
  * `before`: the root, and one for each component they share. */
 static size_t shared(const char *before, const char *path)
@@ -168,9 +162,9 @@ static int descend(struct ga_look *k, struct stack *s, const struct ga_change *c
 			cleanup_free char *path = ga_strf("%s%s", dir, other);
 			cleanup_free char *shown = ga_quote(path);
 
-			flag(c, same_letters(name, other) ? "name-case-collision" :
-							    "name-unicode-collision",
-			     ga_strf("the other is %s", shown), ret);
+			ga_flags_found(ret, same_letters(name, other) ? "name-case-collision" :
+									"name-unicode-collision",
+				       c->path, &c->new, ga_strf("the other is %s", shown));
 		}
 		if (!p[n])
 			return 0;
@@ -204,7 +198,8 @@ void ga_find_collisions(struct ga_look *k, struct ga_flags *ret)
 			cleanup_buf struct ga_buf why = GA_BUF_INIT;
 
 			ga_quote_add(&why, err.msg, strlen(err.msg));
-			flag(c, "uninspected", ga_strf("its neighbours: %s", why.ptr), ret);
+			ga_flags_found(ret, "uninspected", c->path, &c->new,
+				       ga_strf("its neighbours: %s", why.ptr));
 			ga_error_release(&err);
 		}
 		before = c->path;

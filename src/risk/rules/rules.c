@@ -88,6 +88,13 @@ void ga_flags_add_rule(struct ga_flags *f, const char *id, enum ga_severity s, c
 		     ga_strf("%s%s%s", rule->reason, detail ? ": " : "", detail ? detail : ""));
 }
 
+void ga_flags_found(struct ga_flags *f, const char *id, const char *path, const struct ga_entry *e,
+		    char *detail)
+{
+	ga_flags_add_rule(f, id, ga_rule_find(id)->severity, path, e, detail);
+	free(detail);
+}
+
 bool ga_flags_have(const struct ga_flags *f, const char *rule, const char *path)
 {
 	for (size_t i = 0; i < f->n; i++)
