@@ -47,7 +47,8 @@ static void find_mass_delete(struct ga_look *k, struct ga_flags *ret)
 		return;
 	files = count_files(k, deleted * DELETED_SHARE);
 	if (files < deleted * DELETED_SHARE)
-		ga_flags_found(ret, "mass-delete", "", &none, ga_strf("%zu of %zu files", deleted, files));
+		ga_flags_found(ret, "mass-delete", "", &none,
+			       ga_strf("%zu of %zu files", deleted, files));
 }
 
 static void ga_find_whole(struct ga_look *k, struct ga_flags *ret)
@@ -55,7 +56,8 @@ static void ga_find_whole(struct ga_look *k, struct ga_flags *ret)
 	if (k->changes->n > MANY_FILES)
 		ga_flags_found(ret, "huge-diff", "", &none, ga_strf("%zu files", k->changes->n));
 	else if (k->added.lines > MANY_LINES)
-		ga_flags_found(ret, "huge-diff", "", &none, ga_strf("%zu added lines", k->added.lines));
+		ga_flags_found(ret, "huge-diff", "", &none,
+			       ga_strf("%zu added lines", k->added.lines));
 	if (k->added.bytes > MANY_BYTES)
 		ga_flags_found(ret, "huge-file", "", &none,
 		     ga_strf("%" PRIu64 " MiB are added together", k->added.bytes >> 20));

@@ -9,87 +9,9 @@
 #include <unistd.h>
 
 #include "finder.h"
-#include "ga/base/path.h"
-#include "ga/repo/objects.h"
 #include "ga/base/clock.h"
+#include "ga/repo/objects.h"
 #include "ga/sys/fd.h"
-
-/* Findings as values. */
-
-void ga_exposure_release(struct ga_exposure *x)
-{
-	for (size_t i = 0; i < x->n; i++)
-		free(x->v[i].path);
-	free(x->v);
-	*x = (struct ga_exposure)GA_EXPOSURE_INIT;
-}
-
-static int worse(const void *a, const void *b)
-{
-	const struct ga_exposed *x = a, *y = b;
-
-	if (x->secret.tier != y->secret.tier)
-		return x->secret.tier > y->secret.tier ? -1 : 1;
-	if (strcmp(x->path, y->path))
-		return strcmp(x->path, y->path);
-	return x->as < y->as ? -1 : x->as > y->as;
-}
-
-void ga_exposure_sort(struct ga_exposure *x)
-{
-	if (x->n)
-		qsort(x->v, x->n, sizeof(*x->v), worse);
-}
-
-void secret_add(struct ga_exposure *x, const char *path, const struct ga_secret *s,
-		 enum ga_exposed_as as)
-{
-	GA_GROW(x->v, x->n, x->cap);
-	x->v[x->n++] = (struct ga_exposed){ .path = ga_strdup(path), .secret = *s, .as = as,
-					    .view = GA_VIEW_SEEN };
-}
-
-const char *ga_exposed_name(enum ga_exposed_as as)
-{
-	static const char *const names[] = { "committed", "modified", "untracked", "ignored",
-					     "history", "config" };
-
-	return names[as];
-}
-
-const char *ga_view_name(enum ga_exposed_view v)
-{
-	static const char *const names[] = { "seen", "masked", "absent" };
-
-	return names[v];
-}
-
-static bool is_exposed(const char *path, const struct ga_strv *expose)
-{
-	for (size_t i = 0; expose && i < expose->n; i++)
-		if (ga_path_inside(path, expose->v[i]))
-			return true;
-	return false;
-}
-
-void ga_exposure_mask(struct ga_exposure *x, const struct ga_strv *expose)
-{
-	for (size_t i = 0; i < x->n; i++) {
-		struct ga_exposed *e = &x->v[i];
-		bool loose = e->as == GA_EXPOSED_MODIFIED || e->as == GA_EXPOSED_UNTRACKED ||
-			     e->as == GA_EXPOSED_IGNORED || e->clear;
-
-		if (loose && e->view == GA_VIEW_SEEN && e->secret.tier == GA_TIER_BLOCK &&
-		    !is_exposed(e->path, expose))
-			e->view = GA_VIEW_MASKED;
-	}
-}
-
-bool ga_exposure_skips(const char *name)
-{
-	return ga_has_word("node_modules bower_components site-packages dist-packages __pycache__ "
-			   ".mypy_cache .pytest_cache .ruff_cache jspm_packages", name);
-}
 
 #define LINKS_MAX 100000
 #define DEPTH_MAX 100
@@ -169,9 +91,9 @@ static int walk(struct finder_walk *w, struct ga_buf *path, unsigned depth)
 
 	if (w->f->gitdir && !strcmp(path->ptr, w->f->gitdir))
 		return 0;
-	d = depth > DEPTH_MAX ? NULL :
-				ga_dir_of(ga_openat_beneath(w->f->work, path->ptr,
-							    O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0));
+	if (depth <= DEPTH_MAX)
+		d = ga_dir_of(ga_openat_beneath(w->f->work, path->ptr,
+						O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0));
 	/* gone, or replaced by a link: then sessions do not see it either */
 	if (!d)
 		w->f->ret->incomplete |= depth > DEPTH_MAX ||

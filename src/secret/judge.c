@@ -45,8 +45,8 @@ static bool is_source(const char *path)
 	       secret_has_ending(path, "sh bash zsh fish snap");
 }
 
-/* What content makes of a file for a rule that looks at it: the first row of the rule's check that has
- * any of the bits, or has 0. */
+/* What content makes of a file for a rule that looks at it: the first row of its check that has any
+ * of the bits, or 0. */
 #define OWN (GA_TIER_BLOCK + 1) /* the rule's tier */
 #define KEYS(check)                                                                         \
 	{ check, GA_MARK_KEY | GA_MARK_TOKEN | GA_MARK_JWK, GA_TIER_BLOCK },                \

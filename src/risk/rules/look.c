@@ -262,8 +262,9 @@ struct ga_fact_index *ga_fact_index_new(const struct ga_reach *h)
 	return x;
 }
 
-/* Fire for what is about the first `n` bytes of the path: `own`, and not only of something below. */
-static void fire_on_path(struct ga_look *k, const struct ga_known_facts *f, size_t n, bool own)
+/* Fire for what is about the first `n` bytes of the path: `own`, or only of something below. */
+static void fire_on_path(struct ga_look *k, const struct ga_known_facts *f, size_t n,
+			 bool own)
 {
 	const struct ga_strmap *m = &f->index->paths;
 
@@ -277,7 +278,8 @@ static void fire_on_path(struct ga_look *k, const struct ga_known_facts *f, size
 }
 
 /* Fire for the patterns that end in these `n` bytes. */
-static void fire_on_end(struct ga_look *k, const struct ga_known_facts *f, const char *base, size_t n)
+static void fire_on_end(struct ga_look *k, const struct ga_known_facts *f, const char *base,
+			size_t n)
 {
 	const struct ga_strmap *m = &f->index->ends;
 
