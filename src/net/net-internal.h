@@ -12,10 +12,9 @@
 
 #include "ga/net/net.h"
 
-/* ---- watch.c: between the plan's addresses and the kernel's */
-
+/* Between the plan's addresses and the kernel's: publish.c, */
 socklen_t net_sockaddr(const struct ga_net_addr *a, uint16_t port, struct sockaddr_storage *ret);
-/* Has this machine that address, now, on any of its interfaces? */
+/* and watch.c: has this machine that address, now, on any of its interfaces? */
 bool net_is_own(const struct ga_net_addr *a);
 
 /* ---- children.c */

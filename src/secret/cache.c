@@ -138,7 +138,8 @@ static uint64_t fingerprint(const char *path, const struct stat *st)
 {
 	char text[160];
 
-	(void)snprintf(text, sizeof(text), "%" PRIu64 " %" PRIu64 " %" PRIu64 " %o %lld.%ld %lld.%ld",
+	(void)snprintf(text, sizeof(text),
+		       "%" PRIu64 " %" PRIu64 " %" PRIu64 " %o %lld.%ld %lld.%ld",
 		       (uint64_t)st->st_dev, (uint64_t)st->st_ino, (uint64_t)st->st_size,
 		       st->st_mode, (long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec,
 		       (long long)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);

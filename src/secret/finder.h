@@ -69,7 +69,7 @@ struct finder {
 		char *path;              /* NULL: noted for the secret */
 		enum ga_exposed_as as;
 		struct ga_secret secret; /* tier NONE: noted for the path */
-	} *linked;                     /* files with several hard links, and live secrets among them */
+	} *linked; /* files with several hard links, and live secrets among them */
 	size_t n_linked, cap_linked;
 	struct finder_blob {
 		uint32_t bits;
@@ -109,8 +109,8 @@ struct finder_walk {
 	int (*entry)(struct finder_walk *w, const char *path, const struct stat *st);
 };
 int finder_walk(struct finder_walk *w, const char *dir);
-/* Count one more entry; false, and the search is incomplete, if there are too many, or it is too late
- * to follow links. */
+/* Count one more entry; false, and the search is incomplete, if there are too many, or it is too
+ * late to follow links. */
 bool finder_has_room(struct finder_walk *w);
 /* Note a link with a secret's name in `links`. */
 void finder_note_link(struct finder *f, struct ga_strv *links, const char *path);

@@ -104,8 +104,8 @@ static uint32_t counted(enum ga_secret_check check, const char *path, uint32_t b
 		return bits & ~(uint32_t)GA_MARK_OPAQUE;
 	if (check == GA_CHECK_SSH && ga_ends_in(path, ".pub"))
 		return bits & LIVE ? GA_MARK_KEY : 0;
-	/* a name that says nothing: that a file is a login or a web key is told by words, which code
-	 * that deals with these has too */
+	/* a name that says nothing: that a file is a login or a web key is told by words, which
+	 * code that deals with these has too */
 	if (check == GA_CHECK_TEXT && bits & GA_MARK_BINARY)
 		return 0;
 	if (check == GA_CHECK_TEXT && !ga_ends_in(path, ".json"))
