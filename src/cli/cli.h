@@ -16,7 +16,7 @@
 #include "ga/base/out.h"
 #include "ga/base/strv.h"
 #include "ga/config/config.h"
-#include "ga/review/palette.h"
+#include "ga/review/report.h"
 #include "ga/session/session.h"
 #include "ga/start/start.h"
 
