@@ -91,6 +91,33 @@ char *ga_path_resolve(const char *dir, const char *path)
 	}
 }
 
+char *ga_path_follow(const char *path, unsigned max, ga_path_link_fn *link, void *arg)
+{
+	cleanup_buf struct ga_buf at = GA_BUF_INIT;
+	cleanup_free char *rest = ga_strdup(path);
+
+	while (*rest) {
+		size_t skip = strspn(rest, "/"), n = strcspn(rest + skip, "/"), before = at.len;
+		cleanup_free char *former = rest, *target = NULL;
+		const char *part = rest + skip;
+
+		if (n == 2 && !memcmp(part, "..", 2)) {
+			while (at.len && at.ptr[--at.len] != '/')
+				;
+			at.ptr[at.len] = '\0';
+		} else if (n && !(n == 1 && *part == '.')) {
+			ga_buf_addf(&at, "/%.*s", (int)n, part);
+			target = link(arg, at.ptr);
+		}
+		if (target)
+			ga_buf_truncate(&at, *target == '/' ? 0 : before);
+		rest = target ? ga_strf("%s/%s", target, part + n) : ga_strdup(part + n);
+		if (target && !max--)
+			return NULL;
+	}
+	return at.len ? ga_buf_steal(&at) : ga_strdup("/");
+}
+
 bool ga_path_relative_ok(const char *path)
 {
 	const char *p = path;

@@ -23,7 +23,7 @@ static int flag_commit(struct capture *c, const struct outcome *o, const struct 
 		    ga_tree_diff(c->e->repo, &old, &commit.tree, &changes, err) ||
 		    ga_classify(c->e->repo, &o->facts, &old, &commit.tree, &changes, &flags, err))
 			return -1;
-		ga_report_add_flags(r, &flags, NULL);
+		ga_report_add_flags(r, GA_FROM_SESSION, &flags, NULL);
 	}
 	return 0;
 }

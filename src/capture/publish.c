@@ -119,7 +119,7 @@ static void flag_left(const struct capture *c, const struct outcome *o, struct g
 		ga_flags_add_rule(&flags, "ignore-rules-source", GA_HIGH,
 				  c->upper.newly_ignored.v[i], &none,
 				  c->upper.newly_ignored_by.v[i]);
-	ga_report_add_left_flags(r, &flags);
+	ga_report_add_flags(r, GA_FROM_LEFTOVERS, &flags, NULL);
 }
 
 static void flag_inodes(const struct capture *c, const struct ga_strv *paths, const char *rule,
@@ -209,7 +209,7 @@ static int flag_left_out(struct capture *c, struct outcome *o, struct ga_error *
 			(void)ga_changes_add(&some, all.v[i].path, &all.v[i].old, &all.v[i].new);
 	if (ga_classify(c->e->repo, &o->facts, &c->base.tree, &c->upper.tree, &some, &flags, err))
 		return -1;
-	ga_report_add_flags(o->report, &flags, NULL);
+	ga_report_add_flags(o->report, GA_FROM_SESSION, &flags, NULL);
 	return 0;
 }
 
@@ -221,12 +221,12 @@ static int fill_report(struct capture *c, struct outcome *o, struct ga_error *er
 	ga_report_begin(r, c->s);
 	r->tip = anything(c, o) ? o->rewrite.tip : (struct ga_oid){ { 0 } };
 	r->held = o->rewrite.held;
-	ga_report_add_flags(r, &o->rewrite.flags, &o->rewrite.held_paths);
+	ga_report_add_flags(r, GA_FROM_SESSION, &o->rewrite.flags, &o->rewrite.held_paths);
 	if (flag_left_out(c, o, err))
 		return -1;
 	flag_inodes(c, &c->upper.set_id, "setuid-caps-xattr", &inodes);
 	flag_inodes(c, &c->upper.linked, "hardlink", &inodes);
-	ga_report_add_flags(r, &inodes, NULL);
+	ga_report_add_flags(r, GA_FROM_SESSION, &inodes, NULL);
 	ga_left_extend(&r->left, &c->upper.left);
 	flag_left(c, o, r);
 	if (c->s->view.incomplete)

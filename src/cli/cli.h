@@ -36,7 +36,6 @@
 #include "ga/land/land.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
-#include "ga/review/palette.h"
 #include "ga/review/report.h"
 #include "ga/run/live.h"
 #include "ga/session/journal.h"

@@ -186,7 +186,7 @@ void decide_add_found(const struct decision *d, struct ga_report *r)
 	for (size_t i = 0; i < d->cut_held.n; i++)
 		if (ga_strv_find(&d->chosen.bring, d->cut_held.v[i].path) < 0)
 			ga_strv_push(&held, d->cut_held.v[i].path);
-	ga_report_add_flags(r, &d->found, &held);
+	ga_report_add_flags(r, GA_FROM_SESSION, &d->found, &held);
 	/* what is left can be a version that was rejected before */
 	decide_reopen(r, &d->found);
 	for (size_t i = 0; i < d->found.n; i++) {

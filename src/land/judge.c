@@ -164,7 +164,7 @@ static int check_new(const struct landing *l, const struct ga_flags *found, stru
 		return 0;
 	for (size_t i = 0; i < found->n; i++)
 		count(&c, found->v[i].severity);
-	ga_report_add_landing_flags(l->report, found);
+	ga_report_add_flags(l->report, GA_FROM_LANDING, found, NULL);
 	decide_reopen(l->report, found);
 	if (!l->opts->dry_run && land_save_report(l, err))
 		return -1;

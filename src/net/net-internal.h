@@ -12,11 +12,31 @@
 
 #include "ga/net/net.h"
 
-/* ---- address.c: between the plan's addresses and the kernel's */
-
+/* Between the plan's addresses and the kernel's: publish.c, */
 socklen_t net_sockaddr(const struct ga_net_addr *a, uint16_t port, struct sockaddr_storage *ret);
+/* and watch.c: has this machine that address, now, on any of its interfaces? */
+bool net_is_own(const struct ga_net_addr *a);
 
-/* ---- enter.c: sockets of another network namespace */
+/* ---- children.c */
+
+/* A child that is at work: once `fd` is readable it has done its part. */
+struct net_child {
+	pid_t pid;
+	int fd;
+};
+#define NET_CHILD_INIT { 0, -1 }
+/* Take nothing of it any more: kill and reap it. */
+void net_child_end(struct net_child *c);
+
+#define NET_ADDRS_MAX 16
+struct net_addrs {
+	size_t n;
+	struct ga_net_addr v[NET_ADDRS_MAX];
+};
+/* Begin a look-up. False with errno on failure. */
+bool net_lookup_begin(struct net_child *ret, const char *name);
+/* End a look-up and get the answer; none if the name does not resolve. */
+void net_lookup_end(struct net_child *c, struct net_addrs *ret);
 
 /* The descriptors through which a sandbox's network is entered. */
 struct net_space {
@@ -40,24 +60,11 @@ struct net_want {
 int net_space_sockets(const struct net_space *s, const struct ga_net_plan *setup,
 		      const struct net_want *want, size_t n, int *ret, struct ga_error *err);
 
-/* The same without waiting: once `fd` is readable it can be ended. -1 with errno; when ended, the
- * errno of what the child could not do. */
-struct net_child {
-	pid_t pid;
-	int fd;
-};
-#define NET_CHILD_INIT { 0, -1 }
+/* The same without waiting. -1 with errno; when ended, the errno of what the child could not do. */
 int net_space_begin(const struct net_space *s, const struct ga_net_plan *setup,
 		    const struct net_want *want, size_t n, struct net_child *ret,
 		    struct ga_error *err);
 int net_space_end(struct net_child *c, int *ret, size_t n, struct ga_error *err);
-void net_space_abandon(struct net_child *c);
-
-/* ---- netlink.c */
-
-/* Set up the network of the caller's namespace: lo up, the plan's own addresses on it, all others
- * local. -1 with errno, and in `*ret_what` what failed. */
-int net_set_up(const struct ga_net_plan *plan, const char **ret_what);
 
 /* ---- refusals.c: what the kernel refused, seen as the answers it sends */
 
@@ -71,7 +78,7 @@ struct net_refusal {
 };
 bool net_refusal_read(const void *p, size_t n, bool ip6, struct net_refusal *ret);
 
-/* ---- listens.c: ports that the host listens on, on any of its addresses */
+/* Ports that the host listens on, on any of its addresses */
 
 struct net_ports {
 	int64_t read;
@@ -84,24 +91,7 @@ void net_ports_read(struct net_ports *p, const char *dir);
 /* Does the host listen on this port, as of the last second? True in doubt. */
 bool net_host_listens(struct net_ports *p, uint16_t port);
 
-/* ---- lookup.c: names, by child processes */
-
-#define NET_ADDRS_MAX 16
-struct net_addrs {
-	size_t n;
-	struct ga_net_addr v[NET_ADDRS_MAX];
-};
-struct net_lookup {
-	pid_t pid;
-	int fd; /* readable when the look-up is done */
-};
-/* Begin a look-up. False with errno on failure. */
-bool net_lookup_begin(struct net_lookup *l, const char *name);
-/* End a look-up and get the answer; none if the name does not resolve. */
-void net_lookup_end(struct net_lookup *l, struct net_addrs *ret);
-void net_lookup_abandon(struct net_lookup *l);
-
-/* ---- uses.c */
+/* ---- watch.c: what was connected to, and what was refused */
 
 struct net_uses {
 	struct ga_use *v;
@@ -115,12 +105,6 @@ void net_uses_release(struct net_uses *u);
 /* Count one more use; `which` is 0 or 1 if the same thing is asked for in two ways, of which the
  * more frequent one counts. Returns the entry, or -1 if there is no room to remember it. */
 ssize_t net_use(struct net_uses *u, enum ga_use_kind kind, const char *to, unsigned which);
-/* The same for a look-up. */
-void net_use_name(struct net_uses *u, enum ga_use_kind kind, const char *name, unsigned which);
-
-/* ---- own.c: has this machine that address, now, on any of its interfaces? */
-
-bool net_is_own(const struct ga_net_addr *a);
 
 /* ---- flow.c: bytes from one socket to another */
 

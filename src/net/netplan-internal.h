@@ -32,15 +32,6 @@ bool net_addr_within(const struct ga_net_addr *a, const struct ga_net_addr *net,
 /* 127.0.0.1 or ::1 */
 bool net_addr_is_localhost(const struct ga_net_addr *a);
 
-/* Steps of ga_net_ask_feed(); each looks at all of `in`. */
-void net_http_feed(struct ga_net_ask *a);
-void net_socks5_feed(struct ga_net_ask *a);
-void net_socks4_feed(struct ga_net_ask *a);
-/* The rest of ga_net_ask_answer(): appends to `out`. */
-void net_http_answer(struct ga_net_ask *a, enum ga_net_outcome how);
-void net_socks5_answer(struct ga_net_ask *a, enum ga_net_outcome how);
-void net_socks4_answer(struct ga_net_ask *a, enum ga_net_outcome how);
-
 /* Parse a port of exactly `n` digits: 1 to 65535, without leading zeros. */
 bool net_port_parse(const char *s, size_t n, uint16_t *ret);
 

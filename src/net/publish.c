@@ -4,15 +4,38 @@
  * host's listeners for the latter.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "ga/base/path.h"
+#include "ga/base/quote.h"
 #include "ga/sys/fd.h"
 #include "netplan-internal.h"
 #include "relay-internal.h"
 
 #define BACKLOG 128
+
+socklen_t net_sockaddr(const struct ga_net_addr *a, uint16_t port, struct sockaddr_storage *ret)
+{
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ret;
+	struct sockaddr_in *in = (struct sockaddr_in *)ret;
+
+	memset(ret, 0, sizeof(*ret));
+	if (a->ip6) {
+		in6->sin6_family = AF_INET6;
+		in6->sin6_port = htons(port);
+		memcpy(&in6->sin6_addr, a->b, 16);
+		return sizeof(*in6);
+	}
+	in->sin_family = AF_INET;
+	in->sin_port = htons(port);
+	memcpy(&in->sin_addr, a->b, 4);
+	return sizeof(*in);
+}
 
 /* The host's port, which may be "auto". */
 static bool parse_host_port(const char *s, size_t n, uint16_t *ret)
@@ -148,5 +171,176 @@ int net_listen_host(struct ga_net_publish *p, struct ga_error *err)
 		return fail_published(p, errno, err);
 	/* the port is at the same offset in both */
 	p->host_port = ntohs(((const struct sockaddr_in *)(const void *)&sa)->sin_port);
+	return ga_steal_fd(&fd);
+}
+
+/* Unix sockets of the host, by path. Programs inside can write in some places of the host, and a
+ * symlink left there may lead anywhere: so the path to a socket is walked step by step, and refused
+ * where it enters such a place by whatever route. */
+
+#define BACKLOG 128
+#define LINKS_MAX 40 /* the kernel's own limit (path_resolution(7)) */
+
+struct way {
+	int fd;         /* `at`, opened with O_PATH */
+	char *at;       /* path of where the walk is, without symlinks */
+	char *rest;     /* the rest of the path, from there */
+	unsigned links; /* symlinks that were followed */
+};
+
+static void way_release(struct way *w)
+{
+	ga_cleanup_closep(&w->fd);
+	free(w->at);
+	free(w->rest);
+}
+
+static void set_text(char **at, char *text)
+{
+	free(*at);
+	*at = text;
+}
+
+static void go_to(struct way *w, int *fd, char **at)
+{
+	ga_cleanup_closep(&w->fd);
+	w->fd = ga_steal_fd(fd);
+	set_text(&w->at, ga_steal(at));
+}
+
+static int go_to_root(struct way *w)
+{
+	cleanup_close int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_free char *at = ga_strdup("/");
+
+	if (fd < 0)
+		return -1;
+	go_to(w, &fd, &at);
+	return 0;
+}
+
+/* Compare by inode, because the path may differ: a directory mounted in two places is written in
+ * both. */
+static bool is_written_dir(const struct ga_strv *written, const struct stat *st)
+{
+	for (size_t i = 0; written && i < written->n; i++) {
+		struct stat root;
+
+		if (!lstat(written->v[i], &root) && root.st_dev == st->st_dev &&
+		    root.st_ino == st->st_ino)
+			return true;
+	}
+	return false;
+}
+
+/* Put the target of the symlink `link` in front of the rest. */
+static int follow(struct way *w, int link)
+{
+	char to[PATH_MAX];
+	ssize_t n = readlinkat(link, "", to, sizeof(to));
+
+	if (n < 0 || n == (ssize_t)sizeof(to) || ++w->links > LINKS_MAX) {
+		errno = n < 0 ? errno : ELOOP;
+		return -1;
+	}
+	set_text(&w->rest, ga_strf("%.*s/%s", (int)n, to, w->rest));
+	return w->rest[0] == '/' ? go_to_root(w) : 0;
+}
+
+/* Walk to the entry `name` of the current directory. */
+static int enter(struct way *w, const char *name, const struct ga_strv *written)
+{
+	bool up = !strcmp(name, "..");
+	cleanup_free char *at = up ? ga_path_parent(w->at) : ga_path_join(w->at, name);
+	cleanup_free char *whole = ga_path_join(at, w->rest);
+	cleanup_close int fd = -1;
+	struct stat st;
+
+	if (written && ga_strv_above(written, at)) {
+		errno = EXDEV;
+		return -1;
+	}
+	fd = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	/* it may be created later, by whoever can write there */
+	if (fd < 0 && errno == ENOENT && written && ga_strv_above(written, whole))
+		errno = EXDEV;
+	if (fd < 0 || fstat(fd, &st))
+		return -1;
+	if (is_written_dir(written, &st)) {
+		errno = EXDEV;
+		return -1;
+	}
+	if (S_ISLNK(st.st_mode))
+		return follow(w, fd);
+	go_to(w, &fd, &at);
+	return 0;
+}
+
+/* Open what the path leads to, with O_PATH. -1 with errno; EXDEV: the path enters a `written`
+ * place. */
+static int open_way(const char *path, const struct ga_strv *written)
+{
+	cleanup_(way_release) struct way w = { .fd = -1, .rest = ga_strdup(path) };
+
+	if (go_to_root(&w))
+		return -1;
+	for (;;) {
+		size_t blank = strspn(w.rest, "/"), n = strcspn(w.rest + blank, "/");
+		cleanup_free char *name = ga_strndup(w.rest + blank, n);
+
+		if (!n)
+			return ga_steal_fd(&w.fd);
+		n += blank;
+		set_text(&w.rest, ga_strdup(w.rest + n + strspn(w.rest + n, "/")));
+		if (strcmp(name, ".") != 0 && enter(&w, name, written))
+			return -1;
+	}
+}
+
+int net_check_unix(const char *path, const struct ga_strv *written, struct ga_error *err)
+{
+	cleanup_close int fd = open_way(path, written);
+	cleanup_free char *q = NULL;
+
+	/* the server may be started later: the path is resolved at each connection */
+	if (fd >= 0 || errno != EXDEV)
+		return 0;
+	q = ga_escape(path);
+	(void)ga_fail(err, GA_ESTART, "the socket '%s' cannot be shown inside", q);
+	return ga_hint(err, "agents can write where it is, or on the way there, and put a link to "
+			    "another in its place");
+}
+
+int net_listen_unix(const char *path, int dir, size_t i, struct ga_error *err)
+{
+	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	cleanup_free char *name = ga_strf("/%zu", i), *q = NULL;
+	struct sockaddr_un sa;
+
+	if (fd >= 0 && ga_unix_address(dir, name, &sa) &&
+	    !bind(fd, (const struct sockaddr *)&sa, sizeof(sa)) &&
+	    !fchmodat(dir, name + 1, 0600, 0) && !listen(fd, BACKLOG))
+		return ga_steal_fd(&fd);
+	q = ga_escape(path);
+	return ga_fail_errno(err, GA_ESTART, errno, "cannot make a socket in place of '%s'", q);
+}
+
+int net_dial_unix(const char *path, const struct ga_strv *written)
+{
+	cleanup_close int at = open_way(path, written), fd = -1;
+	struct sockaddr_un sa;
+	struct stat st;
+
+	if (at < 0 || fstat(at, &st))
+		return -1;
+	if (!S_ISSOCK(st.st_mode)) {
+		errno = ENOTSOCK;
+		return -1;
+	}
+	/* connect to the very socket that was found, whatever has its name by now */
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || !ga_unix_address(at, "", &sa) ||
+	    connect(fd, (const struct sockaddr *)&sa, sizeof(sa)))
+		return -1;
 	return ga_steal_fd(&fd);
 }

@@ -41,7 +41,7 @@ struct net_listener {
 /* A look-up, and the connections that wait for it. */
 struct net_job {
 	struct net_source s;
-	struct net_lookup l;
+	struct net_child child;
 	char *name;
 	int64_t deadline;
 };
@@ -147,7 +147,7 @@ bool net_is_published(const struct ga_relay *r, uint16_t port);
 /* Is this refusal of the kernel's worth reporting? */
 bool net_is_refusal(struct ga_relay *r, const struct net_refusal *f);
 
-/* ---- inside.c */
+/* ---- jobs.c */
 
 void net_inside_open(struct ga_relay *r);
 void net_inside_close(struct ga_relay *r);
@@ -172,8 +172,6 @@ void net_conns_found(struct ga_relay *r, struct net_job *j, const struct net_add
 /* Tell all that wait for a socket inside: there are some or, if not `ok`, none can be had. */
 void net_conns_inside(struct ga_relay *r, bool ip6, bool ok);
 void net_conn_free(struct ga_relay *r, struct net_conn *c);
-
-/* ---- jobs.c */
 
 #define NET_LOOKUP_MS 30000
 /* The look-up of this name, begun if there is none. NULL: there are too many, or it failed. */
@@ -202,7 +200,7 @@ int net_via_answer(struct ga_buf *b);
 
 int net_listen_host(struct ga_net_publish *p, struct ga_error *err);
 
-/* ---- unix.c; `written` as in struct ga_relay_opts */
+/* `written` is as in struct ga_relay_opts */
 
 /* Create the `i`th socket in `dir`, which stands for the host's socket `path`. */
 int net_listen_unix(const char *path, int dir, size_t i, struct ga_error *err);

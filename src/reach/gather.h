@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gathering what the host executes: sources (hooks.c, settings.c, home.c, envrc.c) give texts and
+ * Gathering what the host executes: sources (gather.c) give texts and
  * words, which are followed (follow.c).
  */
 #ifndef GA_REACH_GATHER_H
@@ -99,9 +99,6 @@ int ga_gather_tool(struct ga_gather *g, const struct ga_source *s, const char *n
 		   const char *more);
 
 /* Sources. */
-int ga_gather_hooks(struct ga_gather *g, const struct ga_gitconfig *c);
-int ga_gather_settings(struct ga_gather *g, const struct ga_gitconfig *c);
-int ga_gather_home(struct ga_gather *g);
 int ga_gather_envrc(struct ga_gather *g, const char *dir);
 
 #endif

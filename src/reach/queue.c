@@ -98,61 +98,32 @@ const char *ga_gather_below(const struct ga_gather *g, const char *path)
 	return below && strcmp(below, ".git") != 0 && strncmp(below, ".git/", 5) ? below : NULL;
 }
 
-/* Move `at` on by one component. If that is a link, note it, stay, and return its target. */
-static char *step(struct ga_gather *g, const struct ga_source *s, struct ga_buf *at,
-		  const char *part)
+struct follower {
+	struct ga_gather *g;
+	const struct ga_source *s;
+};
+
+/* Note a link of the project that is followed, and return its target. */
+static char *note_link(void *arg, const char *path)
 {
-	cleanup_free char *next = NULL;
+	const struct follower *f = arg;
+	const char *below = ga_gather_below(f->g, path);
 	char target[PATH_MAX];
-	ssize_t n;
+	ssize_t n = readlink(path, target, sizeof(target) - 1);
 
-	if (!*part || !strcmp(part, "."))
-		return NULL;
-	if (!strcmp(part, "..")) {
-		char *slash = strrchr(at->ptr, '/');
-
-		ga_buf_truncate(at, slash && slash > at->ptr ? (size_t)(slash - at->ptr) : 1);
-		return NULL;
-	}
-	next = ga_path_join(at->ptr, part);
-	n = readlink(next, target, sizeof(target) - 1);
-	if (n <= 0) {
-		ga_buf_clear(at);
-		ga_buf_adds(at, next);
-		return NULL;
-	}
-	if (ga_gather_below(g, next))
-		ga_gather_reached(g, s, GA_REACH_FILE, ga_gather_below(g, next));
-	return ga_strndup(target, (size_t)n);
+	if (n > 0 && below)
+		ga_gather_reached(f->g, f->s, GA_REACH_FILE, below);
+	return n > 0 ? ga_strndup(target, (size_t)n) : NULL;
 }
 
 void ga_gather_path(struct ga_gather *g, const struct ga_source *s, const char *path, bool dir)
 {
-	cleanup_buf struct ga_buf at = GA_BUF_INIT;
-	cleanup_free char *rest = ga_strdup(path);
-	int links = 0;
+	struct follower f = { g, s };
+	cleanup_free char *end = ga_path_follow(path, LINKS_MAX, note_link, &f);
+	const char *below = end ? ga_gather_below(g, end) : NULL;
 
-	ga_buf_adds(&at, "/");
-	while (*rest) {
-		size_t skip = strspn(rest, "/"), n = strcspn(rest + skip, "/");
-		cleanup_free char *part = ga_strndup(rest + skip, n);
-		cleanup_free char *target = step(g, s, &at, part);
-		char *more;
-
-		if (target && ++links > LINKS_MAX)
-			return;
-		if (target && *target == '/') {
-			ga_buf_clear(&at);
-			ga_buf_adds(&at, "/");
-		}
-		more = target ? ga_strf("%s/%s", target, rest + skip + n)
-			      : ga_strdup(rest + skip + n);
-		free(rest);
-		rest = more;
-	}
-	if (ga_gather_below(g, at.ptr))
-		ga_gather_reached(g, s, dir ? GA_REACH_BELOW : GA_REACH_FILE,
-				  ga_gather_below(g, at.ptr));
+	if (below)
+		ga_gather_reached(g, s, dir ? GA_REACH_BELOW : GA_REACH_FILE, below);
 }
 
 void ga_gather_queue(struct ga_gather *g, const struct ga_source *s, const char *path)

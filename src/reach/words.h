@@ -53,7 +53,7 @@ void ga_words_of_command(const struct ga_strv *words, const char *home, struct g
 /* The words of a program in another language: its strings, and what it imports. */
 void ga_words_of_code(const char *text, const char *home, struct ga_words *ret);
 
-/* ---- commands (commands.c) -------------------------------------------------- */
+/* ---- commands (words.c) ----------------------------------------------------- */
 
 enum ga_command_kind {
 	GA_COMMAND_OTHER,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Leftovers in the session: a line for each place, or all of it file by file.
+ * Leftovers in the session: a line for each place, or all of it file by file; and, as it has these
+ * too, the report as the JSON object of docs/json.md.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
+#include "ga/repo/diff.h"
 #include "ga/risk/risk.h"
 #include "review-internal.h"
 
@@ -34,39 +36,41 @@ static void put_place(struct ga_buf *out, const struct ga_left *l)
 
 /* ---- flags of places -------------------------------------------------------- */
 
+/* The order of paths in which all that lies in a directory follows it at once. */
+static int rank(char c)
+{
+	return c == '/' ? 1 : c ? (unsigned char)c + 1 : 0;
+}
+
+static int compare_paths(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return rank(*a) - rank(*b);
+}
+
 static int compare_flags(const void *a, const void *b)
 {
-	const struct ga_report_flag *const *x = a, *const *y = b;
-	int c = strcmp((*x)->path, (*y)->path);
-
-	return c ? c : strcmp((*x)->id, (*y)->id);
+	return compare_paths(((const struct ga_flag *)a)->path, ((const struct ga_flag *)b)->path);
 }
 
-void review_left_flags(const struct ga_report *r, struct review_left_flags *ret)
+static void sort_flags(struct ga_flags *f)
 {
-	ret->v = ga_calloc(r->n_flags + 1, sizeof(*ret->v));
-	ret->n = 0;
-	for (size_t i = 0; i < r->n_flags; i++)
-		if (r->flags[i].left)
-			ret->v[ret->n++] = &r->flags[i];
-	if (ret->n)
-		qsort(ret->v, ret->n, sizeof(*ret->v), compare_flags);
+	if (f->n)
+		qsort(f->v, f->n, sizeof(*f->v), compare_flags);
 }
 
-void review_left_flags_release(struct review_left_flags *f)
-{
-	free(f->v);
-}
-
-/* Index of the first flag whose path does not sort before `path`. */
-static size_t first_flag(const struct review_left_flags *f, const char *path)
+/* Index of the first flag whose path is `path`, or lies in it. */
+static size_t first_flag(const struct ga_flags *f, const char *path)
 {
 	size_t from = 0, to = f->n;
 
 	while (from < to) {
 		size_t mid = from + (to - from) / 2;
 
-		if (strcmp(f->v[mid]->path, path) < 0)
+		if (compare_paths(f->v[mid].path, path) < 0)
 			from = mid + 1;
 		else
 			to = mid;
@@ -74,44 +78,23 @@ static size_t first_flag(const struct review_left_flags *f, const char *path)
 	return from;
 }
 
-/* The next flag of `place` or a path below it, after `*pos` (first SIZE_MAX); NULL: no more. Paths
- * below it do not follow it at once in the order of bytes: "a-b" comes between "a" and "a/b". */
-static const struct ga_report_flag *next_flag(const struct review_left_flags *f, const char *place,
-					      size_t *pos)
+static void add_flag(struct ga_flags *ret, const struct ga_flag *f)
 {
-	cleanup_free char *below = ga_strf("%s/", place);
-	size_t i = *pos == SIZE_MAX ? first_flag(f, place) : *pos + 1;
+	struct ga_flag copy = *f;
 
-	if (i < f->n && strcmp(f->v[i]->path, place) != 0 &&
-	    strncmp(f->v[i]->path, below, strlen(below)) != 0)
-		i = *pos == SIZE_MAX || !strcmp(f->v[*pos]->path, place) ? first_flag(f, below) :
-									   f->n;
-	*pos = i;
-	return i < f->n && ga_path_inside(f->v[i]->path, place) ? f->v[i] : NULL;
-}
-
-static bool has_flag(const struct ga_flags *flags, size_t from, const char *rule, const char *path)
-{
-	for (size_t i = from; i < flags->n; i++)
-		if (!strcmp(flags->v[i].rule, rule) && !strcmp(flags->v[i].path, path))
-			return true;
-	return false;
-}
-
-static void add_flag(struct ga_flags *ret, const struct ga_report_flag *f)
-{
+	copy.path = ga_strdup(f->path);
+	copy.reason = ga_strdup(f->reason);
+	copy.also = (struct ga_strv)GA_STRV_INIT;
+	ga_strv_extend(&copy.also, &f->also);
 	GA_GROW(ret->v, ret->n, ret->cap);
-	ret->v[ret->n] = (struct ga_flag){ .rule = f->id, .category = f->category,
-					   .severity = f->severity, .path = ga_strdup(f->path),
-					   .reason = ga_strdup(f->reason) };
-	ga_strv_extend(&ret->v[ret->n++].also, &f->also);
+	ret->v[ret->n++] = copy;
 }
 
-/* Move the flags of `more` to `ret`, except for those that `ret` has at `from` or after it. */
-static void add_new(struct ga_flags *ret, size_t from, struct ga_flags *more)
+/* Move the flags of `more` to `ret`, except for those that it has. */
+static void add_new(struct ga_flags *ret, struct ga_flags *more)
 {
 	for (size_t i = 0; i < more->n; i++) {
-		if (has_flag(ret, from, more->v[i].rule, more->v[i].path)) {
+		if (ga_flags_have(ret, more->v[i].rule, more->v[i].path)) {
 			ga_flag_release(&more->v[i]);
 			continue;
 		}
@@ -121,69 +104,61 @@ static void add_new(struct ga_flags *ret, size_t from, struct ga_flags *more)
 	more->n = 0;
 }
 
-static int compare_place(const void *key, const void *place)
-{
-	return strcmp(key, ((const struct ga_left *)place)->path);
-}
-
-/* Index of the first line whose path does not sort before `path`. */
-static size_t first_line(const struct ga_left_list *l, const char *path)
-{
-	size_t from = 0, to = l->n;
-
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
-
-		if (strcmp(l->v[mid].path, path) < 0)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from;
-}
-
-/* Flags of one line of the report: those stored for its path and paths below it, and those that its
- * own name and kind deserve. */
-static void flags_of_line(const struct review_left_flags *stored, const struct ga_left *line,
-			  struct ga_flags *ret)
+/* Add the flags of a line of the report that its own name and kind deserve, beyond those of
+ * exactly its path that are stored. */
+static void add_own(const struct ga_flags *stored, const struct ga_left *line,
+		    struct ga_flags *ret)
 {
 	const struct ga_left_file itself = { .path = line->path, .kind = line->kind };
-	cleanup_flags struct ga_flags of_itself = GA_FLAGS_INIT;
-	const struct ga_report_flag *f;
-	size_t pos = SIZE_MAX, from = ret->n;
+	cleanup_flags struct ga_flags own = GA_FLAGS_INIT, have = GA_FLAGS_INIT;
 	bool severe = false;
 
-	while ((f = next_flag(stored, line->path, &pos))) {
-		add_flag(ret, f);
-		severe |= !strcmp(f->path, line->path) &&
-			  ga_flag_is_severe_in_place(&ret->v[ret->n - 1]);
+	for (size_t i = first_flag(stored, line->path);
+	     i < stored->n && !strcmp(stored->v[i].path, line->path); i++) {
+		severe |= ga_flag_is_severe_in_place(&stored->v[i]);
+		add_flag(&have, &stored->v[i]);
 	}
-	ga_classify_place(&itself, severe, &of_itself);
-	add_new(ret, from, &of_itself);
+	ga_classify_place(&itself, severe, &own);
+	for (size_t i = 0; i < own.n; i++)
+		if (!ga_flags_have(&have, own.v[i].rule, own.v[i].path))
+			add_flag(ret, &own.v[i]);
+}
+
+void review_left_flags(const struct ga_report *r, struct ga_flags *ret)
+{
+	cleanup_flags struct ga_flags own = GA_FLAGS_INIT;
+
+	for (size_t i = 0; i < r->n_flags; i++) {
+		const struct ga_report_flag *f = &r->flags[i];
+
+		if (f->left)
+			add_flag(ret, &(struct ga_flag){ .rule = f->id, .category = f->category,
+							 .severity = f->severity, .path = f->path,
+							 .reason = f->reason, .also = f->also });
+	}
+	sort_flags(ret);
+	for (size_t i = 0; i < r->left.n; i++)
+		add_own(ret, &r->left.v[i], &own);
+	for (size_t i = 0; i < own.n; i++)
+		add_flag(ret, &own.v[i]);
+	sort_flags(ret);
 }
 
 /* Flags of a place: a line of the report, or a directory that stands for several lines. */
-static void flags_of_place(const struct ga_report *r, const struct review_left_flags *stored,
-			   const char *place, struct ga_flags *ret)
+static void flags_of_place(const struct ga_flags *all, const char *place, struct ga_flags *ret)
 {
-	cleanup_free char *below = ga_strf("%s/", place);
-	size_t i = first_line(&r->left, place);
-
-	for (; i < r->left.n && !strcmp(r->left.v[i].path, place); i++)
-		flags_of_line(stored, &r->left.v[i], ret);
-	for (i = first_line(&r->left, below);
-	     i < r->left.n && ga_path_inside(r->left.v[i].path, place); i++)
-		flags_of_line(stored, &r->left.v[i], ret);
+	for (size_t i = first_flag(all, place);
+	     i < all->n && ga_path_inside(all->v[i].path, place); i++)
+		add_flag(ret, &all->v[i]);
 	ga_flags_sort(ret);
 }
 
-void review_place_flags(const struct ga_report *r, const struct review_left_flags *stored,
-			const char *place, struct ga_flags *ret)
+void review_place_flags(const struct ga_flags *all, const char *place, struct ga_flags *ret)
 {
 	cleanup_strv struct ga_strv seen = GA_STRV_INIT;
 	size_t n = 0;
 
-	flags_of_place(r, stored, place, ret);
+	flags_of_place(all, place, ret);
 	for (size_t i = 0; i < ret->n; i++) {
 		if (ret->v[i].severity < GA_HIGH || ga_strv_has(&seen, ret->v[i].rule)) {
 			ga_flag_release(&ret->v[i]);
@@ -214,7 +189,7 @@ size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report
 			 size_t max)
 {
 	cleanup_(ga_left_release) struct ga_left_list groups = GA_LEFT_INIT;
-	cleanup_(review_left_flags_release) struct review_left_flags stored;
+	cleanup_flags struct ga_flags stored = GA_FLAGS_INIT;
 
 	review_left_flags(r, &stored);
 	ga_left_group(&r->left, &groups);
@@ -222,7 +197,7 @@ size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report
 		cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 
 		put_place(out, &groups.v[i]);
-		review_place_flags(r, &stored, groups.v[i].path, &flags);
+		review_place_flags(&stored, groups.v[i].path, &flags);
 		for (size_t k = 0; reasons && k < flags.n; k++)
 			put_flag(out, 13, colour, &flags.v[k], groups.v[i].path);
 		if (!reasons && flags.n)
@@ -232,6 +207,22 @@ size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report
 	return groups.n;
 }
 
+/* The members that all flags have; the caller may add more. */
+static json_t *flag_json(const char *id, enum ga_severity s, const char *category,
+			 const struct ga_strv *also, const char *path_or_null, const char *reason)
+{
+	json_t *o = json_object();
+
+	ga_json_set_bytes(o, "id", id);
+	ga_json_set(o, "also", ga_json_strv(also));
+	ga_json_set(o, "severity", json_string(ga_severity_name(s)));
+	ga_json_set_bytes(o, "category", category);
+	if (path_or_null)
+		ga_json_set_bytes(o, "path", path_or_null);
+	ga_json_set_bytes(o, "reason", reason);
+	return o;
+}
+
 static json_t *flags_json(const struct ga_flags *flags, bool paths)
 {
 	json_t *a = json_array();
@@ -239,22 +230,26 @@ static json_t *flags_json(const struct ga_flags *flags, bool paths)
 	for (size_t i = 0; i < flags->n; i++) {
 		const struct ga_flag *f = &flags->v[i];
 
-		ga_json_add(a, review_flag_json(f->rule, f->severity, f->category, &f->also,
+		ga_json_add(a, flag_json(f->rule, f->severity, f->category, &f->also,
 						paths ? f->path : NULL, f->reason));
 	}
 	return a;
 }
 
-static json_t *place_flags_json(const struct ga_report *r, const struct review_left_flags *stored,
-				const char *place)
+static json_t *place_flags_json(const struct ga_flags *stored, const char *place)
 {
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 
-	flags_of_place(r, stored, place, &flags);
+	flags_of_place(stored, place, &flags);
 	return flags_json(&flags, true);
 }
 
 /* ---- flags of files ----------------------------------------------------------- */
+
+static int compare_place(const void *key, const void *place)
+{
+	return strcmp(key, ((const struct ga_left *)place)->path);
+}
 
 /* Does a file lie in a directory that has a line in the report? */
 static bool in_place(const struct ga_report *r, const char *path)
@@ -269,19 +264,8 @@ static bool in_place(const struct ga_report *r, const char *path)
 	return false;
 }
 
-/* Add the flag stored for exactly this path that its name would not give again: whose rules make it
- * ignored. */
-static void stored_of(const struct review_left_flags *stored, const char *path,
-		      struct ga_flags *ret)
-{
-	for (size_t i = first_flag(stored, path);
-	     i < stored->n && !strcmp(stored->v[i]->path, path); i++)
-		if (!strcmp(stored->v[i]->id, "ignore-rules-source"))
-			add_flag(ret, stored->v[i]);
-}
-
 /* Flags of one file. What is said of a place is not repeated for each file in it. */
-static void flags_of(const struct ga_report *r, const struct review_left_flags *stored,
+static void flags_of(const struct ga_report *r, const struct ga_flags *stored,
 		     const struct ga_left_file *f, const struct ga_host_facts *facts,
 		     struct ga_flags *ret)
 {
@@ -296,8 +280,12 @@ static void flags_of(const struct ga_report *r, const struct review_left_flags *
 		else
 			found.v[n++] = found.v[i];
 	found.n = n;
-	stored_of(stored, f->path, ret);
-	add_new(ret, 0, &found);
+	/* its name would not give this one again: whose rules make it ignored */
+	for (size_t i = first_flag(stored, f->path);
+	     i < stored->n && !strcmp(stored->v[i].path, f->path); i++)
+		if (!strcmp(stored->v[i].rule, "ignore-rules-source"))
+			add_flag(ret, &stored->v[i]);
+	add_new(ret, &found);
 	ga_flags_sort(ret);
 }
 
@@ -339,7 +327,7 @@ static void put_file(struct ga_buf *out, const struct ga_left_file *f, bool colo
 void ga_left_text(const struct ga_report *r, const struct ga_left_files *files,
 		  const struct ga_host_facts *facts, bool colour, struct ga_buf *out)
 {
-	cleanup_(review_left_flags_release) struct review_left_flags stored;
+	cleanup_flags struct ga_flags stored = GA_FLAGS_INIT;
 
 	review_left_flags(r, &stored);
 	if (!files->n) {
@@ -365,7 +353,7 @@ void ga_left_text(const struct ga_report *r, const struct ga_left_files *files,
 
 json_t *review_left_json(const struct ga_report *r, const struct ga_left_list *l)
 {
-	cleanup_(review_left_flags_release) struct review_left_flags flags;
+	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 	json_t *a = json_array();
 
 	review_left_flags(r, &flags);
@@ -376,13 +364,13 @@ json_t *review_left_json(const struct ga_report *r, const struct ga_left_list *l
 		ga_json_set(o, "kind", json_string(ga_left_kind_name(l->v[i].kind)));
 		ga_json_set(o, "count", json_integer((json_int_t)l->v[i].count));
 		ga_json_set(o, "bytes", json_integer((json_int_t)l->v[i].bytes));
-		ga_json_set(o, "flags", place_flags_json(r, &flags, l->v[i].path));
+		ga_json_set(o, "flags", place_flags_json(&flags, l->v[i].path));
 		ga_json_add(a, o);
 	}
 	return a;
 }
 
-static json_t *file_json(const struct ga_report *r, const struct review_left_flags *stored,
+static json_t *file_json(const struct ga_report *r, const struct ga_flags *stored,
 			 const struct ga_left_file *f, const struct ga_host_facts *facts)
 {
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
@@ -403,7 +391,7 @@ json_t *ga_left_json(const struct ga_report *r, const struct ga_left_files *file
 		     const struct ga_host_facts *facts)
 {
 	cleanup_(ga_left_release) struct ga_left_list groups = GA_LEFT_INIT;
-	cleanup_(review_left_flags_release) struct review_left_flags stored;
+	cleanup_flags struct ga_flags stored = GA_FLAGS_INIT;
 	json_t *o = json_object(), *a = json_array();
 
 	review_left_flags(r, &stored);
@@ -413,5 +401,117 @@ json_t *ga_left_json(const struct ga_report *r, const struct ga_left_files *file
 	for (size_t i = 0; i < files->n; i++)
 		ga_json_add(a, file_json(r, &stored, &files->v[i], facts));
 	ga_json_set(o, "files", a);
+	return o;
+}
+
+static json_t *lines_json(int64_t n)
+{
+	return n < 0 ? json_null() : json_integer((json_int_t)n);
+}
+
+static json_t *files_json(const struct ga_diff_stat *stat)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < stat->changes.n; i++) {
+		const struct ga_change *c = &stat->changes.v[i];
+		json_t *o = json_object();
+
+		ga_json_set_bytes(o, "path", c->path);
+		ga_json_set(o, "status", json_string(review_status(c)));
+		ga_json_set(o, "additions", lines_json(stat->lines[i].additions));
+		ga_json_set(o, "deletions", lines_json(stat->lines[i].deletions));
+		ga_json_add(a, o);
+	}
+	return a;
+}
+
+static json_t *commits_json(const struct review_commits *list)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < list->n; i++) {
+		const struct review_commit *c = &list->v[i];
+		json_t *o = json_object();
+
+		ga_json_set_oid(o, "id", &c->id);
+		ga_json_set_bytes(o, "author", c->author);
+		ga_json_set_bytes(o, "date", c->date);
+		ga_json_set_bytes(o, "subject", c->subject);
+		ga_json_add(a, o);
+	}
+	return a;
+}
+
+static json_t *past_json(const struct ga_past_flag *p)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; !p->others && i < p->n && i < GA_PAST_COMMITS; i++)
+		ga_json_add(a, json_string(GA_HEX(&p->commits[i])));
+	return a;
+}
+
+static json_t *report_flags_json(const struct ga_report *r, const struct ga_past *past)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < r->n_flags; i++) {
+		const struct ga_report_flag *f = &r->flags[i];
+		json_t *o;
+
+		if (f->left)
+			continue;
+		o = flag_json(f->id, f->severity, f->category, &f->also, f->path,
+				     f->reason);
+		ga_json_set(o, "held", json_boolean(f->held));
+		ga_json_set(o, "left_behind", json_boolean(f->left));
+		ga_json_set(o, "verdict", json_string(ga_verdict_name(f->verdict)));
+		ga_json_set(o, "in_commits_only", past_json(&past->v[i]));
+		ga_json_add(a, o);
+	}
+	return a;
+}
+
+json_t *ga_report_paths_json(const struct ga_strv *paths)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < paths->n; i++) {
+		json_t *o = json_object();
+
+		ga_json_set_bytes(o, "path", paths->v[i]);
+		ga_json_add(a, o);
+	}
+	return a;
+}
+
+json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err)
+{
+	cleanup_(review_commits_release) struct review_commits commits = {NULL, 0};
+	cleanup_diff_stat struct ga_diff_stat stat = GA_DIFF_STAT_INIT;
+	cleanup_past struct ga_past past = GA_PAST_INIT;
+	struct ga_oid old, new;
+	json_t *o;
+
+	if (review_trees(repo, r, &old, &new, err) || ga_diff_stat(repo, &old, &new, &stat, err) ||
+	    review_commits_read(repo, &r->base, &r->tip, &commits, err) ||
+	    ga_report_past(repo, r, &r->tip, &past, err))
+		return NULL;
+	o = json_object();
+	ga_json_set_bytes(o, "session", r->session);
+	ga_json_set(o, "command", ga_json_strv(&r->command));
+	ga_json_set_oid(o, "base", &r->base);
+	ga_json_set_oid(o, "tip", &r->tip);
+	ga_json_set_oid(o, "held", &r->held);
+	ga_json_set(o, "commits", commits_json(&commits));
+	ga_json_set(o, "files", files_json(&stat));
+	ga_json_set(o, "flags", report_flags_json(r, &past));
+	ga_json_set(o, "left_behind", review_left_json(r, &r->left));
+	ga_json_set(o, "left_out", ga_report_paths_json(&r->left_out));
+	ga_json_set(o, "notes", ga_json_strv(&r->notes));
+	ga_json_set(o, "checks", ga_report_checks_json(&r->checks));
+	ga_json_set(o, "limits", ga_json_strv(&r->limits));
+	ga_json_set(o, "unkept", ga_json_strv(&r->unkept));
 	return o;
 }

@@ -155,18 +155,3 @@ void review_put_reason(struct ga_buf *out, const char *reason, const char *rule)
 	ga_quote_add(out, rule, strlen(rule));
 	ga_buf_adds(out, "]");
 }
-
-json_t *review_flag_json(const char *id, enum ga_severity s, const char *category,
-			 const struct ga_strv *also, const char *path_or_null, const char *reason)
-{
-	json_t *o = json_object();
-
-	ga_json_set_bytes(o, "id", id);
-	ga_json_set(o, "also", ga_json_strv(also));
-	ga_json_set(o, "severity", json_string(ga_severity_name(s)));
-	ga_json_set_bytes(o, "category", category);
-	if (path_or_null)
-		ga_json_set_bytes(o, "path", path_or_null);
-	ga_json_set_bytes(o, "reason", reason);
-	return o;
-}

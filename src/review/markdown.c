@@ -209,12 +209,11 @@ static void put_files(struct ga_buf *out, const struct ga_diff_stat *stat)
 }
 
 /* Flags of what would run or be loaded from a place, each rule once. */
-static void put_place_flags(struct ga_buf *out, const struct ga_report *r,
-			    const struct review_left_flags *stored, const char *place)
+static void put_place_flags(struct ga_buf *out, const struct ga_flags *stored, const char *place)
 {
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 
-	review_place_flags(r, stored, place, &flags);
+	review_place_flags(stored, place, &flags);
 	for (size_t i = 0; i < flags.n; i++) {
 		ga_buf_addf(out, "%s%s ", i ? ", " : "", ga_severity_name(flags.v[i].severity));
 		put_text(out, flags.v[i].rule);
@@ -224,7 +223,7 @@ static void put_place_flags(struct ga_buf *out, const struct ga_report *r,
 static void put_left(struct ga_buf *out, const struct ga_report *r)
 {
 	cleanup_(ga_left_release) struct ga_left_list groups = GA_LEFT_INIT;
-	cleanup_(review_left_flags_release) struct review_left_flags stored;
+	cleanup_flags struct ga_flags stored = GA_FLAGS_INIT;
 	size_t i;
 
 	review_left_flags(r, &stored);
@@ -238,7 +237,7 @@ static void put_left(struct ga_buf *out, const struct ga_report *r)
 			    groups.v[i].count);
 		put_path(out, groups.v[i].path);
 		ga_buf_adds(out, " | ");
-		put_place_flags(out, r, &stored, groups.v[i].path);
+		put_place_flags(out, &stored, groups.v[i].path);
 		ga_buf_adds(out, " |\n");
 	}
 	put_more(out, groups.n - i, "places");

@@ -1,16 +1,443 @@
 /* SPDX-License-Identifier: MIT
  *
- * The report as a commit of one JSON file at refs/agent/NAME/report.
+ * The stored form of a report: a commit of one JSON file at refs/agent/NAME/report. Only the user's
+ * own tools can write that ref, but it is read back as strictly as if anybody could.
  */
 #include <string.h>
 
+#include "ga/base/json.h"
+#include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/base/strmap.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
-#include "ga/session/session.h"
+#include "ga/session/check.h"
 #include "review-internal.h"
 
+#define REPORT_VERSION 2 /* 1 has no "more" */
+#define REASONS_MAX 20000 /* beyond these a flag has the sentence of its rule */
 /* All paths that a capture takes by its default limits, flagged twice each, stay below this. */
 #define REPORT_MAX ((size_t)1 << 30)
+
+/* ---- members ------------------------------------------------------------ */
+
+/* An object that is written, or read and checked: its members are named once for both. An optional
+ * member is not written if it is empty, and reports of earlier versions may not have it. */
+struct io {
+	json_t *o;
+	bool writes;
+	struct ga_error *err;
+};
+
+static int damaged(struct ga_error *err, const char *key)
+{
+	return ga_fail(err, GA_EFATAL, "'%s' is missing or wrong", key);
+}
+
+static int io_bytes(const struct io *io, const char *key, char **value)
+{
+	cleanup_free char *b64 = ga_strf("%s_b64", key);
+	cleanup_buf struct ga_buf raw = GA_BUF_INIT;
+	const char *s;
+
+	if (io->writes) {
+		ga_json_set_bytes(io->o, key, *value);
+		return 0;
+	}
+	s = json_string_value(json_object_get(io->o, key));
+	if (s) {
+		*value = ga_strdup(s);
+		return 0;
+	}
+	s = json_string_value(json_object_get(io->o, b64));
+	if (!s || !ga_base64_decode(s, &raw) || memchr(raw.ptr, '\0', raw.len))
+		return damaged(io->err, key);
+	*value = ga_buf_steal(&raw);
+	return 0;
+}
+
+/* null stands for the zero id */
+static int io_oid(const struct io *io, const char *key, struct ga_oid *value)
+{
+	const json_t *v = json_object_get(io->o, key);
+	const char *s = json_string_value(v);
+
+	if (io->writes)
+		ga_json_set_oid(io->o, key, value);
+	else if (!json_is_null(v) && (!s || !ga_oid_parse(s, strlen(s), value)))
+		return damaged(io->err, key);
+	return 0;
+}
+
+static int io_count(const struct io *io, const char *key, bool optional, uint64_t *value)
+{
+	const json_t *v = json_object_get(io->o, key);
+
+	if (optional && (io->writes ? !*value : !v))
+		return 0;
+	if (io->writes)
+		ga_json_set(io->o, key, json_integer((json_int_t)*value));
+	else if (!json_is_integer(v) || json_integer_value(v) < 0)
+		return damaged(io->err, key);
+	else
+		*value = (uint64_t)json_integer_value(v);
+	return 0;
+}
+
+static int io_bool(const struct io *io, const char *key, bool optional, bool *value)
+{
+	const json_t *v = json_object_get(io->o, key);
+
+	if (optional && (io->writes ? !*value : !v))
+		return 0;
+	if (io->writes)
+		ga_json_set(io->o, key, json_boolean(*value));
+	else if (!json_is_boolean(v))
+		return damaged(io->err, key);
+	else
+		*value = json_is_true(v);
+	return 0;
+}
+
+/* The name of a value from 0 to `last`. */
+#define io_named(io, key, last, name_of, value)                                               \
+	({                                                                                    \
+		const char *name_ = json_string_value(json_object_get((io)->o, (key)));       \
+		__typeof__(*(value)) at_ = 0;                                                 \
+										      \
+		if ((io)->writes) {                                                           \
+			at_ = *(value);                                                       \
+			name_ = name_of(at_);                                                 \
+			ga_json_set((io)->o, (key), json_string(name_));                      \
+		}                                                                             \
+		while (name_ && at_ <= (last) && strcmp(name_, name_of(at_)) != 0)            \
+			at_++;                                                                \
+		*(value) = at_;                                                               \
+		name_ && at_ <= (last) ? 0 : damaged((io)->err, (key));                       \
+	})
+
+/* A list of objects, of which `*n` are to be written or were found. NULL: it is none. */
+static json_t *io_list(const struct io *io, const char *key, size_t *n)
+{
+	json_t *a = io->writes ? json_array() : json_object_get(io->o, key);
+
+	if (io->writes) {
+		ga_json_set(io->o, key, a);
+	} else if (!json_is_array(a)) {
+		(void)damaged(io->err, key);
+		return NULL;
+	} else {
+		*n = json_array_size(a);
+	}
+	return a;
+}
+
+static struct io io_element(const struct io *io, json_t *list, size_t i)
+{
+	struct io at = *io;
+
+	at.o = io->writes ? json_object() : json_array_get(list, i);
+	if (io->writes)
+		ga_json_add(list, at.o);
+	return at;
+}
+
+static int io_strv(const struct io *io, const char *key, bool optional, struct ga_strv *value)
+{
+	size_t n = value->n;
+	json_t *a;
+
+	if (optional && (io->writes ? !n : !json_object_get(io->o, key)))
+		return 0;
+	a = io_list(io, key, &n);
+	for (size_t i = 0; a && i < n; i++) {
+		struct io at = io_element(io, a, i);
+		char *s = io->writes ? value->v[i] : NULL;
+
+		if (io_bytes(&at, "s", &s))
+			return -1;
+		if (!io->writes)
+			ga_strv_take(value, s);
+	}
+	return a ? 0 : -1;
+}
+
+/* ---- flags -------------------------------------------------------------- */
+
+static int check_mode(uint64_t mode, uint32_t *ret, struct ga_error *err)
+{
+	switch (mode) {
+	case GA_MODE_NONE:
+	case GA_MODE_FILE:
+	case GA_MODE_EXEC:
+	case GA_MODE_LINK:
+	case GA_MODE_GITLINK:
+	case GA_MODE_TREE:
+		*ret = (uint32_t)mode;
+		return 0;
+	default:
+		return damaged(err, "mode");
+	}
+}
+
+/* A number that ends in a blank. */
+static bool take_number(const char **p, unsigned base, size_t *ret)
+{
+	const char *start = *p;
+
+	for (*ret = 0; **p >= '0' && **p < (char)('0' + base) && *p - start < 9; ++*p)
+		*ret = *ret * base + (size_t)(**p - '0');
+	return *p > start && *(*p)++ == ' ';
+}
+
+/* One record of "more", which follows the report's last flag. */
+static int get_record(const char **p, struct ga_report *r, struct ga_error *err)
+{
+	const struct ga_report_flag *was = &r->flags[r->n_flags - 1];
+	struct ga_entry e = was->entry;
+	size_t mode, common, n;
+	struct ga_buf path = GA_BUF_INIT;
+
+	if (!take_number(p, 8, &mode))
+		return damaged(err, "more");
+	if (check_mode(mode, &e.mode, err))
+		return -1;
+	if (**p == '=')
+		++*p;
+	else if (strnlen(*p, GA_OID_HEXSZ) < GA_OID_HEXSZ ||
+		 !ga_oid_parse(*p, GA_OID_HEXSZ, &e.oid))
+		return damaged(err, "more");
+	else
+		*p += GA_OID_HEXSZ;
+	if (*(*p)++ != ' ' || !take_number(p, 10, &common) || !take_number(p, 10, &n) ||
+	    common > strlen(was->path) || strnlen(*p, n) < n)
+		return damaged(err, "more");
+	ga_buf_add(&path, was->path, common);
+	ga_buf_add(&path, *p, n);
+	*p += n;
+	review_append_flag(r, was);
+	free(r->flags[r->n_flags - 1].path);
+	r->flags[r->n_flags - 1].path = ga_buf_steal(&path);
+	r->flags[r->n_flags - 1].entry = e;
+	return 0;
+}
+
+static int io_flag(const struct io *io, struct ga_report_flag *f)
+{
+	uint64_t mode = f->entry.mode;
+
+	return io_bytes(io, "id", &f->id) || io_strv(io, "also", true, &f->also) ||
+	       io_named(io, "severity", GA_CRITICAL, ga_severity_name, &f->severity) ||
+	       io_bytes(io, "category", &f->category) || io_bytes(io, "path", &f->path) ||
+	       io_bytes(io, "reason", &f->reason) || io_count(io, "mode", false, &mode) ||
+	       check_mode(mode, &f->entry.mode, io->err) || io_oid(io, "oid", &f->entry.oid) ||
+	       io_bool(io, "held", false, &f->held) || io_bool(io, "left", true, &f->left) ||
+	       io_bool(io, "landing", true, &f->landing) ||
+	       io_named(io, "verdict", GA_VERDICT_REJECTED, ga_verdict_name, &f->verdict) ? -1 : 0;
+}
+
+static int read_flags(const struct io *io, struct ga_report *r)
+{
+	size_t n = 0;
+	json_t *a = io_list(io, "flags", &n);
+
+	for (size_t i = 0; a && i < n; i++) {
+		struct io at = io_element(io, a, i);
+		cleanup_free char *more = NULL;
+
+		GA_GROW(r->flags, r->n_flags, r->cap_flags);
+		r->flags[r->n_flags] = (struct ga_report_flag){ .also = GA_STRV_INIT };
+		if (io_flag(&at, &r->flags[r->n_flags++]))
+			return -1;
+		if ((json_object_get(at.o, "more") || json_object_get(at.o, "more_b64")) &&
+		    io_bytes(&at, "more", &more))
+			return -1;
+		for (const char *p = more; p && *p;)
+			if (get_record(&p, r, io->err))
+				return -1;
+	}
+	review_sort_flags(r);
+	return a ? 0 : -1;
+}
+
+/* Flags that differ only by path and entry: "more" of the first one has those of the others, as
+ * records "MODE ID COMMON LENGTH BYTES". The path begins with COMMON bytes of the one before; ID
+ * "=" is the same as before. */
+struct group {
+	const struct ga_report_flag *first, *last;
+	const char *reason;
+	struct ga_buf more;
+};
+struct groups {
+	struct group *v;
+	size_t n, cap;
+	struct ga_strv keys;
+	struct ga_strmap by_key; /* index in `v` by all that they have in common */
+};
+
+static struct group *group_of(struct groups *g, const struct ga_report_flag *f)
+{
+	const struct ga_rule *rule = g->n < REASONS_MAX ? NULL : ga_rule_find(f->id);
+	const char *reason = rule ? rule->reason : f->reason;
+	cleanup_buf struct ga_buf key = GA_BUF_INIT;
+	int32_t at;
+
+	ga_buf_addf(&key, "%s %s %d%d%d%d%d %s", f->id, f->category, (int)f->severity,
+		    (int)f->verdict, f->held, f->left, f->landing, reason);
+	for (size_t i = 0; i < f->also.n; i++)
+		ga_buf_addf(&key, "\n%s", f->also.v[i]);
+	at = ga_strmap_first(&g->by_key, key.ptr, key.len);
+	if (at >= 0)
+		return &g->v[g->by_key.nodes[at].value];
+	ga_strv_take(&g->keys, ga_buf_steal(&key));
+	ga_strmap_add(&g->by_key, g->keys.v[g->n], strlen(g->keys.v[g->n]), (uint32_t)g->n);
+	GA_GROW(g->v, g->n, g->cap);
+	g->v[g->n] = (struct group){ .first = f, .reason = reason, .more = GA_BUF_INIT };
+	return &g->v[g->n++];
+}
+
+static void group_flag(struct groups *g, const struct ga_report_flag *f)
+{
+	struct group *to = group_of(g, f);
+	const struct ga_report_flag *was = to->last;
+	size_t common = 0;
+
+	to->last = f;
+	if (!was)
+		return;
+	while (f->path[common] && f->path[common] == was->path[common])
+		common++;
+	ga_buf_addf(&to->more, "%o %s %zu %zu %s", f->entry.mode,
+		    ga_oid_equal(&f->entry.oid, &was->entry.oid) ? "=" : GA_HEX(&f->entry.oid),
+		    common, strlen(f->path + common), f->path + common);
+}
+
+static void write_flags(const struct io *io, const struct ga_report *r)
+{
+	struct groups g = { .keys = GA_STRV_INIT, .by_key = GA_STRMAP_INIT };
+	size_t n = 0;
+	json_t *a = io_list(io, "flags", &n);
+
+	for (size_t i = 0; i < r->n_flags; i++)
+		group_flag(&g, &r->flags[i]);
+	for (size_t i = 0; i < g.n; i++) {
+		struct io at = io_element(io, a, i);
+		struct ga_report_flag f = *g.v[i].first;
+		cleanup_free char *reason = ga_strdup(g.v[i].reason);
+
+		f.reason = reason;
+		(void)io_flag(&at, &f);
+		if (g.v[i].more.len)
+			ga_json_set_bytes(at.o, "more", g.v[i].more.ptr);
+		ga_buf_release(&g.v[i].more);
+	}
+	free(g.v);
+	ga_strv_release(&g.keys);
+	ga_strmap_release(&g.by_key);
+}
+
+/* ---- the report --------------------------------------------------------- */
+
+static int io_left(const struct io *io, struct ga_left_list *l)
+{
+	size_t n = l->n;
+	json_t *a = io_list(io, "left", &n);
+
+	for (size_t i = 0; a && i < n; i++) {
+		struct io at = io_element(io, a, i);
+
+		if (!io->writes) {
+			GA_GROW(l->v, l->n, l->cap);
+			l->v[l->n++] = (struct ga_left){ NULL, 0, 0, 0 };
+		}
+		if (io_bytes(&at, "path", &l->v[i].path) ||
+		    io_named(&at, "kind", GA_LEFT_LIMIT, ga_left_kind_name, &l->v[i].kind) ||
+		    io_count(&at, "count", false, &l->v[i].count) ||
+		    io_count(&at, "bytes", false, &l->v[i].bytes))
+			return -1;
+	}
+	return a ? 0 : -1;
+}
+
+static int io_report(const struct io *io, struct ga_report *r)
+{
+	uint64_t version = REPORT_VERSION;
+
+	if (io_count(io, "version", false, &version))
+		return -1;
+	if (version < 1 || version > REPORT_VERSION)
+		return ga_fail(io->err, GA_EFATAL,
+			       "it was written by another version of git-agent");
+	if (io_bytes(io, "session", &r->session) || io_strv(io, "command", false, &r->command) ||
+	    io_oid(io, "base", &r->base) || io_oid(io, "tip", &r->tip) ||
+	    io_oid(io, "held", &r->held))
+		return -1;
+	if (io->writes)
+		write_flags(io, r);
+	else if (read_flags(io, r))
+		return -1;
+	if (io_left(io, &r->left) || io_strv(io, "notes", false, &r->notes) ||
+	    io_strv(io, "left_out", false, &r->left_out))
+		return -1;
+	if ((io->writes ? r->left_out.n > 0 : json_object_get(io->o, "seen") != NULL) &&
+	    (io_oid(io, "shown", &r->shown) || io_oid(io, "seen", &r->seen)))
+		return -1;
+	return io_strv(io, "checks", true, &r->checks) || io_strv(io, "limits", true, &r->limits) ||
+	       io_strv(io, "unkept", true, &r->unkept) ||
+	       io_count(io, "unkept_more", true, &r->unkept_more) ? -1 : 0;
+}
+
+char *ga_report_encode(const struct ga_report *r)
+{
+	struct ga_report members = *r;
+	const struct io io = { .o = json_object(), .writes = true };
+	char *text, *ret;
+
+	(void)io_report(&io, &members);
+	text = json_dumps(io.o, JSON_INDENT(1) | JSON_ENSURE_ASCII | JSON_PRESERVE_ORDER);
+	json_decref(io.o);
+	if (!text)
+		GA_BUG("a report cannot be written as JSON");
+	ret = ga_strf("%s\n", text);
+	free(text);
+	return ret;
+}
+
+static int check_report(const struct ga_report *r, struct ga_error *err)
+{
+	struct ga_check c;
+
+	for (size_t i = 0; i < r->checks.n; i++)
+		if (!ga_check_parse(r->checks.v[i], &c))
+			return damaged(err, "checks");
+	/* these paths will be opened in the user's working tree */
+	for (size_t i = 0; i < r->left_out.n; i++)
+		if (!ga_path_relative_ok(r->left_out.v[i]))
+			return damaged(err, "left_out");
+	return 0;
+}
+
+int ga_report_decode(const char *text, size_t n, struct ga_report *ret, struct ga_error *err)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	json_error_t why;
+	const struct io io = { .o = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why), .err = err };
+	int rc;
+
+	if (json_is_object(io.o))
+		rc = io_report(&io, &r) || check_report(&r, err);
+	else
+		rc = ga_fail(err, GA_EFATAL, "it is not a JSON object");
+	json_decref(io.o);
+	if (rc)
+		return -1;
+	ga_report_release(ret);
+	*ret = r;
+	r = (struct ga_report)GA_REPORT_INIT;
+	return 0;
+}
+
+/* ---- the commit --------------------------------------------------------- */
 
 int ga_report_write(struct ga_repo *repo, const struct ga_report *r, const char *committer,
 		    const struct ga_oid *parent_or_null, struct ga_oid *ret, struct ga_error *err)

@@ -3,7 +3,10 @@
 
 #include <string.h>
 
+#include "ga/base/json.h"
+#include "ga/base/quote.h"
 #include "ga/base/strmap.h"
+#include "ga/session/check.h"
 #include "review-internal.h"
 
 static const char *const verdict_names[] = {
@@ -111,9 +114,6 @@ struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rul
 	return found;
 }
 
-/* What was looked at when flags were found. */
-enum source { SOURCE_SESSION, SOURCE_LEFT, SOURCE_LANDING };
-
 void review_append_flag(struct ga_report *r, const struct ga_report_flag *f)
 {
 	struct ga_report_flag copy = *f;
@@ -144,8 +144,8 @@ static void merge(struct ga_report_flag *have, const struct ga_report_flag *f)
 	have->landing = have->landing && f->landing;
 }
 
-static void add_flags(struct ga_report *r, const struct ga_flags *f,
-		      const struct ga_strv *held_paths, enum source from)
+void ga_report_add_flags(struct ga_report *r, enum ga_flags_from from, const struct ga_flags *f,
+			 const struct ga_strv *held_paths)
 {
 	cleanup_strmap struct ga_strmap held_ones = GA_STRMAP_INIT;
 	size_t n_old;
@@ -164,7 +164,8 @@ static void add_flags(struct ga_report *r, const struct ga_flags *f,
 			.id = rule, .category = category, .path = g->path, .reason = g->reason,
 			.also = g->also, .severity = g->severity, .entry = g->entry,
 			.held = ga_strmap_first(&held_ones, g->path, strlen(g->path)) >= 0,
-			.left = from == SOURCE_LEFT, .landing = from == SOURCE_LANDING,
+			.left = from == GA_FROM_LEFTOVERS,
+			.landing = from == GA_FROM_LANDING,
 		};
 		struct ga_report_flag *have = NULL;
 
@@ -176,12 +177,6 @@ static void add_flags(struct ga_report *r, const struct ga_flags *f,
 			review_append_flag(r, &new);
 	}
 	sort_flags(r, cmp_order);
-}
-
-void ga_report_add_flags(struct ga_report *r, const struct ga_flags *f,
-			 const struct ga_strv *held_paths)
-{
-	add_flags(r, f, held_paths, SOURCE_SESSION);
 }
 
 /* Is a flag with the rule and path of `f` among those in `by_path`? */
@@ -214,16 +209,6 @@ void ga_report_add_former(struct ga_report *r, const struct ga_report *former)
 			review_append_flag(r, f);
 	}
 	sort_flags(r, cmp_order);
-}
-
-void ga_report_add_left_flags(struct ga_report *r, const struct ga_flags *f)
-{
-	add_flags(r, f, NULL, SOURCE_LEFT);
-}
-
-void ga_report_add_landing_flags(struct ga_report *r, const struct ga_flags *f)
-{
-	add_flags(r, f, NULL, SOURCE_LANDING);
 }
 
 struct ga_report_flag *ga_report_find_added(const struct ga_report *r, const struct ga_flag *f)
@@ -275,4 +260,83 @@ void ga_report_tell(const struct ga_report *r, struct ga_session *s)
 	/* an earlier version noted what a landing brought in the state file only */
 	if (s->state != GA_STATE_LANDED)
 		ga_strv_extend(&s->result.left_out, &r->left_out);
+}
+
+/* ---- trailers and checks ---- */
+
+#define KEY "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+void ga_report_trailer(struct ga_buf *message, const char *key, enum ga_severity s,
+		       const char *rule, const char *path, const struct ga_entry *entry_or_null)
+{
+	cleanup_free char *q = ga_quote(path), *id = ga_escape(rule);
+
+	ga_buf_addf(message, "%s: %s %s %s", key, ga_severity_name(s), id, q);
+	if (entry_or_null)
+		ga_buf_addf(message, " %06o %s", entry_or_null->mode, GA_HEX(&entry_or_null->oid));
+	ga_buf_addch(message, '\n');
+}
+
+void ga_report_checks(const struct ga_strv *checks, struct ga_strv *ret)
+{
+	struct ga_check c;
+
+	for (size_t i = 0; i < checks->n; i++) {
+		cleanup_free char *text = NULL;
+		cleanup_buf struct ga_buf safe = GA_BUF_INIT;
+
+		if (!ga_check_parse(checks->v[i], &c))
+			continue;
+		/* it is safe already; escaping it again costs nothing */
+		text = ga_check_text(&c);
+		ga_quote_add_text(&safe, text, strlen(text));
+		ga_strv_push(ret, safe.ptr);
+	}
+}
+
+json_t *ga_report_checks_json(const struct ga_strv *checks)
+{
+	json_t *list = json_array();
+	struct ga_check c;
+
+	for (size_t i = 0; i < checks->n; i++) {
+		json_t *o;
+
+		if (!ga_check_parse(checks->v[i], &c))
+			continue;
+		o = json_object();
+		ga_json_set_bytes(o, "command", c.command);
+		ga_json_set(o, "end", json_string(ga_check_end_name(c.end)));
+		ga_json_set(o, "status", c.end == GA_CHECK_EXITED ?
+			    json_integer(c.status) : json_null());
+		ga_json_add(list, o);
+	}
+	return list;
+}
+
+/* Does the last paragraph look like trailers? Then more of them go there. */
+static bool ends_in_trailers(const struct ga_buf *m)
+{
+	const char *last = m->ptr + m->len, *colon;
+	size_t n;
+
+	while (last > m->ptr && last[-1] != '\n')
+		last--;
+	n = strspn(last, KEY);
+	colon = last + n;
+	return last > m->ptr && n && colon[0] == ':' && colon[1] == ' ';
+}
+
+void ga_report_check_trailers(const struct ga_strv *checks, struct ga_buf *message)
+{
+	cleanup_strv struct ga_strv lines = GA_STRV_INIT;
+
+	ga_report_checks(checks, &lines);
+	if (!lines.n)
+		return;
+	while (message->len && message->ptr[message->len - 1] == '\n')
+		ga_buf_chomp(message);
+	ga_buf_adds(message, ends_in_trailers(message) ? "\n" : "\n\n");
+	for (size_t i = 0; i < lines.n && i < GA_REPORT_TRAILERS; i++)
+		ga_buf_addf(message, "Agent-Check: %s\n", lines.v[i]);
 }

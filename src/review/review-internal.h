@@ -58,21 +58,12 @@ int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_o
 /* "accepted", "held", "open" ... */
 const char *review_flag_state(const struct ga_report_flag *f);
 
-/* The members that all flags have in JSON; the caller may add more. */
-json_t *review_flag_json(const char *id, enum ga_severity s, const char *category,
-			 const struct ga_strv *also, const char *path_or_null,
-			 const char *reason);
 json_t *review_left_json(const struct ga_report *r, const struct ga_left_list *l);
-/* The report's flags of leftovers, by path; borrowed from it. */
-struct review_left_flags {
-	const struct ga_report_flag **v;
-	size_t n;
-};
-void review_left_flags(const struct ga_report *r, struct review_left_flags *ret);
-void review_left_flags_release(struct review_left_flags *f);
-/* The high and critical flags of a place: each rule once, the worst first. */
-void review_place_flags(const struct ga_report *r, const struct review_left_flags *stored,
-			const char *place, struct ga_flags *ret);
+/* The flags of leftovers: those that the report has, and those that the names and kinds of its
+ * lines deserve. */
+void review_left_flags(const struct ga_report *r, struct ga_flags *ret);
+/* The high and critical ones of a place: each rule once, the worst first. */
+void review_place_flags(const struct ga_flags *all, const char *place, struct ga_flags *ret);
 /* Put a line for each of at most `max` places, with a line for each of its flags (`reasons`), or
  * one with their number; returns how many places there are. */
 size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report *r, bool reasons,

@@ -3,12 +3,66 @@
  * Every change is looked at on its own; what fired on it is collected, thinned
  * out and appended to the flags.
  */
+#include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
+#include "ga/repo/objects.h"
 #include "ga/secret/secret.h"
 #include "internal.h"
+
+/* Rules about all changes together. Their flags have no path. */
+
+static const struct ga_entry none = { GA_MODE_NONE, { { 0 } } };
+
+enum {
+	MANY_FILES = 2000,
+	MANY_LINES = 50000,
+	MANY_BYTES = 50 << 20,
+	FEW_DELETED = 10,    /* fewer are never many */
+	DELETED_SHARE = 5,   /* one in five or more of all files are many */
+};
+
+/* Count the files of the old tree; SIZE_MAX: more than `max`, so that counting costs no more than
+ * the change itself, or it cannot be read, which was flagged elsewhere. */
+static size_t count_files(struct ga_look *k, size_t max)
+{
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	if (ga_tree_list(k->repo, k->old_tree, max, &all, &ignored))
+		return SIZE_MAX;
+	return all.n;
+}
+
+static void find_mass_delete(struct ga_look *k, struct ga_flags *ret)
+{
+	size_t deleted = 0, files;
+
+	for (size_t i = 0; i < k->changes->n; i++)
+		deleted += k->changes->v[i].new.mode == GA_MODE_NONE;
+	if (!k->old_tree || deleted < FEW_DELETED)
+		return;
+	files = count_files(k, deleted * DELETED_SHARE);
+	if (files < deleted * DELETED_SHARE)
+		ga_flags_found(ret, "mass-delete", "", &none,
+			       ga_strf("%zu of %zu files", deleted, files));
+}
+
+static void ga_find_whole(struct ga_look *k, struct ga_flags *ret)
+{
+	if (k->changes->n > MANY_FILES)
+		ga_flags_found(ret, "huge-diff", "", &none, ga_strf("%zu files", k->changes->n));
+	else if (k->added.lines > MANY_LINES)
+		ga_flags_found(ret, "huge-diff", "", &none,
+			       ga_strf("%zu added lines", k->added.lines));
+	if (k->added.bytes > MANY_BYTES)
+		ga_flags_found(ret, "huge-file", "", &none,
+		     ga_strf("%" PRIu64 " MiB are added together", k->added.bytes >> 20));
+	find_mass_delete(k, ret);
+}
 
 /* ---- what fired on one change -------------------------------------------- */
 
@@ -137,17 +191,6 @@ static void make_flags(struct ga_look *k, struct ga_flags *ret)
 
 /* ---- path rules ------------------------------------------------------------ */
 
-static bool starts_like_script(struct ga_look *k)
-{
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-
-	if (k->c->new.mode == GA_MODE_NONE || k->c->new.mode == GA_MODE_EXEC)
-		return true; /* without content, it may be one */
-	if (k->c->new.mode != GA_MODE_FILE)
-		return k->c->new.mode == GA_MODE_LINK;
-	return ga_look_blob(k, &k->c->new, 1 << 20, &b) != 0 || !strncmp(b.ptr, "#!", 2);
-}
-
 /* Exceptions to rules that patterns alone cannot express. */
 static bool excepted(struct ga_look *k, const struct ga_rule *rule, const struct ga_hits *hits)
 {
@@ -164,7 +207,7 @@ static bool excepted(struct ga_look *k, const struct ga_rule *rule, const struct
 	if (!strcmp(rule->id, "vendored-code"))
 		return dot && ga_has_word("css scss less svg md txt", dot + 1);
 	if (!strcmp(rule->id, "hook-name-anywhere"))
-		return !starts_like_script(k);
+		return !ga_look_starts_like_script(k);
 	if (!strcmp(rule->id, "name-lock-and-temp") && dot && !strcmp(dot, ".lock"))
 		for (size_t i = 0; i < hits->n; i++)
 			if (!strcmp(((const struct ga_rule *)hits->v[i].of)->category,
@@ -240,34 +283,6 @@ static void look_at_aliases(struct ga_look *k)
 	}
 }
 
-/* ---- host facts -------------------------------------------------------------- */
-
-/* Can the file be started, before or after the change? */
-static bool can_run(struct ga_look *k)
-{
-	return k->c->old.mode == GA_MODE_EXEC || ga_reach_is_script(k->folded) ||
-	       starts_like_script(k);
-}
-
-static void fire_fact(void *arg, const struct ga_reached *f)
-{
-	struct ga_look *k = arg;
-	bool pattern = f->what == GA_REACH_GIVEN || f->what == GA_REACH_BARE;
-	cleanup_free char *shown = pattern ? ga_quote(f->text) : NULL;
-
-	if (f->what == GA_REACH_BARE && !can_run(k))
-		return;
-	ga_look_fire_reached(k, f, ga_strf("%s%s%s", f->why, pattern ? ", by " : "",
-					   pattern ? shown : ""));
-}
-
-static void look_at_facts(struct ga_look *k)
-{
-	for (size_t i = 0; i < k->n_facts; i++)
-		ga_facts_on(k->facts[i].h, k->facts[i].index, k->folded, ga_look_removes(k),
-			    fire_fact, k);
-}
-
 /* ---- all of it --------------------------------------------------------------- */
 
 static void look_at_modes(struct ga_look *k)
@@ -297,7 +312,7 @@ static void look_at(struct ga_look *k, const struct ga_change *c, struct ga_flag
 	look_at_path(k, removed);
 	if (!removed)
 		look_at_aliases(k);
-	look_at_facts(k);
+	ga_look_facts(k);
 	ga_look_configured(k);
 	look_at_modes(k);
 	if (removed) {
@@ -384,7 +399,68 @@ void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 		look_at_path(&k, false);
 		ga_look_configured(&k);
 	}
-	look_at_facts(&k);
+	ga_look_facts(&k);
 	ga_look_names(&k);
 	make_flags(&k, ret);
+}
+
+/* What capture left in the session: it is in no tree, but can be executed from where it lies. */
+
+/* Directories that editors and builds run programs from, or read. */
+static bool is_executed(const char *name, size_t n)
+{
+	static const char names[] =
+		"node_modules .venv venv env .tox .nox __pycache__ target build dist out bin obj "
+		".gradle .next .nuxt .turbo .parcel-cache .cache .eggs _build deps .dart_tool "
+		".terraform .direnv .devenv .mypy_cache .pytest_cache .ruff_cache .yarn pods "
+		"deriveddata bundle";
+	cleanup_free char *part = ga_strndup(name, n);
+
+	return ga_has_word(names, part) || !strncmp(part, "cmake-build-", 12);
+}
+
+static bool lies_in_executed(const char *folded)
+{
+	for (const char *p = folded;;) {
+		size_t n = strcspn(p, "/");
+
+		if (is_executed(p, n))
+			return true;
+		if (!p[n])
+			return false;
+		p += n + 1;
+	}
+}
+
+void ga_classify_place(const struct ga_left_file *f, bool severe, struct ga_flags *ret)
+{
+	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
+
+	ga_name_fold(&folded, f->path);
+	if (f->kind == GA_LEFT_IGNORED && severe)
+		ga_flags_found(ret, "ignored-config", f->path, &none, NULL);
+	if (f->kind == GA_LEFT_IGNORED && lies_in_executed(folded.ptr))
+		ga_flags_found(ret, "ignored-executables", f->path, &none, NULL);
+	if (f->kind == GA_LEFT_SPECIAL)
+		ga_flags_found(ret, "special-file", f->path, &none, NULL);
+	if (S_ISREG(f->mode) && (f->mode & (S_ISUID | S_ISGID)))
+		ga_flags_found(ret, "setuid-caps-xattr", f->path, &none, NULL);
+}
+
+bool ga_flag_is_severe_in_place(const struct ga_flag *f)
+{
+	return f->severity >= GA_HIGH && strcmp(f->category, "filename") != 0 &&
+	       strcmp(f->rule, "ignore-rules-source") != 0;
+}
+
+void ga_classify_left(const struct ga_host_facts *h, const struct ga_left_file *f,
+		      struct ga_flags *ret)
+{
+	bool dir = f->mode ? S_ISDIR(f->mode) : f->kind != GA_LEFT_SPECIAL, severe = false;
+	size_t from = ret->n;
+
+	ga_classify_path(h, f->path, dir, ret);
+	for (size_t i = from; i < ret->n; i++)
+		severe |= ga_flag_is_severe_in_place(&ret->v[i]);
+	ga_classify_place(f, severe, ret);
 }

@@ -3,13 +3,175 @@
  * What a file is, and what was added to it. It is scanned by hand and not by regular expressions,
  * so that no content can make it slow.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "content.h"
 #include "ga/base/path.h"
+#include "ga/base/toml.h"
 #include "ga/repo/diff.h"
 #include "ga/repo/lfs.h"
 #include "ga/secret/secret.h"
+#include "risk/internal.h"
+
+/* Secrets that a commit would publish, found by the scanner that also looks for them before a
+ * session starts (ga/secret/secret.h). No value is kept or shown. */
+
+/* Marks of what is surely a secret, wherever it is, and of what often is one. */
+enum {
+	SURE = GA_MARK_KEY | GA_MARK_TOKEN | GA_MARK_JWK | GA_MARK_PGP_SECRET,
+	LIKELY = GA_MARK_KEY_LOCKED | GA_MARK_LOGIN,
+};
+
+static void check_content(struct ga_look *k, const struct ga_buf *old,
+			  const struct ga_secret_marks *is)
+{
+	const struct ga_secret found = { .tier = GA_TIER_BLOCK, /* the reason says what it is */
+					 .bits = is->bits & (SURE | LIKELY),
+					 .token = is->token };
+	cleanup_free char *reason = NULL;
+	struct ga_secret_marks was;
+
+	if (!found.bits)
+		return;
+	ga_secret_look(k->c->path, old->ptr, old->len, &was);
+	/* nothing new if the old version has it too */
+	if ((was.bits & found.bits) == found.bits && ga_secret_within(is, &was))
+		return;
+	reason = ga_secret_reason(&found);
+	ga_look_fire_as(k, "secret-content", found.bits & SURE ? GA_HIGH : GA_MEDIUM,
+			ga_strdup(reason + strspn(reason, ": ")));
+}
+
+static void check_name(struct ga_look *k, const struct ga_secret_marks *marks)
+{
+	struct ga_secret_name name;
+	struct ga_secret found;
+
+	if (!ga_secret_named_folded(ga_look_secrets(k), k->folded, &name))
+		return;
+	ga_secret_judge(&name, k->c->path, marks, &found);
+	if (found.tier >= GA_TIER_WARN)
+		ga_look_fire_as(k, "secret-file", found.tier == GA_TIER_BLOCK ? GA_HIGH : GA_MEDIUM,
+				ga_secret_reason(&found));
+}
+
+/* Of the two versions of a file */
+static void ga_look_leaks(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
+{
+	struct ga_secret_marks marks;
+
+	ga_secret_look(k->c->path, text->ptr, text->len, &marks);
+	check_content(k, old, &marks);
+	check_name(k, &marks);
+}
+
+/* New files that shadow others: Python modules with the name of another one, and Node packages. */
+
+/* Modules that come with Python, and that programs import. */
+static const char stdlib[] =
+	"abc argparse array ast asyncio base64 bdb binascii bisect builtins bz2 calendar cmath cmd "
+	"code codecs collections colorsys compileall concurrent configparser contextlib "
+	"contextvars copy copyreg csv ctypes curses dataclasses datetime dbm decimal difflib dis "
+	"doctest email encodings ensurepip enum errno faulthandler fcntl filecmp fileinput fnmatch "
+	"fractions ftplib functools gc getopt getpass gettext glob graphlib grp gzip hashlib heapq "
+	"hmac html http imaplib importlib inspect io ipaddress itertools json keyword linecache "
+	"locale logging lzma mailbox marshal math mimetypes mmap modulefinder multiprocessing "
+	"netrc ntpath numbers opcode operator optparse os pathlib pdb pickle pickletools pkgutil "
+	"platform plistlib poplib posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc "
+	"queue quopri random re readline reprlib resource runpy sched secrets select selectors "
+	"shelve shlex shutil signal site smtplib socket socketserver sqlite3 ssl stat statistics "
+	"string stringprep struct subprocess symtable sys sysconfig syslog tarfile tempfile "
+	"termios textwrap threading time timeit tkinter token tokenize tomllib trace traceback "
+	"tracemalloc tty turtle types typing unicodedata unittest urllib uuid venv warnings wave "
+	"weakref webbrowser wsgiref xml xmlrpc zipapp zipfile zipimport zlib zoneinfo";
+
+/* Is it a directory that a program in it, or one started at the root, imports from first? */
+static bool is_search_path(const char *dir)
+{
+	return !*dir || ga_has_word("src bin scripts tools", dir);
+}
+
+/* The module that a Python file in such a directory is, or NULL. */
+static char *module_of(const char *path)
+{
+	const char *base = ga_path_base(path);
+	size_t n = strlen(base);
+	cleanup_free char *dir = NULL;
+
+	if (n <= 3 || strcmp(base + n - 3, ".py") != 0)
+		return NULL;
+	dir = ga_path_parent(path);
+	if (!strcmp(base, "__init__.py")) {
+		cleanup_free char *above = ga_path_parent(dir);
+
+		return *dir && is_search_path(above) ? ga_strdup(ga_path_base(dir)) : NULL;
+	}
+	return is_search_path(dir) ? ga_strndup(base, n - 3) : NULL;
+}
+
+/* Note the package that a requirement begins with, by its normalised name. */
+static void add_required(struct ga_look *k, const char *s)
+{
+	static const char name_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+					 "0123456789_-.";
+	char *name = ga_strndup(s, strspn(s, name_chars));
+
+	for (char *p = name; *p; p++)
+		*p = *p == '-' ? '_' : (char)tolower((unsigned char)*p);
+	ga_strv_take(&k->required.names, name);
+	ga_strmap_add(&k->required.map, name, strlen(name), 0);
+}
+
+static void required_line(void *arg, char *line)
+{
+	add_required(arg, line + strspn(line, " \t"));
+}
+
+static void list_required(struct ga_look *k)
+{
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	struct ga_entry e = ga_look_entry(k, k->new_tree, "requirements.txt");
+	cleanup_json json_t *toml = NULL;
+	json_t *v;
+	size_t i;
+
+	k->required.listed = true;
+	if (e.mode == GA_MODE_FILE && !ga_look_blob(k, &e, GA_KNOWN_MAX, &text))
+		ga_known_lines(&text, required_line, k);
+	e = ga_look_entry(k, k->new_tree, "pyproject.toml");
+	ga_buf_clear(&text);
+	if (e.mode != GA_MODE_FILE || ga_look_blob(k, &e, GA_KNOWN_MAX, &text))
+		return;
+	toml = ga_toml_parse(&text);
+	json_array_foreach(json_object_get(json_object_get(toml, "project"), "dependencies"), i, v)
+		if (json_is_string(v))
+			add_required(k, json_string_value(v));
+}
+
+static bool is_required(struct ga_look *k, const char *module)
+{
+	if (!k->required.listed)
+		list_required(k);
+	return ga_strmap_first(&k->required.map, module, strlen(module)) >= 0;
+}
+
+void ga_look_shadow(struct ga_look *k)
+{
+	cleanup_free char *module = NULL;
+
+	if (k->c->old.mode != GA_MODE_NONE)
+		return;
+	if (!strncmp(k->folded, "node_modules/", 13) || strstr(k->folded, "/node_modules/"))
+		ga_look_fire(k, "node-shadow", NULL);
+	module = module_of(k->folded);
+	if (!module)
+		return;
+	if (ga_has_word(stdlib, module))
+		ga_look_fire(k, "py-shadow", ga_strdup("it comes with Python"));
+	else if (is_required(k, module))
+		ga_look_fire(k, "py-shadow", ga_strdup("the project depends on it"));
+}
 
 enum { HEAD = 8000 };
 

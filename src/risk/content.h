@@ -21,15 +21,8 @@ void ga_text_characters(struct ga_look *k, const struct ga_buf *added);
 void ga_text_lines(struct ga_look *k, const struct ga_buf *added);
 /* dangers.c: lines that do what a person has to look at. */
 void ga_text_dangers(struct ga_look *k, const struct ga_buf *added);
-/* A line as patterns of dangers.def are written, and whether it has one of them (`len` bytes). */
-void ga_text_canonical(const char *line, size_t n, struct ga_buf *out);
-bool ga_text_finds(const char *text, const char *pattern, size_t len);
-/* Append the lines from `next` on that continue the command of a shell. */
-void ga_text_join(struct ga_buf *line, const struct ga_buf *text, size_t next);
-/* guards.c: guards that were in the old version, and no longer are. */
+/* Guards that were in the old version, and no longer are. */
 void ga_text_guards(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text);
-/* Prose says such things to people; what agents read may be done. */
-bool ga_text_is_prose(const struct ga_look *k);
 /* Fire a rule with the beginning of a line, once for a change. */
 void ga_text_quote(struct ga_look *k, const char *rule, const char *line);
 /* Do coding agents read the file as instructions, by what fired on its path? */
@@ -57,25 +50,18 @@ void ga_known_attributes(const struct ga_known *f); /* known-git.c */
 void ga_known_modules(const struct ga_known *f);
 void ga_known_gitconfig(const struct ga_known *f);
 void ga_known_ignore(const struct ga_known *f);
-void ga_known_dotenv(const struct ga_known *f); /* known-env.c */
+void ga_known_dotenv(const struct ga_known *f);
 void ga_known_version(const struct ga_known *f);
 void ga_known_rc(const struct ga_known *f);
-void ga_known_package_json(const struct ga_known *f); /* known-npm.c */
-void ga_known_vscode_settings(const struct ga_known *f); /* known-editor.c */
-void ga_known_vscode_tasks(const struct ga_known *f);
-void ga_known_workspace(const struct ga_known *f);
-void ga_known_idea(const struct ga_known *f);
-void ga_known_claude(const struct ga_known *f);
-void ga_known_notebook(const struct ga_known *f); /* known-notebook.c */
-void ga_known_workflow(const struct ga_known *f);  /* known-yaml.c */
-void ga_known_container(const struct ga_known *f); /* known-build.c */
+void ga_known_workflow(const struct ga_known *f); /* known-build.c */
+void ga_known_container(const struct ga_known *f);
 void ga_known_makefile(const struct ga_known *f);
 void ga_known_automake(const struct ga_known *f);
 void ga_known_cmake(const struct ga_known *f);
 void ga_known_script(const struct ga_known *f);
 void ga_known_deps(const struct ga_known *f); /* deps.c */
 
-/* ---- what they share (known-list.c) -------------------------------------------- */
+/* ---- what they share  (parse.c) ------------------------------------------------ */
 
 /* Some of the names, quoted, and how many more there are. */
 char *ga_known_list(const struct ga_strv *names);
@@ -87,7 +73,7 @@ bool ga_known_in(const char *name, const char *list);
 /* Call for each line of `text` without its end. */
 void ga_known_lines(const struct ga_buf *text, void (*line)(void *arg, char *line), void *arg);
 
-/* ---- JSON (known-json.c) ---------------------------------------------------- */
+/* ---- JSON, and what looks like it ---------------------------------------------------- */
 
 /* Parse an object without duplicate keys; NULL: it is none. With `comments`, comments and commas
  * before a closing bracket are allowed, as editors do. An empty text is an empty object. */
@@ -99,7 +85,7 @@ bool ga_known_json_same(const json_t *a, const json_t *b);
 /* Keys whose values are not the same in both objects. */
 void ga_known_json_changed(const json_t *a, const json_t *b, struct ga_strv *ret);
 
-/* Parse the part of YAML that lock files are written in (blocks.c); `yarn`: or yarn's older form of
+/* Parse the part of YAML that lock files are written in ; `yarn`: or yarn's older form of
  * it. No key may be there twice. NULL: it is none. */
 json_t *ga_known_blocks(const struct ga_buf *text, bool yarn);
 

@@ -13,7 +13,7 @@
 #include "ga/names/names.h"
 #include "ga/risk/risk.h"
 
-/* Append the beginning of `s`, quoted, with "..." if there is more. (flags.c) */
+/* Append the beginning of `s`, quoted, with "..." if there is more. (rules.c) */
 void ga_risk_quote_start(struct ga_buf *out, const char *s);
 
 /* ---- looking at one change (look.c) ---------------------------------------- */
@@ -38,7 +38,7 @@ struct ga_look {
 		} *v;
 		size_t n, cap;
 		struct ga_strmap targets; /* target -> index in `v` */
-	} aliases;                        /* links whose names rules cover (alias.c) */
+	} aliases;                        /* links whose names rules cover (links.c) */
 
 	const struct ga_change *c;
 	const char *folded; /* of c->path */
@@ -91,6 +91,10 @@ void ga_look_cap(struct ga_look *k, const char *rules, enum ga_severity s);
 void ga_look_uninspected(struct ga_look *k, const char *what, struct ga_error *err);
 /* Fire the rule of something that the host reaches. `detail` (quoted) is taken over. */
 void ga_look_fire_reached(struct ga_look *k, const struct ga_reached *f, char *detail);
+/* Fire the rules of what the host reaches by this path. */
+void ga_look_facts(struct ga_look *k);
+/* Does the new version begin like a script, as far as it can be read? */
+bool ga_look_starts_like_script(struct ga_look *k);
 /* Did any of the rules (ids separated by blanks) fire? */
 bool ga_look_fired(const struct ga_look *k, const char *rules);
 
@@ -106,16 +110,18 @@ void ga_deps_lock_free(struct ga_deps_lock *l); /* deps.c */
 /* Drop what fired on the current change. */
 void ga_look_forget(struct ga_look *k);
 
-/* alias.c: find links in the old tree, and changed ones, that give files other paths. */
+/* links.c: find links in the old tree, and changed ones, that give files other paths. */
 void ga_look_aliases(struct ga_look *k);
 void ga_aliases_release(struct ga_aliases *a);
 
-void ga_look_names(struct ga_look *k);      /* names.c */
-void ga_look_link(struct ga_look *k);       /* links.c */
-void ga_look_link_gone(struct ga_look *k);  /* links.c */
-void ga_look_repository(struct ga_look *k); /* links.c: embedded-bare-repo */
-void ga_look_content(struct ga_look *k);    /* content.c */
-void ga_look_shadow(struct ga_look *k);     /* shadow.c */
+/* The parts of a look: at names, symlinks, directories that are repositories, content, and modules
+ * that shadow others. */
+void ga_look_names(struct ga_look *k);
+void ga_look_link(struct ga_look *k);
+void ga_look_link_gone(struct ga_look *k);
+void ga_look_repository(struct ga_look *k);
+void ga_look_content(struct ga_look *k);
+void ga_look_shadow(struct ga_look *k);
 /* filtered.c: of the new version of a file */
 void ga_look_filtered(struct ga_look *k, const struct ga_buf *text);
 void ga_look_filtered_release(struct ga_look *k);
@@ -123,36 +129,26 @@ void ga_look_filtered_release(struct ga_look *k);
  * which run inside, are left out. */
 int ga_filters_gather(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_strv *inside,
 		      struct ga_host_facts *h, struct ga_error *err);
-/* leak.c: of the two versions of a file */
-void ga_look_leaks(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text);
-/* configured.c: what is configured about paths; NULL: nothing is. */
+/* host.c: what is configured about paths; NULL: nothing is. */
 struct ga_configured *ga_configured_new(const struct ga_risk_paths *p);
-void ga_configured_free(struct ga_configured *x);
 void ga_look_configured(struct ga_look *k);
 /* Is the path configured to have no flag of this rule? */
 bool ga_look_is_allowed(const struct ga_look *k, const struct ga_rule *rule);
-/* collide.c: find new names that some file systems take for others in the new tree. */
+/* names.c: find new names that some file systems take for others in the new tree. */
 void ga_find_collisions(struct ga_look *k, struct ga_flags *ret);
-void ga_find_whole(struct ga_look *k, struct ga_flags *ret); /* whole.c */
 
 /* All patterns of the table, compiled for looking paths up. */
 struct ga_matcher *ga_rules_matcher(void);
+/* Append a flag of the rule's own severity; `detail` (quoted, may be NULL) is taken over. */
+void ga_flags_found(struct ga_flags *f, const char *rule, const char *path,
+		    const struct ga_entry *e, char *detail);
 /* Append a flag; `reason` is taken over. */
 void ga_flags_add(struct ga_flags *f, const struct ga_rule *rule, enum ga_severity s,
 		  const char *path, const struct ga_entry *e, char *reason);
 
-/* ---- host facts (facts.c) ------------------------------------------------ */
-
-/* An index by folded path. It is no longer valid once something is added. */
+/* An index of what the host reaches, by folded path. It is no longer valid once something is added.
+ */
 struct ga_fact_index *ga_fact_index_new(const struct ga_reach *h);
 void ga_fact_index_free(struct ga_fact_index *x);
-/* Call `fn` for each that is about a path; of GA_REACH_BARE, whether it can be started is not
- * looked at. */
-typedef void ga_fact_fn(void *arg, const struct ga_reached *f);
-void ga_facts_on(const struct ga_reach *h, const struct ga_fact_index *x, const char *folded,
-		 bool removed, ga_fact_fn *fn, void *arg);
-/* What reads the files of this rule at the worst moment; NULL: nothing does. */
-const struct ga_reached *ga_fact_on_rule(const struct ga_reach *h, const struct ga_fact_index *x,
-					 const char *rule);
 
 #endif

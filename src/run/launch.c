@@ -447,15 +447,6 @@ static int tell(struct ga_sandbox *sb, const struct ga_spec *s, const struct ga_
 	       feed_all(&sb->seccomp, filter, n, err) ? -1 : 0;
 }
 
-struct ga_sandbox *run_sandbox_new(void)
-{
-	struct ga_sandbox *sb = ga_calloc(1, sizeof(*sb));
-
-	sb->ctl = sb->pidfd = sb->child = sb->status = sb->log = sb->sigfd = -1;
-	sb->plan = sb->args = sb->seccomp = -1;
-	return sb;
-}
-
 /* If 0, 1 or 2 were closed, a socket of ours would take its number and be mistaken for the caller's
  * terminal. */
 static int begin_new(const struct ga_spec *s, const struct ga_run_paths *p,

@@ -3,6 +3,7 @@
  * The client's side of ga/run/live.h, for those that do not watch the output.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
@@ -138,4 +139,146 @@ int ga_live_send(const struct ga_live_peer *p, const char *text, size_t n, struc
 	(void)ga_fail(err, GA_EFATAL, "the session took no input");
 	return ga_hint(err, "it reads none, has just ended, or another version of git-agent runs "
 			    "it");
+}
+
+/* The output of a running session, for a client that only reads it. */
+
+static int show(const struct ga_live_watch *w, struct ga_termfilter *f, const struct live_packet *p)
+{
+	char out[GA_TERMFILTER_ROOM(LIVE_BYTES)];
+
+	return w->output(w->payload, out, ga_termfilter(f, p->bytes, p->n, out));
+}
+
+/* Returns 1 if there is no more. */
+static int on_packet(const struct ga_live_watch *w, struct ga_termfilter *f, bool *begun,
+		     const struct live_packet *p)
+{
+	switch (p->m.type) {
+	case LIVE_RESET:
+		*f = (struct ga_termfilter)GA_TERMFILTER_INIT;
+		if (*begun && w->missed)
+			w->missed(w->payload);
+		*begun = true;
+		return 0;
+	case LIVE_OUTPUT:
+		return show(w, f, p);
+	case LIVE_DONE:
+	case LIVE_EXITED:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w,
+		  struct ga_error *err)
+{
+	struct ga_termfilter f = GA_TERMFILTER_INIT;
+	bool begun = false;
+	int rc = 0;
+
+	if (live_say(p->fd, LIVE_WATCH, w->follow, 0) < 0)
+		return GA_LIVE_OVER;
+	while (!rc) {
+		struct pollfd pfd = { .fd = p->fd, .events = POLLIN };
+		struct live_packet k;
+
+		if (poll(&pfd, 1, -1) < 0 && errno != EINTR && errno != EAGAIN)
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for the session");
+		rc = live_recv(p->fd, &k);
+		if (rc <= 0)
+			continue;
+		live_close_fds(&k);
+		rc = on_packet(w, &f, &begun, &k);
+	}
+	if (rc < 0 && !begun)
+		return GA_LIVE_OVER;
+	return rc == GA_LIVE_UNREAD ? GA_LIVE_UNREAD : 0;
+}
+
+/* A further command in the sandbox of a session: for ga_run_session(), the socket to the supervisor
+ * looks like the one to init. */
+
+#define ANSWER_MS 20000
+#define WORDS_MAX (8 * LIVE_BYTES)
+
+static bool take_words(const struct live_packet *p, struct ga_strv *ret)
+{
+	size_t at = 0;
+
+	while (at < p->n) {
+		const char *end = memchr(p->bytes + at, '\0', p->n - at);
+
+		if (!end)
+			return false;
+		ga_strv_push(ret, p->bytes + at);
+		at = (size_t)(end - p->bytes) + 1;
+	}
+	return true;
+}
+
+/* Read the environment of the session's command. */
+static int read_environment(int fd, struct ga_strv *ret, struct ga_error *err)
+{
+	int64_t deadline = ga_now_ms() + ANSWER_MS;
+
+	for (;;) {
+		struct pollfd pfd = { .fd = fd, .events = POLLIN };
+		struct live_packet p;
+		int rc = live_recv(fd, &p);
+
+		if (rc > 0)
+			live_close_fds(&p);
+		if (rc > 0 && p.m.type == LIVE_ENV && !p.n)
+			return 0;
+		if (rc < 0 || (rc > 0 && p.m.type == LIVE_EXITED) ||
+		    (rc > 0 && p.m.type == LIVE_ENV && !take_words(&p, ret)))
+			return ga_fail(err, GA_ESTART, "the session has just ended");
+		if (!rc && poll(&pfd, 1, ga_poll_timeout(deadline)) <= 0 &&
+		    ga_now_ms() >= deadline) {
+			(void)ga_fail(err, GA_ESTART, "the session does not answer");
+			return ga_hint(err, "it may be stopped, on another terminal");
+		}
+	}
+}
+
+/* Set TERM to the terminal it runs on, rather than the session's. */
+static void set_term(struct ga_strv *env, const char *term)
+{
+	for (size_t i = 0; term && i < env->n; i++) {
+		if (strncmp(env->v[i], "TERM=", 5))
+			continue;
+		free(env->v[i]);
+		env->v[i] = ga_strf("TERM=%s", term);
+		return;
+	}
+	if (term)
+		ga_strv_pushf(env, "TERM=%s", term);
+}
+
+int ga_live_command(const struct ga_live_peer *p, const struct ga_run_command *c, const char *term,
+		    int *ret_status, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv env = GA_STRV_INIT;
+	struct ga_run_command mine = *c;
+	struct ga_sandbox *sb;
+	int rc;
+
+	/* requests follow HELLO, and are heard after its answer */
+	if (live_say(p->fd, LIVE_SHELL, 0, 0) < 0)
+		return ga_fail(err, GA_ESTART, "the session has just ended");
+	if (read_environment(p->fd, &env, err))
+		return -1;
+	set_term(&env, term);
+	mine.envp = (const char *const *)env.v;
+	sb = run_sandbox_new();
+	sb->elsewhere = true;
+	sb->ctl = fcntl(p->fd, F_DUPFD_CLOEXEC, 3);
+	rc = sb->ctl < 0 ? ga_fail_errno(err, GA_ESTART, errno, "cannot copy a descriptor")
+			 : run_signals_take(sb, err);
+	if (!rc)
+		rc = ga_run_session(sb, &mine, ret_status, err);
+	ga_run_finish(sb);
+	return rc;
 }

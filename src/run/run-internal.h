@@ -12,6 +12,7 @@
 #include <sys/types.h>
 #include <termios.h>
 
+#include "ga/base/clock.h"
 #include "ga/run/control.h"
 #include "ga/run/run.h"
 #include "ga/run/termfilter.h"
@@ -35,7 +36,7 @@ struct ga_sandbox {
 	uint32_t last_id;
 	bool lost;          /* GA_CTL_LOST was received */
 	struct run_services *services; /* NULL: none */
-	char *trees;        /* shares.c: the project as the stage has it; NULL: not yet ... */
+	char *trees;        /* control.c: the project as the stage has it; NULL: not yet ... */
 	struct ga_strv shared; /* ... and for each shared directory its path in it, and the file
 			       * that says that it was removed */
 	bool elsewhere;     /* another process runs the sandbox: `ctl` is a socket to that */
@@ -51,13 +52,28 @@ bool run_wait_gone(int pidfd, int ms);
 /* Kill bwrap and what it started, and reap it. Returns its wait status. */
 int run_kill_bwrap(struct ga_sandbox *sb);
 
-/* ---- relay.c: of the sandbox's network, for whoever waits; nothing without a relay */
+/* ---- the relay of the sandbox's network, for whoever waits; nothing without a relay */
 
-struct pollfd run_relay_poll(const struct ga_sandbox *sb);
-int64_t run_relay_next(const struct ga_sandbox *sb); /* 0: never */
-void run_relay_serve(const struct ga_sandbox *sb, const struct pollfd *p);
+static inline struct pollfd run_relay_poll(const struct ga_sandbox *sb)
+{
+	return (struct pollfd){ .fd = sb->relay ? ga_relay_fd(sb->relay) : -1, .events = POLLIN };
+}
 
-/* ---- cgroup.c: control groups, version 2 */
+/* When it is to be served at the latest; 0: never. */
+static inline int64_t run_relay_next(const struct ga_sandbox *sb)
+{
+	return sb->relay ? ga_relay_next(sb->relay) : 0;
+}
+
+static inline void run_relay_serve(const struct ga_sandbox *sb, const struct pollfd *p)
+{
+	int64_t next = p->revents ? 0 : run_relay_next(sb);
+
+	if (p->revents || (next && ga_now_ms() >= next))
+		ga_relay_serve(sb->relay);
+}
+
+/* ---- confine.c: control groups, version 2 */
 
 struct run_cgroup_setting {
 	const char *controller; /* the controller that the file belongs to */
@@ -125,7 +141,7 @@ bool run_log_line(const struct ga_sandbox *sb, struct ga_buf *ret);
 /* run_recv() with a descriptor, the master of a pty, which becomes the caller's; -1: none came. */
 int run_recv_fd(struct ga_sandbox *sb, struct ga_ctl_msg *m, int *ret_fd, struct ga_error *err);
 
-/* ---- session-open.c */
+/* ---- stream.c: opening */
 
 struct run_terminal;
 /* Open a pty of the sandbox with the settings and size of the caller's terminal. */
@@ -194,7 +210,7 @@ void run_stream_undo(struct run_stream *s, int fd);
 /* Write what comes from now on to `fd`, which becomes the stream's, unfiltered. */
 void run_stream_turn(struct run_stream *s, int fd);
 
-/* ---- keys.c: what is typed into an attached terminal */
+/* ---- terminal.c: what is typed into an attached terminal */
 
 #define RUN_KEYS_HELD 32
 struct run_keys {
@@ -210,12 +226,13 @@ bool run_keys(struct run_keys *k, const char *in, size_t n, char *out, size_t *r
 void run_services_poll(const struct ga_sandbox *sb, struct pollfd p[GA_RUN_SERVICES_MAX]);
 void run_services_move(const struct ga_sandbox *sb, const struct pollfd p[GA_RUN_SERVICES_MAX]);
 /* Process a message about one of the services. */
+/* Process a message about one of the services. */
 void run_services_message(const struct ga_sandbox *sb, const struct ga_ctl_msg *m);
 void run_services_free(struct ga_sandbox *sb);
 bool run_services_over(const struct run_services *all);
 void run_services_signal(const struct ga_sandbox *sb, int n);
 
-/* ---- shares.c: shared directories that a program inside removes */
+/* ---- control.c: shared directories that a program inside removes */
 
 /* Remember what the session shares. */
 void run_shares_set(struct ga_sandbox *sb, const struct ga_spec *s);
@@ -260,9 +277,8 @@ void run_live_pause(struct ga_live *l);
 /* The command has ended: all clients get the rest of the output and its status. */
 void run_live_end(struct ga_live *l, int status);
 
-/* ---- record.c, record-read.c: names of the recordings of a session's runs, from 1 */
+/* ---- record.c: names of the recordings of a session's runs, from 1 */
 
 #define RECORD_RUNS_MAX 9999
-char *record_file_name(unsigned run);
 
 #endif

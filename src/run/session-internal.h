@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A running command: shared by session.c, which serves it, and session-open.c, which connects it.
+ * A running command: shared by session.c, which serves it, and stream.c, which connects it.
  */
 #ifndef SESSION_INTERNAL_H
 #define SESSION_INTERNAL_H

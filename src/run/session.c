@@ -413,6 +413,11 @@ static void end_live(const struct session *s, int status)
 		run_live_end(c->live, status);
 }
 
+void ga_run_relay(struct ga_sandbox *sb, struct ga_relay *r)
+{
+	sb->relay = r;
+}
+
 int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *ret_status,
 		   struct ga_error *err)
 {

@@ -3,6 +3,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "ga/base/clock.h"
 #include "ga/run/run.h"
 #include "run-internal.h"
 

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "ga/sys/fd.h"
 #include "run-internal.h"
+#include "session-internal.h"
 
 static void close_end(int *fd, bool own)
 {
@@ -167,4 +172,208 @@ void run_stream_undo(struct run_stream *s, int fd)
 	n = ga_termfilter_end(f, s->cut || s->n || (s->watch && f->state), end);
 	if (n)
 		run_terminal_write(fd, end, n);
+}
+
+/* What a command's streams are connected to on our side. */
+
+/* Terminals and pipes are opened anew, so that writing to them does not wait. A regular file is not
+ * (its offset would be lost), and does not block; everything else is written to in small pieces. */
+static void set_writer(const struct session *s, struct run_stream *st, int fd)
+{
+	struct stat sb;
+
+	st->to = fd;
+	st->own_to = false;
+	st->small = true;
+	st->sink = &s->sink;
+	if (fstat(fd, &sb) || S_ISREG(sb.st_mode)) {
+		st->small = false;
+		return;
+	}
+	if (isatty(fd)) {
+		st->filter = ga_calloc(1, sizeof(*st->filter));
+		st->watch = s->unfiltered;
+	} else if (!S_ISFIFO(sb.st_mode)) {
+		return;
+	}
+	fd = run_open_again(fd);
+	if (fd < 0)
+		return;
+	st->to = fd;
+	st->own_to = true;
+	st->small = false;
+}
+
+void session_resize(const struct session *s)
+{
+	const struct ga_run_sink *sink = s->c->sink;
+	struct winsize ws;
+
+	run_pty_resize(&s->term, s->master);
+	if (sink && !ioctl(s->master, TIOCGWINSZ, &ws))
+		sink->size(sink->payload, ws.ws_col, ws.ws_row);
+}
+
+void session_set_size(void *payload, unsigned columns, unsigned rows)
+{
+	struct session *s = payload;
+	struct winsize ws = { .ws_col = (unsigned short)columns, .ws_row = (unsigned short)rows };
+
+	if (s->master >= 0 && !ioctl(s->master, TIOCSWINSZ, &ws))
+		session_resize(s);
+}
+
+void session_output(void *payload, const char *p, size_t n)
+{
+	const struct session *s = payload;
+
+	if (s->live)
+		run_live_output(s->live, p, n);
+	if (s->c->sink)
+		s->c->sink->output(s->c->sink->payload, p, n);
+}
+
+void session_typed(void *payload, const char *p, size_t n)
+{
+	const struct session *s = payload;
+
+	(void)p;
+	(void)n;
+	if (s->live)
+		run_live_typed(s->live);
+}
+
+/* Without a terminal of the caller's, the command's own is served all the same. */
+static int open_nowhere(struct session *s, struct ga_error *err)
+{
+	struct run_stream *out = &s->streams[OUT];
+
+	session_set_size(s, s->c->columns, s->c->rows);
+	out->to = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	out->own_to = true;
+	out->sink = &s->sink;
+	return out->to < 0 ? ga_fail_errno(err, GA_ESTART, errno, "cannot open '/dev/null'") : 0;
+}
+
+int run_pty_open(struct ga_sandbox *sb, struct ga_live *live, const struct run_terminal *t,
+		 int *ret_master, int *ret_slave, struct ga_error *err)
+{
+	cleanup_close int master = run_ask_pty(sb, live, err), slave = -1;
+	struct termios tio;
+	int unlock = 0;
+
+	if (master < 0)
+		return -1;
+	/* by descriptor, as its name is valid only in the sandbox */
+	if (fcntl(master, F_SETFL, O_RDWR | O_NONBLOCK) || ioctl(master, TIOCSPTLCK, &unlock) ||
+	    (slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC)) < 0)
+		return ga_fail_errno(err, GA_ESTART, errno,
+				     "cannot prepare a terminal of the sandbox");
+	if (!tcgetattr(t->fd, &tio))
+		(void)tcsetattr(slave, TCSANOW, &tio);
+	run_pty_resize(t, master);
+	*ret_master = ga_steal_fd(&master);
+	*ret_slave = ga_steal_fd(&slave);
+	return 0;
+}
+
+static int open_tty(struct session *s, int *ret_slave, struct ga_error *err)
+{
+	if (run_pty_open(s->sb, s->live, &s->term, &s->master, ret_slave, err))
+		return -1;
+	s->streams[IN].to = s->master;
+	s->streams[IN].sink = &s->typed;
+	s->streams[OUT].from = s->master;
+	if (s->c->detached)
+		return open_nowhere(s, err);
+	s->streams[IN].from = 0;
+	s->streams[IN].keys = s->c->leave && s->live ? &s->keys : NULL;
+	set_writer(s, &s->streams[OUT], 1);
+	s->term.filter = s->streams[OUT].filter;
+	session_resize(s);
+	return 0;
+}
+
+static int open_pipe(int p[2], int ours, struct ga_error *err)
+{
+	if (pipe2(p, O_CLOEXEC))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
+	if (!fcntl(p[ours], F_SETFL, O_NONBLOCK))
+		return 0;
+	(void)ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a pipe");
+	(void)close(p[0]);
+	(void)close(p[1]);
+	return -1;
+}
+
+/* No input, and all output goes to standard error. */
+static int open_beside(struct session *s, int theirs[3], struct ga_error *err)
+{
+	struct run_stream *st = &s->streams[ERR];
+	int in[2], out[2];
+
+	if (open_pipe(in, 1, err))
+		return -1;
+	(void)close(in[1]);
+	theirs[IN] = in[0];
+	if (open_pipe(out, 0, err))
+		return -1;
+	st->from = out[0];
+	st->own_from = true;
+	theirs[OUT] = out[1];
+	theirs[ERR] = fcntl(out[1], F_DUPFD_CLOEXEC, 0);
+	if (!s->c->silent) {
+		set_writer(s, st, STDERR_FILENO);
+		return theirs[ERR] < 0 ? ga_fail_errno(err, GA_ESTART, errno,
+						       "cannot prepare a pipe") : 0;
+	}
+	st->sink = &s->sink;
+	st->to = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	st->own_to = true;
+	return st->to < 0 || theirs[ERR] < 0 ? ga_fail_errno(err, GA_ESTART, errno,
+							     "cannot open '/dev/null'") : 0;
+}
+
+static bool same_terminal(int a, int b)
+{
+	unsigned at = 0, bt = 0;
+
+	return !ioctl(a, TIOCGDEV, &at) && !ioctl(b, TIOCGDEV, &bt) && at == bt;
+}
+
+static int open_pipes(struct session *s, int theirs[3], struct ga_error *err)
+{
+	int p[2];
+
+	for (int i = 0; i < N_STREAMS; i++) {
+		struct run_stream *st = &s->streams[i];
+
+		/* two streams to the same terminal could combine to a sequence that neither
+		 * contains */
+		if (i == ERR && same_terminal(OUT, ERR)) {
+			theirs[ERR] = fcntl(theirs[OUT], F_DUPFD_CLOEXEC, 0);
+			return theirs[ERR] < 0 ? ga_fail_errno(err, GA_ESTART, errno,
+							       "cannot prepare a pipe") : 0;
+		}
+		if (open_pipe(p, i == IN ? 1 : 0, err))
+			return -1;
+		theirs[i] = i == IN ? p[0] : p[1];
+		if (i == IN) {
+			st->from = 0;
+			st->to = p[1];
+			st->own_to = true;
+		} else {
+			st->from = p[0];
+			st->own_from = true;
+			set_writer(s, st, i);
+		}
+	}
+	return 0;
+}
+
+int session_open(struct session *s, int theirs[3], struct ga_error *err)
+{
+	if (s->c->beside)
+		return open_beside(s, theirs, err);
+	return s->tty ? open_tty(s, &theirs[0], err) : open_pipes(s, theirs, err);
 }

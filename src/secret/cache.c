@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * NUL-separated records, one file for each working tree:
+ * Findings, and the cache of verdicts: NUL-separated records, one file for each working tree:
  *
  *     MAGIC, a fingerprint of rules and options, the working tree
  *     "t" TREE, then "c" PATH, VERDICT for each secret in it and "l" PATH for each link
- *     "f" PATH, STAT, VERDICT for each secret, "k" FINGERPRINT of PATH and STAT for other files
+ *     "f" FINGERPRINT of PATH and STAT, VERDICT for each file
  *     ""
  */
 #include "finder.h"
@@ -17,68 +17,133 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
 #include "ga/sys/fd.h"
 
-#define MAGIC "git-agent secrets 4"
+/* ---- findings as values ------------------------------------------------------ */
+
+void ga_exposure_release(struct ga_exposure *x)
+{
+	for (size_t i = 0; i < x->n; i++)
+		free(x->v[i].path);
+	free(x->v);
+	*x = (struct ga_exposure)GA_EXPOSURE_INIT;
+}
+
+static int worse(const void *a, const void *b)
+{
+	const struct ga_exposed *x = a, *y = b;
+
+	if (x->secret.tier != y->secret.tier)
+		return x->secret.tier > y->secret.tier ? -1 : 1;
+	if (strcmp(x->path, y->path))
+		return strcmp(x->path, y->path);
+	return x->as < y->as ? -1 : x->as > y->as;
+}
+
+void ga_exposure_sort(struct ga_exposure *x)
+{
+	if (x->n)
+		qsort(x->v, x->n, sizeof(*x->v), worse);
+}
+
+void secret_add(struct ga_exposure *x, const char *path, const struct ga_secret *s,
+		 enum ga_exposed_as as)
+{
+	GA_GROW(x->v, x->n, x->cap);
+	x->v[x->n++] = (struct ga_exposed){ .path = ga_strdup(path), .secret = *s, .as = as,
+					    .view = GA_VIEW_SEEN };
+}
+
+const char *ga_exposed_name(enum ga_exposed_as as)
+{
+	static const char *const names[] = { "committed", "modified", "untracked", "ignored",
+					     "history", "config" };
+
+	return names[as];
+}
+
+const char *ga_view_name(enum ga_exposed_view v)
+{
+	static const char *const names[] = { "seen", "masked", "absent" };
+
+	return names[v];
+}
+
+static bool is_exposed(const char *path, const struct ga_strv *expose)
+{
+	for (size_t i = 0; expose && i < expose->n; i++)
+		if (ga_path_inside(path, expose->v[i]))
+			return true;
+	return false;
+}
+
+void ga_exposure_mask(struct ga_exposure *x, const struct ga_strv *expose)
+{
+	for (size_t i = 0; i < x->n; i++) {
+		struct ga_exposed *e = &x->v[i];
+		bool loose = e->as == GA_EXPOSED_MODIFIED || e->as == GA_EXPOSED_UNTRACKED ||
+			     e->as == GA_EXPOSED_IGNORED || e->clear;
+
+		if (loose && e->view == GA_VIEW_SEEN && e->secret.tier == GA_TIER_BLOCK &&
+		    !is_exposed(e->path, expose))
+			e->view = GA_VIEW_MASKED;
+	}
+}
+
+bool ga_exposure_skips(const char *name)
+{
+	return ga_has_word("node_modules bower_components site-packages dist-packages __pycache__ "
+			   ".mypy_cache .pytest_cache .ruff_cache jspm_packages", name);
+}
+
+/* ---- verdicts as text ------------------------------------------------------- */
+
+#define MAGIC "git-agent secrets 5"
 #define CACHE_MAX ((size_t)64 << 20)
 #define TICK 2 /* seconds: the coarsest time stamps that a file system has */
-
-/* ---- verdicts as text ----------------------------------------------------------- */
-
-#define VERDICT "%x.%02x.%08x.%02x.%x"
-#define VERDICT_LEN 18
 
 static void add_verdict(struct ga_buf *b, const struct ga_secret *s)
 {
 	size_t n;
 	const struct ga_secret_rule *rules = ga_secret_rules(&n);
 
-	ga_buf_addf(b, VERDICT, (unsigned)s->tier, s->rule ? (unsigned)(s->rule - rules) : 0xffu,
-		    (unsigned)s->bits, s->token & 0xff,
-		    (unsigned)s->example | (unsigned)s->copy << 1);
+	ga_buf_addf(b, "%d,%d,%d,%d,%d", (int)s->tier, s->rule ? (int)(s->rule - rules) : -1,
+		    (int)s->bits, (int)s->token, s->example | s->copy << 1);
 	ga_buf_addch(b, '\0');
-}
-
-static bool hex(const char **p, unsigned digits, uint32_t *ret)
-{
-	*ret = 0;
-	for (; digits; digits--, (*p)++) {
-		char c = **p;
-
-		if ((c < '0' || c > '9') && (c < 'a' || c > 'f'))
-			return false;
-		*ret = *ret << 4 | (uint32_t)(c <= '9' ? c - '0' : c - 'a' + 10);
-	}
-	return *(*p)++ == '.' || !(*p)[-1];
 }
 
 static bool parse_verdict(const char *p, struct ga_secret *ret)
 {
-	uint32_t tier, rule, bits, token, flags;
+	int v[5]; /* in the order of add_verdict() */
 	size_t n;
 	const struct ga_secret_rule *rules = ga_secret_rules(&n);
 
-	if (strlen(p) != VERDICT_LEN || !hex(&p, 1, &tier) || !hex(&p, 2, &rule) ||
-	    !hex(&p, 8, &bits) || !hex(&p, 2, &token) || !hex(&p, 1, &flags) ||
-	    tier > GA_TIER_BLOCK || (rule >= n && tier))
+	for (size_t i = 0; i < GA_NELEMS(v); i++)
+		if (!p || !ga_parse_next_int(&p, &v[i]))
+			return false;
+	if (v[0] < 0 || v[0] > GA_TIER_BLOCK || v[1] >= (int)n || (v[1] < 0 && v[0]))
 		return false;
-	*ret = (struct ga_secret){ .tier = (enum ga_tier)tier,
-				   .rule = rule < n ? &rules[rule] : NULL,
-				   .bits = bits,
-				   .token = token,
-				   .example = flags & 1,
-				   .copy = flags & 2 };
+	*ret = (struct ga_secret){ .tier = (enum ga_tier)v[0],
+				   .rule = v[1] < 0 ? NULL : &rules[v[1]],
+				   .bits = (uint32_t)v[2],
+				   .token = (unsigned)v[3],
+				   .example = v[4] & 1,
+				   .copy = v[4] & 2 };
 	return true;
 }
 
-/* ---- the state of a file as text -------------------------------------- */
-
-static void stat_text(const struct stat *st, char *out, size_t n)
+static uint64_t fingerprint(const char *path, const struct stat *st)
 {
-	(void)snprintf(out, n, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %o %lld.%ld %lld.%ld",
+	char text[160];
+
+	(void)snprintf(text, sizeof(text),
+		       "%" PRIu64 " %" PRIu64 " %" PRIu64 " %o %lld.%ld %lld.%ld",
 		       (uint64_t)st->st_dev, (uint64_t)st->st_ino, (uint64_t)st->st_size,
 		       st->st_mode, (long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec,
 		       (long long)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
+	return secret_hash(secret_hash(SECRET_HASH, text), path);
 }
 
 /* Would a change that happens after this show in its time stamps? */
@@ -89,56 +154,34 @@ static bool would_show_change(const struct secret_cache *c, const struct stat *s
 
 /* ---- reading --------------------------------------------------------------------- */
 
-static uint64_t fingerprint(const char *path, const struct stat *st)
+static int by_print(const void *a, const void *b)
 {
-	uint64_t h = 14695981039346656037u; /* FNV-1a */
-	char text[160];
+	const struct secret_cached *x = a, *y = b;
 
-	stat_text(st, text, sizeof(text));
-	for (const char *p = text; *p; p++)
-		h = (h ^ (unsigned char)*p) * 1099511628211u;
-	for (; *path; path++)
-		h = (h ^ (unsigned char)*path) * 1099511628211u;
-	return h;
+	return x->print < y->print ? -1 : x->print > y->print;
 }
 
-static void add_clean(struct secret_cache *c, const char *text)
+/* Take the files; false if the records were cut short. */
+static bool read_records(struct secret_cache *c, size_t pos)
 {
-	uint32_t high, low;
-
-	if (!hex(&text, 8, &high) || !hex(&text, 8, &low))
-		return;
-	GA_GROW(c->clean, c->n_clean, c->cap_clean);
-	c->clean[c->n_clean++] = (uint64_t)high << 32 | low;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Index the records; false if the file was cut short. */
-static bool index_records(struct secret_cache *c, size_t pos)
-{
+	struct secret_cached f;
 	const char *rec;
 
-	while ((rec = ga_buf_next0(&c->old, &pos))) {
-		/* every other record has a tag, so only the last one is empty */
-		if (!*rec) {
-			if (c->n_clean)
-				qsort(c->clean, c->n_clean, sizeof(*c->clean), by_value);
-			return pos == c->old.len;
-		}
+	while ((rec = ga_buf_next0(&c->old, &pos)) && *rec) {
 		if (*rec == 't')
 			c->tree = pos - strlen(rec);
-		else if (*rec == 'f')
-			ga_strmap_add(&c->files, rec + 1, strlen(rec + 1), (uint32_t)pos);
-		else if (*rec == 'k')
-			add_clean(c, rec + 1);
+		if (*rec != 'f')
+			continue;
+		if (!ga_parse_u64(rec + 1, UINT64_MAX, &f.print) ||
+		    !parse_verdict(ga_buf_next0(&c->old, &pos), &f.secret))
+			return false;
+		GA_GROW(c->files, c->n, c->cap);
+		c->files[c->n++] = f;
 	}
-	return false;
+	if (c->n)
+		qsort(c->files, c->n, sizeof(*c->files), by_print);
+	/* every other record has a tag, so only the last one is empty */
+	return rec && pos == c->old.len;
 }
 
 static bool load(struct secret_cache *c, const char *rules)
@@ -155,12 +198,11 @@ static bool load(struct secret_cache *c, const char *rules)
 		if (!rec || strcmp(rec, want[i]))
 			return false;
 	}
-	return index_records(c, pos);
+	return read_records(c, pos);
 }
 
 void secret_cache_open(struct secret_cache *c, const struct ga_exposure_opts *o)
 {
-	uint64_t h = 14695981039346656037u; /* FNV-1a */
 	uint64_t print = ga_secret_rules_print(o->add, o->allow);
 	cleanup_free char *rules = ga_strf("%016" PRIx64 "%d", print, o->all_dirs);
 
@@ -173,13 +215,10 @@ void secret_cache_open(struct secret_cache *c, const struct ga_exposure_opts *o)
 	ga_buf_add0(&c->new, c->workdir);
 	if (!o->state_dir)
 		return;
-	for (const char *p = c->workdir; *p; p++)
-		h = (h ^ (unsigned char)*p) * 1099511628211u;
-	c->path = ga_strf("%s/secrets-%016" PRIx64, o->state_dir, h);
-	if (load(c, rules))
-		return;
-	ga_strmap_release(&c->files);
-	c->n_clean = c->tree = 0;
+	c->path = ga_strf("%s/secrets-%016" PRIx64, o->state_dir,
+			  secret_hash(SECRET_HASH, c->workdir));
+	if (!load(c, rules))
+		c->n = c->tree = 0;
 }
 
 /* One rename replaces the file. It is not synced: a file that a power cut made short is recognised
@@ -203,8 +242,7 @@ void secret_cache_close(struct secret_cache *c)
 	ga_buf_add0(&c->new, "");
 	if (c->path && !c->dry && c->new.len <= CACHE_MAX && !ga_buf_equal(&c->new, &c->old))
 		store(c);
-	ga_strmap_release(&c->files);
-	free(c->clean);
+	free(c->files);
 	ga_buf_release(&c->old);
 	ga_buf_release(&c->new);
 	free(c->path);
@@ -214,24 +252,12 @@ void secret_cache_close(struct secret_cache *c)
 bool secret_cache_file(const struct secret_cache *c, const char *path, const struct stat *st,
 			struct ga_secret *ret)
 {
-	uint64_t print = fingerprint(path, st);
-	int32_t node = ga_strmap_first(&c->files, path, strlen(path));
-	char now[160];
-	const char *rec;
-	size_t pos;
+	const struct secret_cached key = { .print = fingerprint(path, st) };
+	const struct secret_cached *f =
+		c->n ? bsearch(&key, c->files, c->n, sizeof(key), by_print) : NULL;
 
-	*ret = (struct ga_secret){ .tier = GA_TIER_NONE };
-	if (c->n_clean && bsearch(&print, c->clean, c->n_clean, sizeof(print), by_value))
-		return true;
-	if (node < 0)
-		return false;
-	pos = c->files.nodes[node].value;
-	stat_text(st, now, sizeof(now));
-	rec = ga_buf_next0(&c->old, &pos);
-	if (!rec || strcmp(rec, now) != 0)
-		return false;
-	rec = ga_buf_next0(&c->old, &pos);
-	return rec && parse_verdict(rec, ret);
+	*ret = f ? f->secret : key.secret;
+	return f != NULL;
 }
 
 bool secret_cache_tree(const struct secret_cache *c, struct ga_oid *ret_tree,
@@ -246,10 +272,9 @@ bool secret_cache_tree(const struct secret_cache *c, struct ga_oid *ret_tree,
 	if (!rec || !ga_oid_parse(rec, strlen(rec), ret_tree))
 		return false;
 	while ((rec = ga_buf_next0(&c->old, &pos)) && *rec == 'c') {
-		const char *verdict = ga_buf_next0(&c->old, &pos);
 		struct ga_secret s;
 
-		if (!verdict || !parse_verdict(verdict, &s))
+		if (!parse_verdict(ga_buf_next0(&c->old, &pos), &s))
 			return false;
 		secret_add(ret, rec + 1, &s, GA_EXPOSED_COMMITTED);
 	}
@@ -263,21 +288,10 @@ bool secret_cache_tree(const struct secret_cache *c, struct ga_oid *ret_tree,
 void secret_cache_add_file(struct secret_cache *c, const char *path, const struct stat *st,
 			    const struct ga_secret *s)
 {
-	uint64_t print;
-	char text[160];
-
 	if (!c->path || !would_show_change(c, st))
 		return;
-	if (s->tier == GA_TIER_NONE) {
-		print = fingerprint(path, st);
-		ga_buf_addf(&c->new, "k%08x.%08x", (unsigned)(print >> 32), (unsigned)print);
-		ga_buf_addch(&c->new, '\0');
-		return;
-	}
-	stat_text(st, text, sizeof(text));
-	ga_buf_addch(&c->new, 'f');
-	ga_buf_add0(&c->new, path);
-	ga_buf_add0(&c->new, text);
+	ga_buf_addf(&c->new, "f%" PRIu64, fingerprint(path, st));
+	ga_buf_addch(&c->new, '\0');
 	add_verdict(&c->new, s);
 }
 

@@ -16,6 +16,21 @@
 
 #define WAYS_MS 3000   /* for the links in the working tree, and again for those of the commit */
 
+static int look_at_entry(struct finder_walk *w, const char *path, const struct stat *st)
+{
+	finder_entry(w->f, path, st, GA_EXPOSED_IGNORED);
+	return 0;
+}
+
+/* An ignored directory of the user, which sessions share. */
+static void look_through(struct finder *f, const char *dir)
+{
+	struct finder_walk w = { .f = f, .left = SIZE_MAX, .all = f->o->all_dirs,
+				 .entry = look_at_entry };
+
+	(void)finder_walk(&w, dir);
+}
+
 /* A changed tracked file. A secret that the committed version has too was counted there. */
 static int changed_file(struct finder *f, const char *path, struct ga_error *err)
 {
@@ -30,7 +45,7 @@ static int changed_file(struct finder *f, const char *path, struct ga_error *err
 		finder_note_link(f, &f->links, path);
 	if (!S_ISREG(st.st_mode) || !ga_secret_any(finder_names(f), path, &name))
 		return 0;
-	finder_note_links(f, &st, path, GA_EXPOSED_MODIFIED);
+	finder_note_linked(f, &st, path, GA_EXPOSED_MODIFIED, NULL);
 	here.secret.tier = GA_TIER_BLOCK;
 	if (!secret_cache_file(&f->cache, path, &st, &here.secret) || here.secret.tier)
 		finder_judge(f, path, &st, path, &name, &here.secret, &here.marks);
@@ -45,7 +60,7 @@ static int changed_file(struct finder *f, const char *path, struct ga_error *err
 		if (finder_is_committed(f, path, &e.oid, &here, &there))
 			return 0;
 	}
-	finder_note_twin(f, &st, &here.secret);
+	finder_note_linked(f, &st, NULL, GA_EXPOSED_MODIFIED, &here.secret);
 	secret_add(f->ret, path, &here.secret, GA_EXPOSED_MODIFIED);
 	return 0;
 }
@@ -84,7 +99,7 @@ static int find_apart(struct finder *f, const struct ga_strv *paths, struct ga_e
 		if (!S_ISDIR(st.st_mode))
 			finder_file(f, paths->v[i], GA_EXPOSED_UNTRACKED);
 		else
-			finder_walk(f, paths->v[i]);
+			look_through(f, paths->v[i]);
 	}
 	return find_unwatched(f, err);
 }
@@ -100,7 +115,7 @@ static int find_work(struct finder *f, const struct ga_scan *scan, struct ga_err
 		finder_file(f, scan->ignored_files.v[i], GA_EXPOSED_IGNORED);
 	for (size_t i = 0; i < scan->ignored_dirs.n; i++)
 		if (f->o->all_dirs || !ga_exposure_skips(ga_path_base(scan->ignored_dirs.v[i])))
-			finder_walk(f, scan->ignored_dirs.v[i]);
+			look_through(f, scan->ignored_dirs.v[i]);
 	return f->o->live ? find_apart(f, &scan->apart, err) : 0;
 }
 
@@ -123,17 +138,6 @@ static void list_places(const struct ga_exposure_opts *o, struct ga_strmap *ret)
 		add_places(ret, &o->scan->apart, GA_EXPOSED_UNTRACKED);
 }
 
-static int look_at_link(struct finder *f, const char *link, bool tree,
-			const struct ga_strmap *places, struct ga_error *err)
-{
-	cleanup_free char *to = finder_way(f, link, tree);
-
-	if (!to)
-		return 0;
-	return finder_target(f, link, to, places, err) ||
-			       finder_beneath(f, link, to, tree, places, err) ? -1 : 0;
-}
-
 static bool is_link_here(struct finder *f, const char *path)
 {
 	char c;
@@ -146,7 +150,7 @@ static int look_at_all(struct finder *f, const struct ga_strv *links, bool tree,
 {
 	for (size_t i = 0; i < links->n; i++)
 		if ((tree || is_link_here(f, links->v[i])) &&
-		    look_at_link(f, links->v[i], tree, places, err))
+		    finder_follow(f, links->v[i], tree, places, err))
 			return -1;
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "ga/base/oidmap.h"
 #include "ga/base/strmap.h"
 #include "ga/secret/exposure.h"
+#include "internal.h"
 
 /* ---- the cache of verdicts (cache.c) -------------------------------------------- */
 
@@ -21,9 +22,11 @@ struct secret_cache {
 	char *workdir;
 	bool dry;        /* do not write it back */
 	struct ga_buf old, new;       /* what was read; what will be written */
-	struct ga_strmap files; /* offsets in `old` behind the records of paths */
-	uint64_t *clean;        /* fingerprints of files without a secret, sorted */
-	size_t n_clean, cap_clean;
+	struct secret_cached {
+		uint64_t print; /* of a path and its state */
+		struct ga_secret secret;
+	} *files;        /* sorted */
+	size_t n, cap;
 	size_t tree;     /* offset in `old` of the tree's id; 0: none */
 	int64_t now;     /* seconds */
 };
@@ -60,18 +63,13 @@ struct finder {
 	int64_t until;                 /* when to stop following links */
 	struct ga_strv links;          /* with a secret's name, in the working tree ... */
 	struct ga_strv tree_links;     /* ... and in the commit */
-	struct finder_twin {
-		dev_t dev;
-		ino_t ino;
-		struct ga_secret secret;
-	} *twins;                      /* live secrets with several hard links */
-	size_t n_twins, cap_twins;
 	struct finder_linked {
 		dev_t dev;
 		ino_t ino;
-		char *path;
+		char *path;              /* NULL: noted for the secret */
 		enum ga_exposed_as as;
-	} *linked;                     /* all files with several */
+		struct ga_secret secret; /* tier NONE: noted for the path */
+	} *linked; /* files with several hard links, and live secrets among them */
 	size_t n_linked, cap_linked;
 	struct finder_blob {
 		uint32_t bits;
@@ -102,13 +100,21 @@ void finder_judge(struct finder *f, const char *path, const struct stat *st, con
 		  const struct ga_secret_name *name, struct ga_secret *ret,
 		  struct ga_secret_marks *ret_marks);
 
-/* Open a directory of the working tree, with more `flags` for open(); NULL: that failed. */
-DIR *finder_opendir(struct finder *f, const char *path, int flags);
+/* A walk through directories of the working tree, by descriptor and through no link. `entry` is
+ * called for what is no directory, and may end it with -1. */
+struct finder_walk {
+	struct finder *f;
+	size_t left; /* entries that may still be looked at */
+	bool all;    /* also into what package managers fill */
+	int (*entry)(struct finder_walk *w, const char *path, const struct stat *st);
+};
+int finder_walk(struct finder_walk *w, const char *dir);
+/* Count one more entry; false, and the search is incomplete, if there are too many, or it is too
+ * late to follow links. */
+bool finder_has_room(struct finder_walk *w);
 /* Note a link with a secret's name in `links`. */
 void finder_note_link(struct finder *f, struct ga_strv *links, const char *path);
-/* walk.c: look through an ignored directory. */
-void finder_walk(struct finder *f, const char *dir);
-/* file.c: look at the path itself, through no link; false: it cannot be. */
+/* Look at the path itself, through no link; false: it cannot be. */
 bool finder_stat(const struct finder *f, const char *path, struct stat *ret);
 /* Look at one file of the working tree; `st` is what it is. */
 void finder_file(struct finder *f, const char *path, enum ga_exposed_as as);
@@ -123,22 +129,17 @@ bool finder_is_committed(struct finder *f, const char *path, const struct ga_oid
 /* Look at a file whose committed version is encrypted. */
 void finder_filtered(struct finder *f, const char *path);
 
-/* links.c: the path in the project that a link leads to; NULL: it leads elsewhere. With `tree`, the
- * commit's version of a path comes before the working tree's. */
-char *finder_way(struct finder *f, const char *link, bool tree);
-/* Look at the file `to`, which can be opened as `link` as well. `places`: what sessions are shown
- * of the working tree. */
-int finder_target(struct finder *f, const char *link, const char *to,
-		  const struct ga_strmap *places, struct ga_error *err);
-/* symlinked-dirs.c: the same for all files below `dir`, if that is a directory. */
-int finder_beneath(struct finder *f, const char *link, const char *dir, bool tree,
-		   const struct ga_strmap *places, struct ga_error *err);
+/* links.c: look at the file that a link with a secret's name leads to, or at all files below that
+ * directory. With `tree`, the commit's version of a path comes before the working tree's. `places`:
+ * what sessions are shown of the working tree. */
+int finder_follow(struct finder *f, const char *link, bool tree, const struct ga_strmap *places,
+		  struct ga_error *err);
 
-/* hardlinks.c: note a live secret that has several hard links, and any file that has; find the
- * others of these secrets. */
-void finder_note_twin(struct finder *f, const struct stat *st, const struct ga_secret *s);
-void finder_note_links(struct finder *f, const struct stat *st, const char *path,
-		       enum ga_exposed_as as);
+/* Other hard links of live secrets are secrets too, whatever their names. Note a file that has
+ * several: `path` as what it is, or, without it, the live secret `s` in it. */
+void finder_note_linked(struct finder *f, const struct stat *st, const char *path,
+			enum ga_exposed_as as, const struct ga_secret *s);
+/* Find the others of these secrets, once all are known. */
 void finder_twins(struct finder *f);
 
 /* tree.c: look at committed files. */

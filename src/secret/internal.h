@@ -7,6 +7,15 @@
 
 #include "ga/secret/secret.h"
 
+/* A hash of a text, added to another one (FNV-1a), which begins with SECRET_HASH. */
+#define SECRET_HASH 14695981039346656037u
+static inline uint64_t secret_hash(uint64_t h, const char *s)
+{
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * 1099511628211u;
+	return h;
+}
+
 /* ---- values (value.c) ----------------------------------------------------- */
 
 enum { SECRET_MIN = 4 }; /* bytes of a password */
@@ -17,7 +26,6 @@ void secret_met(struct ga_secret_marks *m, uint32_t bit, const char *value, size
 /* Does it look random: long, and of many different characters? */
 bool secret_random(const char *p, size_t n);
 bool secret_is_word(char c); /* [A-Za-z0-9_] */
-bool secret_begins(const char *p, size_t n, const char *with); /* in any case */
 /* Is what follows the last dot one of the words of `list`? */
 bool secret_has_ending(const char *path, const char *list);
 

@@ -9,69 +9,27 @@
 #define LIVE (GA_MARK_KEY | GA_MARK_TOKEN | GA_MARK_SERVICE_ACCOUNT | GA_MARK_AUTHORIZED_USER)
 #define HIT (LIVE | GA_MARK_KEY_LOCKED | GA_MARK_LOGIN | GA_MARK_SECRET)
 
+/* For the lower tiers only the rule's own reason is given. */
 static const char *found(const struct ga_secret *s)
 {
-	uint32_t bits = s->bits;
+	static const struct {
+		uint32_t bits;
+		const char *what;
+	} rows[] = {
+		{ GA_MARK_SERVICE_ACCOUNT, "the key of a service account" },
+		{ GA_MARK_KEY | GA_MARK_PGP_SECRET, "a private key" },
+		{ GA_MARK_TOKEN, NULL },
+		{ GA_MARK_KEY_LOCKED, "a private key with a passphrase" },
+		{ GA_MARK_AUTHORIZED_USER, "a login" },
+		{ GA_MARK_LOGIN, "a URL or header with a password" },
+		{ GA_MARK_SECRET | GA_MARK_RANDOM, "a password or token" },
+		{ GA_MARK_OPAQUE, "what looks like a token" },
+	};
 
-	/* for the lower tiers only the rule's own reason is given */
-	if (s->tier <= GA_TIER_NOTE)
-		return NULL;
-	if (bits & GA_MARK_SERVICE_ACCOUNT)
-		return "the key of a service account";
-	if (bits & (GA_MARK_KEY | GA_MARK_PGP_SECRET))
-		return "a private key";
-	if (bits & GA_MARK_TOKEN)
-		return secret_token_name(s->token);
-	if (bits & GA_MARK_KEY_LOCKED)
-		return "a private key with a passphrase";
-	if (bits & GA_MARK_AUTHORIZED_USER)
-		return "a login";
-	if (bits & GA_MARK_LOGIN)
-		return "a URL or header with a password";
-	if (bits & (GA_MARK_SECRET | GA_MARK_RANDOM))
-		return "a password or token";
-	return bits & GA_MARK_OPAQUE ? "what looks like a token" : NULL;
-}
-
-static enum ga_tier key_tier(uint32_t bits)
-{
-	if (bits & (GA_MARK_KEY | GA_MARK_TOKEN | GA_MARK_JWK))
-		return GA_TIER_BLOCK;
-	return bits & GA_MARK_KEY_LOCKED ? GA_TIER_WARN : GA_TIER_NONE;
-}
-
-static enum ga_tier dotenv_tier(uint32_t bits)
-{
-	if (bits & (HIT | GA_MARK_JWT))
-		return GA_TIER_BLOCK;
-	return bits & GA_MARK_VALUE ? GA_TIER_WARN : GA_TIER_NOTE;
-}
-
-static enum ga_tier pem_tier(const char *path, uint32_t bits)
-{
-	enum ga_tier t = key_tier(bits);
-
-	/* a key that has no format, such as 32 bytes for a cipher */
-	if (t == GA_TIER_NONE && (bits & GA_MARK_OPAQUE) && ga_ends_in(path, ".key"))
-		t = GA_TIER_WARN;
-	return t;
-}
-
-static enum ga_tier k8s_tier(uint32_t bits)
-{
-	if (bits & GA_MARK_SEALED)
-		return GA_TIER_NONE;
-	if (bits & GA_MARK_KUBE_SECRET)
-		return GA_TIER_WARN;
-	/* "client-key-data" has a key in base64, "token" a token */
-	return bits & (HIT | GA_MARK_RANDOM) ? GA_TIER_BLOCK : GA_TIER_NONE;
-}
-
-static enum ga_tier gcp_tier(uint32_t bits)
-{
-	if (bits & (GA_MARK_SERVICE_ACCOUNT | GA_MARK_AUTHORIZED_USER | GA_MARK_KEY))
-		return GA_TIER_BLOCK;
-	return bits & HIT ? GA_TIER_WARN : GA_TIER_NONE;
+	for (size_t i = 0; s->tier > GA_TIER_NOTE && i < GA_NELEMS(rows); i++)
+		if (s->bits & rows[i].bits)
+			return rows[i].what ? rows[i].what : secret_token_name(s->token);
+	return NULL;
 }
 
 static bool is_picture(const char *path)
@@ -87,111 +45,94 @@ static bool is_source(const char *path)
 	       secret_has_ending(path, "sh bash zsh fish snap");
 }
 
-/* For a name that says little. In source files, where anything can have such a name, only what
- * looks random or is a login counts, besides what is surely a key or token. */
-static enum ga_tier generic_tier(const char *path, uint32_t bits)
-{
-	uint32_t enough = GA_MARK_RANDOM | GA_MARK_LOGIN | GA_MARK_OPAQUE | GA_MARK_KEY_LOCKED;
+/* What content makes of a file for a rule that looks at it: the first row of its check that has any
+ * of the bits, or 0. */
+#define OWN (GA_TIER_BLOCK + 1) /* the rule's tier */
+#define KEYS(check)                                                                         \
+	{ check, GA_MARK_KEY | GA_MARK_TOKEN | GA_MARK_JWK, GA_TIER_BLOCK },                \
+	{ check, GA_MARK_KEY_LOCKED, GA_TIER_WARN }
+static const struct {
+	enum ga_secret_check check;
+	uint32_t bits;
+	unsigned tier;
+} tiers[] = {
+	{ GA_CHECK_HIT, HIT | GA_MARK_JWT, OWN },
+	{ GA_CHECK_HIT_NOTE, HIT | GA_MARK_JWT, OWN },
+	{ GA_CHECK_HIT_NOTE, 0, GA_TIER_NOTE },
+	{ GA_CHECK_PASSWORD, LIVE, GA_TIER_BLOCK },
+	{ GA_CHECK_PASSWORD, HIT, GA_TIER_WARN },
+	{ GA_CHECK_DOTENV, HIT | GA_MARK_JWT, GA_TIER_BLOCK },
+	{ GA_CHECK_DOTENV, GA_MARK_VALUE, GA_TIER_WARN },
+	{ GA_CHECK_DOTENV, 0, GA_TIER_NOTE },
+	KEYS(GA_CHECK_SSH),
+	KEYS(GA_CHECK_PEM),
+	{ GA_CHECK_PEM, GA_MARK_OPAQUE, GA_TIER_WARN },
+	{ GA_CHECK_KEYFILE, GA_MARK_KEY | GA_MARK_SECRET, OWN },
+	{ GA_CHECK_KEYFILE, GA_MARK_KEY_LOCKED, GA_TIER_WARN },
+	{ GA_CHECK_GPG, GA_MARK_PGP_SECRET | LIVE, GA_TIER_BLOCK },
+	{ GA_CHECK_GCP, GA_MARK_SERVICE_ACCOUNT | GA_MARK_AUTHORIZED_USER | GA_MARK_KEY,
+	  GA_TIER_BLOCK },
+	{ GA_CHECK_GCP, HIT, GA_TIER_WARN },
+	{ GA_CHECK_K8S, GA_MARK_SEALED, GA_TIER_NONE },
+	{ GA_CHECK_K8S, GA_MARK_KUBE_SECRET, GA_TIER_WARN },
+	/* "client-key-data" has a key in base64, "token" a token */
+	{ GA_CHECK_K8S, HIT | GA_MARK_RANDOM, GA_TIER_BLOCK },
+	{ GA_CHECK_VAULT, LIVE, GA_TIER_BLOCK },
+	{ GA_CHECK_VAULT, GA_MARK_SEALED, GA_TIER_NOTE },
+	{ GA_CHECK_VAULT, HIT, OWN },
+	{ GA_CHECK_RAILS, LIVE | GA_MARK_OPAQUE, GA_TIER_BLOCK },
+	{ GA_CHECK_RAILS, HIT, GA_TIER_WARN },
+	{ GA_CHECK_WALLET, GA_MARK_KEYSTORE, GA_TIER_WARN },
+	{ GA_CHECK_WALLET, 0, OWN },
+	{ GA_CHECK_GENERIC, LIVE, GA_TIER_BLOCK },
+	{ GA_CHECK_GENERIC, GA_MARK_SEALED, GA_TIER_NOTE },
+	{ GA_CHECK_GENERIC, GA_MARK_RANDOM | GA_MARK_LOGIN | GA_MARK_OPAQUE | GA_MARK_KEY_LOCKED |
+	  GA_MARK_SECRET, GA_TIER_WARN },
+	{ GA_CHECK_TEXT, GA_MARK_AUTHORIZED_USER, GA_TIER_BLOCK },
+	KEYS(GA_CHECK_TEXT),
+};
 
-	if (bits & LIVE)
-		return GA_TIER_BLOCK;
-	if (is_source(path))
-		return bits & (GA_MARK_RANDOM | GA_MARK_LOGIN) ? GA_TIER_WARN : GA_TIER_NONE;
-	if (bits & GA_MARK_SEALED)
-		return GA_TIER_NOTE;
-	return bits & (enough | GA_MARK_SECRET) ? GA_TIER_WARN : GA_TIER_NONE;
-}
-
-/* For a name that says nothing. That a file is a login or a web key is told by words, which code
- * that deals with these has too. */
-static enum ga_tier text_tier(const char *path, uint32_t bits)
+/* The bits that count for a file of this name. */
+static uint32_t counted(enum ga_secret_check check, const char *path, uint32_t bits)
 {
-	if (bits & GA_MARK_BINARY)
-		return GA_TIER_NONE;
-	if (!ga_ends_in(path, ".json"))
-		bits &= ~(uint32_t)(GA_MARK_AUTHORIZED_USER | GA_MARK_JWK);
-	return bits & GA_MARK_AUTHORIZED_USER ? GA_TIER_BLOCK : key_tier(bits);
+	/* a name that says little: in source files, where anything can have such a name, only what
+	 * looks random or is a login counts, besides what is surely a key or token */
+	if (check == GA_CHECK_GENERIC && is_source(path))
+		return bits & (LIVE | GA_MARK_RANDOM | GA_MARK_LOGIN);
+	/* only ".key" may be a key that has no format, such as 32 bytes for a cipher */
+	if (check == GA_CHECK_PEM && !ga_ends_in(path, ".key"))
+		return bits & ~(uint32_t)GA_MARK_OPAQUE;
+	if (check == GA_CHECK_SSH && ga_ends_in(path, ".pub"))
+		return bits & LIVE ? GA_MARK_KEY : 0;
+	/* a name that says nothing: that a file is a login or a web key is told by words, which
+	 * code that deals with these has too */
+	if (check == GA_CHECK_TEXT && bits & GA_MARK_BINARY)
+		return 0;
+	if (check == GA_CHECK_TEXT && !ga_ends_in(path, ".json"))
+		return bits & ~(uint32_t)(GA_MARK_AUTHORIZED_USER | GA_MARK_JWK);
+	return bits;
 }
 
 static enum ga_tier tier_of(const struct ga_secret_rule *r, const char *path, uint32_t bits)
 {
-	switch (r->check) {
-	case GA_CHECK_NAME:
-		return r->tier;
-	case GA_CHECK_HIT:
-		return bits & (HIT | GA_MARK_JWT) ? r->tier : GA_TIER_NONE;
-	case GA_CHECK_HIT_NOTE:
-		return bits & (HIT | GA_MARK_JWT) ? r->tier : GA_TIER_NOTE;
-	case GA_CHECK_PASSWORD:
-		return bits & LIVE ? GA_TIER_BLOCK : bits & HIT ? GA_TIER_WARN : GA_TIER_NONE;
-	case GA_CHECK_DOTENV:
-		return dotenv_tier(bits);
-	case GA_CHECK_SSH:
-		if (ga_ends_in(path, ".pub"))
-			return bits & LIVE ? GA_TIER_BLOCK : GA_TIER_NOTE;
-		return key_tier(bits);
-	case GA_CHECK_PEM:
-		return pem_tier(path, bits);
-	case GA_CHECK_KEYFILE:
-		return bits & (GA_MARK_KEY | GA_MARK_SECRET) ? r->tier :
-		       bits & GA_MARK_KEY_LOCKED ? GA_TIER_WARN : GA_TIER_NONE;
-	case GA_CHECK_GPG:
-		if (bits & GA_MARK_PGP_SECRET)
-			return GA_TIER_BLOCK;
-		return bits & LIVE ? GA_TIER_BLOCK :
-		       ga_ends_in(path, ".asc") ? GA_TIER_NONE : GA_TIER_NOTE;
-	case GA_CHECK_GCP:
-		return gcp_tier(bits);
-	case GA_CHECK_K8S:
-		return k8s_tier(bits);
-	case GA_CHECK_VAULT:
-		if (bits & GA_MARK_SEALED)
-			return bits & LIVE ? GA_TIER_BLOCK : GA_TIER_NOTE;
-		return bits & HIT ? r->tier : GA_TIER_NONE;
-	case GA_CHECK_RAILS:
-		if (bits & (LIVE | GA_MARK_OPAQUE))
-			return GA_TIER_BLOCK;
-		return bits & HIT ? GA_TIER_WARN : GA_TIER_NONE;
-	case GA_CHECK_WALLET:
-		return bits & GA_MARK_KEYSTORE ? GA_TIER_WARN : r->tier;
-	case GA_CHECK_GENERIC:
-		return generic_tier(path, bits);
-	case GA_CHECK_TEXT:
-		return text_tier(path, bits);
-	}
-	return r->tier;
-}
-
-/* Is the file a wallet by its name alone? "id.json", of Solana, is too common a name for that. */
-static bool is_wallet(const char *path)
-{
-	return !ga_ends_in(path, "id.json");
+	bits = counted(r->check, path, bits);
+	for (size_t i = 0; i < GA_NELEMS(tiers); i++)
+		if (tiers[i].check == r->check && (!tiers[i].bits || bits & tiers[i].bits))
+			return tiers[i].tier == OWN ? r->tier : (enum ga_tier)tiers[i].tier;
+	return (r->check == GA_CHECK_SSH && ga_ends_in(path, ".pub")) ||
+			       (r->check == GA_CHECK_GPG && !ga_ends_in(path, ".asc"))
+		       ? GA_TIER_NOTE : GA_TIER_NONE;
 }
 
 /* Is a file text if it is what its name says? */
 static bool is_text(enum ga_secret_check check)
 {
-	switch (check) {
-	case GA_CHECK_HIT:
-	case GA_CHECK_HIT_NOTE:
-	case GA_CHECK_PASSWORD:
-	case GA_CHECK_DOTENV:
-	case GA_CHECK_GCP:
-	case GA_CHECK_K8S:
-	case GA_CHECK_VAULT:
-	case GA_CHECK_RAILS:
-		return true;
-	case GA_CHECK_NAME:
-	case GA_CHECK_SSH:
-	case GA_CHECK_PEM:
-	case GA_CHECK_KEYFILE:
-	case GA_CHECK_GPG:
-	case GA_CHECK_WALLET:
-	case GA_CHECK_GENERIC:
-	case GA_CHECK_TEXT:
-		return false;
-	}
-	return false;
+	static const uint32_t texts = 1u << GA_CHECK_HIT | 1u << GA_CHECK_HIT_NOTE |
+				      1u << GA_CHECK_PASSWORD | 1u << GA_CHECK_DOTENV |
+				      1u << GA_CHECK_GCP | 1u << GA_CHECK_K8S |
+				      1u << GA_CHECK_VAULT | 1u << GA_CHECK_RAILS;
+
+	return texts >> check & 1;
 }
 
 /* The tier that one rule gives the file. Content that was not seen (`marks` NULL) may be a key. */
@@ -207,7 +148,9 @@ static enum ga_tier judge_one(const struct ga_secret_rule *r, const char *path,
 		return GA_TIER_NONE;
 	if (!marks || ((bits & GA_MARK_BINARY) && is_text(r->check) && !is_picture(path)))
 		return GA_TIER_BLOCK;
-	if (r->check == GA_CHECK_WALLET && !is_wallet(path) && !(bits & (HIT | GA_MARK_KEYSTORE)))
+	/* "id.json", of Solana, is too common a name for a wallet by its name alone */
+	if (r->check == GA_CHECK_WALLET && ga_ends_in(path, "id.json") &&
+	    !(bits & (HIT | GA_MARK_KEYSTORE)))
 		return GA_TIER_NONE;
 	t = tier_of(r, path, bits);
 	/* neither the name nor the binary content says much */
@@ -237,16 +180,16 @@ void ga_secret_judge(const struct ga_secret_name *name, const char *path,
 				    (name->content || !(bits & GA_MARK_BINARY)) : name->content;
 	const struct ga_secret_rule *note = NULL;
 
-	*ret = (struct ga_secret){ .tier = GA_TIER_NONE };
+	*ret = (struct ga_secret){ .bits = bits, .token = marks ? marks->token : 0,
+				   .copy = name->copy };
 	for (size_t i = 0; i < name->n; i++) {
 		const struct ga_secret_rule *r = name->rules[i];
 		enum ga_tier t = judge_one(r, path, marks);
 
 		/* the user has configured it: nothing else counts */
 		if (!r->patterns && r->check == GA_CHECK_NAME) {
-			*ret = (struct ga_secret){ .tier = r->tier, .rule = r, .bits = bits,
-						   .token = marks ? marks->token : 0,
-						   .copy = name->copy };
+			ret->tier = r->tier;
+			ret->rule = r;
 			return;
 		}
 		if (r->check == GA_CHECK_NAME && r->tier == GA_TIER_NOTE && !note)
@@ -265,9 +208,6 @@ void ga_secret_judge(const struct ga_secret_name *name, const char *path,
 	if (live && ret->rule)
 		ret->tier = GA_TIER_BLOCK;
 	lower(ret, name, live);
-	ret->copy = name->copy;
-	ret->bits = bits;
-	ret->token = marks ? marks->token : 0;
 }
 
 char *ga_secret_reason(const struct ga_secret *s)

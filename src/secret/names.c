@@ -106,15 +106,13 @@ void ga_cleanup_secret_names(struct ga_secret_names **n)
 
 static void add_print(uint64_t *h, const char *s)
 {
-	for (; s && *s; s++)
-		*h = (*h ^ (unsigned char)*s) * 1099511628211u;
-	*h = (*h ^ 0xff) * 1099511628211u;
+	*h = secret_hash(secret_hash(*h, s ? s : ""), "\xff");
 }
 
 uint64_t ga_secret_rules_print(const struct ga_strv *add, const struct ga_strv *allow)
 {
 	cleanup_free char *a = join(add), *b = join(allow);
-	uint64_t h = 14695981039346656037u;
+	uint64_t h = SECRET_HASH;
 
 	for (size_t i = 0; i < GA_NELEMS(rules); i++) {
 		add_print(&h, rules[i].id);

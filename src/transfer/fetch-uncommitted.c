@@ -72,7 +72,7 @@ static int flag(struct ga_env *e, const struct ga_fetch_opts *o, struct ga_repo 
 	    ga_commit_tree(e->repo, o->base, &facts.attributes_tree, err) ||
 	    ga_classify(private, &facts, old, seen, changes, &flags, err))
 		return -1;
-	ga_report_add_flags(r, &flags, NULL);
+	ga_report_add_flags(r, GA_FROM_SESSION, &flags, NULL);
 	return 0;
 }
 

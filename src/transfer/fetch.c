@@ -412,7 +412,7 @@ static void fill(struct fetch *f, struct ga_report *r)
 	ga_report_begin(r, s);
 	r->tip = ga_oid_equal(&f->rewrite.tip, &f->onto) ? ga_oid_none : f->rewrite.tip;
 	r->held = f->rewrite.held;
-	ga_report_add_flags(r, &f->rewrite.flags, &f->rewrite.held_paths);
+	ga_report_add_flags(r, GA_FROM_SESSION, &f->rewrite.flags, &f->rewrite.held_paths);
 	ga_strv_extend(&r->notes, &f->notes);
 }
 

@@ -93,7 +93,7 @@ static inline void stay_open(struct stay *t, const char *dir)
 		ga_strv_push(&held_paths, held.v[i].path);
 	OK(ga_tree_diff(t->repo, &old, &new, &all, &err));
 	OK(ga_classify(t->repo, NULL, &old, &new, &all, &flags, &err));
-	ga_report_add_flags(&t->r, &flags, &held_paths);
+	ga_report_add_flags(&t->r, GA_FROM_SESSION, &flags, &held_paths);
 	report_store(t);
 }
 

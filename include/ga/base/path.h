@@ -35,6 +35,12 @@ void ga_path_up(char *path);
  * textually. NULL if it leaves the root or is absolute. The caller frees it. */
 char *ga_path_resolve(const char *dir, const char *path);
 
+/* Follow an absolute path as the kernel does. `link` returns the text of the symlink at a path,
+ * which is freed; NULL: it is none. Returns where it leads; NULL: through more than `max`
+ * symlinks. */
+typedef char *ga_path_link_fn(void *arg, const char *path);
+char *ga_path_follow(const char *path, unsigned max, ga_path_link_fn *link, void *arg);
+
 /* Could git store this relative path: not empty, no empty, "." or ".." component, no leading or
  * trailing slash? */
 bool ga_path_relative_ok(const char *path);

@@ -16,7 +16,6 @@
 #include "ga/base/out.h"
 #include "ga/base/strv.h"
 #include "ga/repo/repo.h"
-#include "ga/review/palette.h"
 #include "ga/risk/risk.h"
 #include "ga/session/session.h"
 
@@ -66,17 +65,12 @@ void ga_report_begin(struct ga_report *r, const struct ga_session *s);
 /* Does it say no more than ga_report_begin() does? */
 bool ga_report_says_nothing(const struct ga_report *r);
 
-/* Add flags; `held_paths` (may be NULL) says which are held. A flag that is already there with the
- * same rule, path and entry keeps its verdict, unless it is more severe than it was then: then it
- * is open again. Keeps the order. */
-void ga_report_add_flags(struct ga_report *r, const struct ga_flags *f,
+/* Add flags found in `from`; `held_paths` (may be NULL) says which are held. A flag that is already
+ * there with the same rule, path and entry keeps its verdict, unless it is more severe than it was
+ * then: then it is open again. Keeps the order. */
+enum ga_flags_from { GA_FROM_SESSION, GA_FROM_LEFTOVERS, GA_FROM_LANDING };
+void ga_report_add_flags(struct ga_report *r, enum ga_flags_from from, const struct ga_flags *f,
 			 const struct ga_strv *held_paths);
-
-/* The same for flags on leftover paths. */
-void ga_report_add_left_flags(struct ga_report *r, const struct ga_flags *f);
-
-/* The same for flags that a landing found in what is to land. */
-void ga_report_add_landing_flags(struct ga_report *r, const struct ga_flags *f);
 
 /* Add the flags of a former report that are about what is on the branch, with their verdicts,
  * except where the path has a flag of the same rule by now. */
@@ -207,6 +201,23 @@ void ga_left_text(const struct ga_report *r, const struct ga_left_files *files,
 		  const struct ga_host_facts *facts, bool colour, struct ga_buf *out);
 json_t *ga_left_json(const struct ga_report *r, const struct ga_left_files *files,
 		     const struct ga_host_facts *facts);
+
+/* ---- the colours of a diff, from the user's git configuration (color.diff.*) ---- */
+
+enum ga_paint { GA_PAINT_META, GA_PAINT_FRAG, GA_PAINT_OLD, GA_PAINT_NEW, GA_PAINT_CONTEXT };
+#define GA_PAINTS 5
+
+/* Longer than the sequence of any value. */
+#define GA_SGR_MAX 128
+
+struct ga_palette {
+	char sgr[GA_PAINTS][GA_SGR_MAX]; /* the escape sequence; "": none */
+};
+
+/* The colours that git's configuration sets, with git's defaults for the others. A value that git
+ * would not accept is an error that names it. */
+int ga_palette_read(const struct ga_repo *r, const struct ga_gitconfig *c, struct ga_palette *ret,
+		    struct ga_error *err);
 
 /* In a partial clone, fetch the versions of the session's base that a review compares with
  * (ga_diff_fetch()). */

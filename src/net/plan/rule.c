@@ -4,9 +4,232 @@
  */
 #include "net/netplan-internal.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
 #include "ga/base/quote.h"
+#include "ga/net/netplan.h"
+
+/* Hosts as text. Each has only one reading, the strictest: what a rule allows must be what is
+ * connected to, however the agent spells it. */
+
+#define LABEL_MAX 63 /* RFC 1035, 2.3.4 */
+
+static const unsigned char mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
+
+struct ga_net_addr ga_net_addr_make(bool ip6, const void *bytes)
+{
+	struct ga_net_addr a = { 0 };
+
+	a.ip6 = ip6 && memcmp(bytes, mapped, sizeof(mapped)) != 0;
+	if (a.ip6)
+		memcpy(a.b, bytes, 16);
+	else
+		memcpy(a.b, (const unsigned char *)bytes + (ip6 ? sizeof(mapped) : 0), 4);
+	return a;
+}
+
+bool ga_net_addr_same(const struct ga_net_addr *a, const struct ga_net_addr *b)
+{
+	return a->ip6 == b->ip6 && !memcmp(a->b, b->b, sizeof(a->b));
+}
+
+char *ga_net_addr_text(const struct ga_net_addr *a)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	if (!inet_ntop(a->ip6 ? AF_INET6 : AF_INET, a->b, text, sizeof(text)))
+		GA_BUG("an address without a text");
+	return ga_strdup(text);
+}
+
+char *ga_net_host_text(const struct ga_net_host *h, uint16_t port)
+{
+	cleanup_free char *addr = *h->name ? NULL : ga_net_addr_text(&h->addr);
+	bool brackets = addr && h->addr.ip6;
+
+	return ga_strf("%s%s%s:%u", brackets ? "[" : "", addr ? addr : h->name,
+		       brackets ? "]" : "", (unsigned)port);
+}
+
+/* inet_pton() accepts only four decimal numbers without leading zeros, and no zones. */
+static bool parse_addr(const char *s, size_t n, bool ip6, struct ga_net_host *ret)
+{
+	struct ga_net_host h = { 0 };
+	unsigned char bytes[16];
+	char text[INET6_ADDRSTRLEN];
+
+	if (n >= sizeof(text) || memchr(s, 0, n))
+		return false;
+	memcpy(text, s, n);
+	text[n] = 0;
+	if (inet_pton(ip6 ? AF_INET6 : AF_INET, text, bytes) != 1)
+		return false;
+	h.addr = ga_net_addr_make(ip6, bytes);
+	*ret = h;
+	return true;
+}
+
+/* Would some parser take a name with this last label for an address? "1", "0x7f", "0x". */
+static bool is_number(const char *s)
+{
+	size_t n = strlen(s);
+
+	if (s[0] == '0' && s[1] == 'x')
+		return strspn(s + 2, "0123456789abcdef") == n - 2;
+	return strspn(s, "0123456789") == n;
+}
+
+static bool label_ok(const char *s, size_t n)
+{
+	return n && n <= LABEL_MAX && s[0] != '-' && s[n - 1] != '-' &&
+	       strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-_") >= n;
+}
+
+static bool parse_name(const char *s, size_t n, struct ga_net_host *ret)
+{
+	struct ga_net_host h = { 0 };
+	const char *label = h.name;
+
+	if (n && s[n - 1] == '.')
+		n--;
+	if (!n || n > GA_NET_NAME_MAX || memchr(s, 0, n))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		h.name[i] = s[i] >= 'A' && s[i] <= 'Z' ? (char)(s[i] - 'A' + 'a') : s[i];
+	for (;;) {
+		size_t len = strcspn(label, ".");
+
+		if (!label_ok(label, len))
+			return false;
+		if (!label[len])
+			break;
+		label += len + 1;
+	}
+	if (is_number(label))
+		return false;
+	*ret = h;
+	return true;
+}
+
+bool ga_net_host_parse(const char *s, size_t n, struct ga_net_host *ret)
+{
+	if (n >= 2 && s[0] == '[' && s[n - 1] == ']')
+		return parse_addr(s + 1, n - 2, true, ret);
+	if (n && memchr(s, ':', n))
+		return parse_addr(s, n, true, ret);
+	return parse_addr(s, n, false, ret) || parse_name(s, n, ret);
+}
+
+/* Where addresses lead. The owner of a name decides what it resolves to, so addresses close to this
+ * machine are told apart from others. */
+
+/* The first match counts. */
+static const struct {
+	const char *net;
+	unsigned bits;
+	enum net_class class;
+} nets[] = {
+	{ "0.0.0.0", 8, NET_MACHINE },
+	{ "127.0.0.0", 8, NET_MACHINE },
+	{ "169.254.0.0", 16, NET_SPECIAL },     /* link-local; 169.254.169.254: metadata */
+	{ "100.100.100.200", 32, NET_SPECIAL }, /* metadata: Alibaba */
+	{ "168.63.129.16", 32, NET_SPECIAL },   /* metadata: Azure */
+	{ "192.0.0.192", 32, NET_SPECIAL },     /* metadata: Oracle */
+	{ "10.0.0.0", 8, NET_PRIVATE },         /* RFC 1918 */
+	{ "172.16.0.0", 12, NET_PRIVATE },
+	{ "192.168.0.0", 16, NET_PRIVATE },
+	{ "100.64.0.0", 10, NET_PRIVATE },      /* RFC 6598 */
+	{ "192.0.0.0", 24, NET_PRIVATE },       /* RFC 6890 */
+	{ "198.18.0.0", 15, NET_PRIVATE },      /* RFC 2544 */
+	{ "224.0.0.0", 3, NET_SPECIAL },        /* multicast, reserved, broadcast */
+	{ "::", 128, NET_MACHINE },
+	{ "::1", 128, NET_MACHINE },
+	{ "fe80::", 10, NET_SPECIAL },          /* link-local */
+	{ "fd00:ec2::", 32, NET_SPECIAL },      /* metadata and credentials: Amazon */
+	{ "fd20:ce::254", 128, NET_SPECIAL },   /* metadata: Google */
+	{ "fd00:c1::a9fe:a9fe", 128, NET_SPECIAL }, /* metadata: Oracle */
+	{ "fd00:42::42", 128, NET_SPECIAL },    /* metadata: Scaleway */
+	{ "fd00:a9fe:a9fe::1", 128, NET_SPECIAL },  /* metadata: Akamai */
+	{ "fd00:100::100:200", 128, NET_SPECIAL },  /* metadata: Alibaba */
+	{ "ff00::", 8, NET_SPECIAL },           /* multicast */
+	{ "fc00::", 7, NET_PRIVATE },           /* RFC 4193 */
+	{ "fec0::", 10, NET_PRIVATE },          /* RFC 3879 */
+	{ "64:ff9b:1::", 48, NET_PRIVATE },     /* RFC 8215 */
+	{ "2001::", 32, NET_PRIVATE },          /* Teredo (RFC 4380) */
+};
+
+/* IPv6 addresses that embed an IPv4 one, to which a gateway or the kernel may send the packets. */
+static const struct {
+	const char *net;
+	unsigned bits;
+	size_t at;
+} embeds[] = {
+	{ "::ffff:0:0:0", 96, 12 }, /* translated (RFC 2765) */
+	{ "::", 96, 12 },           /* compatible (RFC 4291) */
+	{ "64:ff9b::", 96, 12 },    /* NAT64 (RFC 6052) */
+	{ "64:ff9b:1::", 48, 12 },  /* the same within a network, if the IPv4 address comes last */
+	{ "2002::", 16, 2 },        /* 6to4 (RFC 3056) */
+};
+
+struct ga_net_addr net_addr(const char *text)
+{
+	struct ga_net_host h;
+
+	if (!ga_net_host_parse(text, strlen(text), &h) || *h.name)
+		GA_BUG("no address");
+	return h.addr;
+}
+
+static bool within(const unsigned char *a, const unsigned char *net, unsigned bits)
+{
+	unsigned rest = bits % 8;
+
+	return !memcmp(a, net, bits / 8) &&
+	       (!rest || !((a[bits / 8] ^ net[bits / 8]) >> (8 - rest)));
+}
+
+bool net_addr_within(const struct ga_net_addr *a, const struct ga_net_addr *net, unsigned bits)
+{
+	return a->ip6 == net->ip6 && within(a->b, net->b, bits);
+}
+
+static enum net_class plain_class(const struct ga_net_addr *a)
+{
+	for (size_t i = 0; i < GA_NELEMS(nets); i++) {
+		struct ga_net_addr net = net_addr(nets[i].net);
+
+		if (net.ip6 == a->ip6 && within(a->b, net.b, nets[i].bits))
+			return nets[i].class;
+	}
+	return NET_ORDINARY;
+}
+
+enum net_class net_addr_class(const struct ga_net_addr *a)
+{
+	enum net_class worst = plain_class(a);
+
+	for (size_t i = 0; a->ip6 && i < GA_NELEMS(embeds); i++) {
+		struct ga_net_addr inner = { 0 };
+		struct ga_net_addr net = net_addr(embeds[i].net);
+		enum net_class c;
+
+		if (!within(a->b, net.b, embeds[i].bits))
+			continue;
+		memcpy(inner.b, a->b + embeds[i].at, 4);
+		c = plain_class(&inner);
+		if (c > worst)
+			worst = c;
+	}
+	return worst;
+}
+
+bool net_addr_is_localhost(const struct ga_net_addr *a)
+{
+	struct ga_net_addr v4 = net_addr("127.0.0.1"), v6 = net_addr("::1");
+
+	return ga_net_addr_same(a, &v4) || ga_net_addr_same(a, &v6);
+}
 
 bool net_port_parse(const char *s, size_t n, uint16_t *ret)
 {

@@ -74,7 +74,6 @@ bool ga_deps_read_tree(const struct ga_deps_format *x, const struct ga_buf *text
 		       struct ga_deps *ret); /* deps-tree.c */
 bool ga_deps_read_text(const struct ga_deps_format *x, const struct ga_buf *text,
 		       struct ga_deps *ret); /* deps-text.c */
-ga_deps_line_fn ga_deps_gomod, ga_deps_gosum, ga_deps_requirements, ga_deps_bundler, ga_deps_code;
 
 /* The lock file that was read last, for the manifests below it. */
 struct ga_deps_lock {

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
 #include "ga/secret/secret.h"
@@ -67,16 +68,28 @@ static enum ga_severity severity_at(enum ga_reach_when when)
 	return when == GA_REACH_PUSH ? GA_HIGH : GA_CRITICAL;
 }
 
+/* Of what reads the files of this rule, and of `by`, the one at the worst moment. */
+static const struct ga_reached *worse_reader(const struct ga_reach *h, const char *rule,
+					     const struct ga_reached *by)
+{
+	for (int32_t i = ga_strmap_first(&h->by_text, rule, strlen(rule)); i >= 0;
+	     i = h->by_text.nodes[i].next) {
+		const struct ga_reached *f = &h->v[h->by_text.nodes[i].value];
+
+		if (f->what == GA_REACH_RULE && (!by || f->when > by->when))
+			by = f;
+	}
+	return by;
+}
+
 struct ga_pending *ga_look_fire(struct ga_look *k, const char *id, char *detail)
 {
 	struct ga_pending *p = pending_of(k, id);
-	const struct ga_reached *by = NULL, *f;
+	const struct ga_reached *by = NULL;
 	enum ga_severity s;
 
 	for (size_t i = 0; i < k->n_facts; i++)
-		if ((f = ga_fact_on_rule(k->facts[i].h, k->facts[i].index, id)) &&
-		    (!by || f->when > by->when))
-			by = f;
+		by = worse_reader(k->facts[i].h, id, by);
 	s = by ? severity_at(by->when) : GA_LOW;
 	(void)ga_look_fire_as(k, id, s > p->rule->severity ? s : p->rule->severity, detail);
 	if (by && !p->host) {
@@ -194,4 +207,109 @@ int ga_look_blob(struct ga_look *k, const struct ga_entry *e, size_t max, struct
 	if (r < 0)
 		ga_look_uninspected(k, "content", &err);
 	return r;
+}
+
+bool ga_look_starts_like_script(struct ga_look *k)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	if (k->c->new.mode == GA_MODE_NONE || k->c->new.mode == GA_MODE_EXEC)
+		return true; /* without content, it may be one */
+	if (k->c->new.mode != GA_MODE_FILE)
+		return k->c->new.mode == GA_MODE_LINK;
+	return ga_look_blob(k, &k->c->new, 1 << 20, &b) != 0 || !strncmp(b.ptr, "#!", 2);
+}
+
+/* ---- what the host reaches ----------------------------------------------- */
+
+struct ga_fact_index {
+	struct ga_strmap paths; /* FILE and BELOW, by folded path and each directory above it */
+	struct ga_strmap ends;  /* GIVEN and BARE, by the last component; "": it is a pattern */
+	struct ga_strv keys;    /* the folded text of each */
+};
+
+void ga_fact_index_free(struct ga_fact_index *x)
+{
+	if (!x)
+		return;
+	ga_strmap_release(&x->paths);
+	ga_strmap_release(&x->ends);
+	ga_strv_release(&x->keys);
+	free(x);
+}
+
+struct ga_fact_index *ga_fact_index_new(const struct ga_reach *h)
+{
+	struct ga_fact_index *x = ga_calloc(1, sizeof(*x));
+
+	for (uint32_t i = 0; i < h->n; i++) {
+		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+		enum ga_reach_what what = h->v[i].what;
+		const char *key, *base;
+
+		ga_name_fold(&b, h->v[i].text);
+		ga_strv_take(&x->keys, ga_buf_steal(&b));
+		key = x->keys.v[i];
+		base = ga_path_base(key);
+		if (what == GA_REACH_GIVEN || what == GA_REACH_BARE)
+			ga_strmap_add(&x->ends, base, strpbrk(base, "*?[") ? 0 : strlen(base), i);
+		if (what != GA_REACH_FILE && what != GA_REACH_BELOW)
+			continue;
+		for (const char *p = key; (p = strchr(p, '/')); p++)
+			ga_strmap_add(&x->paths, key, (size_t)(p - key), i);
+		ga_strmap_add(&x->paths, key, strlen(key), i);
+	}
+	return x;
+}
+
+/* Fire for what is about the first `n` bytes of the path: `own`, or only of something below. */
+static void fire_on_path(struct ga_look *k, const struct ga_known_facts *f, size_t n,
+			 bool own)
+{
+	const struct ga_strmap *m = &f->index->paths;
+
+	for (int32_t i = ga_strmap_first(m, k->folded, n); i >= 0; i = m->nodes[i].next) {
+		const struct ga_reached *x = &f->h->v[m->nodes[i].value];
+		bool is_own = strlen(f->index->keys.v[m->nodes[i].value]) == n;
+
+		if (is_own == own && (!k->folded[n] || x->what == GA_REACH_BELOW))
+			ga_look_fire_reached(k, x, ga_strdup(x->why));
+	}
+}
+
+/* Fire for the patterns that end in these `n` bytes. */
+static void fire_on_end(struct ga_look *k, const struct ga_known_facts *f, const char *base,
+			size_t n)
+{
+	const struct ga_strmap *m = &f->index->ends;
+
+	for (int32_t i = ga_strmap_first(m, base, n); i >= 0; i = m->nodes[i].next) {
+		const struct ga_reached *x = &f->h->v[m->nodes[i].value];
+		cleanup_free char *shown = ga_quote(x->text);
+
+		if (ga_reach_ends_so(k->folded, f->index->keys.v[m->nodes[i].value]) &&
+		    (x->what == GA_REACH_GIVEN || k->c->old.mode == GA_MODE_EXEC ||
+		     ga_reach_is_script(k->folded) || ga_look_starts_like_script(k)))
+			ga_look_fire_reached(k, x, ga_strf("%s, by %s", x->why, shown));
+	}
+}
+
+void ga_look_facts(struct ga_look *k)
+{
+	const char *base = ga_path_base(k->folded);
+	size_t len = strlen(k->folded);
+
+	for (size_t i = 0; i < k->n_facts; i++) {
+		const struct ga_known_facts *f = &k->facts[i];
+
+		fire_on_path(k, f, len, true);
+		for (size_t n = 0; n < len; n++)
+			if (!n || k->folded[n] == '/')
+				fire_on_path(k, f, n, true);
+		/* a changed path is never a directory: one that was there on the way is replaced */
+		if (!ga_look_removes(k))
+			fire_on_path(k, f, len, false);
+		fire_on_end(k, f, base, strlen(base));
+		fire_on_end(k, f, base, 0);
+	}
 }

@@ -64,11 +64,6 @@ bool ga_flag_holds(const struct ga_host_facts *h, const struct ga_flag *f)
 	return f->severity == GA_CRITICAL;
 }
 
-const char *ga_severity_name(enum ga_severity s)
-{
-	return s == GA_CRITICAL ? "critical" : "low";
-}
-
 #define COMMITTER "C O Mitter <c@example.com> 1700000000 +0000"
 
 static inline struct ga_oid rev(const char *dir, const char *name)

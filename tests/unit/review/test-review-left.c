@@ -17,7 +17,7 @@ TEST(an_id_of_a_flag_is_escaped)
 			      .path = path, .reason = reason};
 	const struct ga_flags f = {&one, 1, 1};
 
-	ga_report_add_left_flags(&r, &f);
+	ga_report_add_flags(&r, GA_FROM_LEFTOVERS, &f, NULL);
 	ga_left_add(&r.left, "place", GA_LEFT_IGNORED, 1, 1);
 	(void)review_put_places(&out, false, &r, true, SIZE_MAX);
 	assert_has(out.ptr, "critical: because [id\\e[2J\\n] place/x\n");
@@ -42,7 +42,7 @@ TEST(a_place_has_the_flags_of_what_lies_in_it)
 	    {"c", ""},
 	};
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	cleanup_(review_left_flags_release) struct review_left_flags flags;
+	FLAGS(flags);
 	json_t *list, *place;
 	size_t i;
 
@@ -53,7 +53,7 @@ TEST(a_place_has_the_flags_of_what_lies_in_it)
 				      .reason = (char *)(uintptr_t)"because"};
 		const struct ga_flags f = {&one, 1, 1};
 
-		ga_report_add_left_flags(&r, &f);
+		ga_report_add_flags(&r, GA_FROM_LEFTOVERS, &f, NULL);
 	}
 	for (i = 0; i < GA_NELEMS(places); i++)
 		ga_left_add(&r.left, places[i].place, GA_LEFT_IGNORED, 1, 1);
@@ -78,7 +78,7 @@ TEST(a_place_has_the_flags_of_what_lies_in_it)
 			n--;
 		if (n)
 			fail_msg("%s has other flags", places[i].place);
-		review_place_flags(&r, &flags, places[i].place, &severe);
+		review_place_flags(&flags, places[i].place, &severe);
 		EQUAL(severe.n > 0, *places[i].shown != '\0');
 	}
 	json_decref(list);

@@ -40,7 +40,7 @@ TEST(flags_keep_verdicts)
 	add(&f, "crit", GA_CRITICAL, "c", 1);
 	add(&f, "high", GA_HIGH, "a", 1);
 	ga_strv_push(&held, "c");
-	ga_report_add_flags(&r, &f, &held);
+	ga_report_add_flags(&r, GA_FROM_SESSION, &f, &held);
 	EQUAL(r.n_flags, 4);
 	STREQ(r.flags[0].path, "c");
 	assert_true(r.flags[0].held);
@@ -54,7 +54,7 @@ TEST(flags_keep_verdicts)
 	add(&g, "high", GA_HIGH, "a", 1);
 	add(&g, "high", GA_HIGH, "b", 2);
 	add(&g, "low", GA_CRITICAL, "z", 1);
-	ga_report_add_flags(&r, &g, NULL);
+	ga_report_add_flags(&r, GA_FROM_SESSION, &g, NULL);
 	EQUAL(r.n_flags, 5);
 	EQUAL(ga_report_open(&r), 2);
 	x = ga_report_find(&r, "high", "a", &one);
@@ -84,7 +84,7 @@ static void sample(struct ga_report *r)
 	add(&f, "rule", GA_HIGH, "path\x1b[31m\xff", 1);
 	add(&f, "rule", GA_MEDIUM, "p\xc3\xa4th", 2);
 	ga_strv_push(&f.v[1].also, "other");
-	ga_report_add_flags(r, &f, NULL);
+	ga_report_add_flags(r, GA_FROM_SESSION, &f, NULL);
 	r->flags[0].held = true;
 	r->flags[1].verdict = GA_VERDICT_REJECTED;
 	r->left.v = ga_calloc(1, sizeof(*r->left.v));
@@ -130,7 +130,7 @@ TEST(stored_flags_are_found)
 
 		add(&f, "rule", (enum ga_severity)(i % 4), path, (char)i);
 	}
-	ga_report_add_flags(&r, &f, NULL);
+	ga_report_add_flags(&r, GA_FROM_SESSION, &f, NULL);
 	text = ga_report_encode(&r);
 	/* the first of all is the least severe now */
 	first = strstr(text, crit);
@@ -168,7 +168,7 @@ TEST(any_number_of_flags_is_stored)
 		free(f.v[i].reason);
 		f.v[i].reason = i < 25000 ? ga_strf("says %u", i) : ga_strdup("because");
 	}
-	ga_report_add_flags(&r, &f, NULL);
+	ga_report_add_flags(&r, GA_FROM_SESSION, &f, NULL);
 	text = ga_report_encode(&r);
 	assert_true(strlen(text) < 16 << 20);
 	OK(ga_report_decode(text, strlen(text), &back, &err));

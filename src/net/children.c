@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sockets in a sandbox's network. A socket belongs to the network namespace it was created in,
- * whoever holds it: a child enters that namespace, creates what is wanted, passes it out and exits.
- * It executes nothing, and no process inside sees it. The creator of the stage's user namespace has
- * every capability over those below it (user_namespaces(7)), so this needs no right of the
- * sandbox's.
+ * Children of the relay, which do what may block for long or needs another network, pass the result
+ * on and exit: look-ups of names, and sockets in a sandbox's network. They execute nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/if_addr.h>
 #include <linux/if_packet.h>
+#include <linux/netlink.h>
 #include <linux/nsfs.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <netdb.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,10 +28,204 @@
 #include "ga/sys/scm.h"
 #include "net-internal.h"
 
+void net_child_end(struct net_child *c)
+{
+	int e = errno;
+
+	ga_cleanup_closep(&c->fd);
+	if (c->pid > 0) {
+		/* it has sent everything, or nobody waits for it */
+		(void)kill(c->pid, SIGKILL);
+		(void)TEMP_FAILURE_RETRY(waitpid(c->pid, NULL, 0));
+	}
+	*c = (struct net_child)NET_CHILD_INIT;
+	errno = e;
+}
+
+/* ---- names */
+
+static void take(const struct addrinfo *i, struct net_addrs *ret)
+{
+	const void *sa = i->ai_addr;
+
+	if (i->ai_family == AF_INET6)
+		ret->v[ret->n++] = ga_net_addr_make(true,
+						    &((const struct sockaddr_in6 *)sa)->sin6_addr);
+	else if (i->ai_family == AF_INET)
+		ret->v[ret->n++] = ga_net_addr_make(false,
+						    &((const struct sockaddr_in *)sa)->sin_addr);
+}
+
+static void __attribute__((noreturn)) look_up(const char *name, int out, pid_t parent)
+{
+	const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM,
+					.ai_flags = AI_ADDRCONFIG };
+	struct addrinfo *list = NULL;
+	struct net_addrs a = { 0 };
+
+	/* close everything of the supervisor's: a sandbox lives as long as its socket is open */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent || dup2(out, 3) < 0 ||
+	    fcntl(3, F_SETFD, FD_CLOEXEC) || syscall(SYS_close_range, 4u, ~0u, 0u))
+		_exit(1);
+	if (!getaddrinfo(name, NULL, &hints, &list))
+		for (const struct addrinfo *i = list; i && a.n < NET_ADDRS_MAX; i = i->ai_next)
+			take(i, &a);
+	_exit(ga_write_full(3, &a, sizeof(a)) != 0);
+}
+
+/* Begin a look-up. False with errno on failure. */
+/* Names are resolved as the host resolves them, by getaddrinfo(3), which reads files, loads what
+ * nsswitch.conf names, and may block for many seconds. */
+bool net_lookup_begin(struct net_child *ret, const char *name)
+{
+	pid_t self = getpid();
+	int p[2];
+
+	*ret = (struct net_child)NET_CHILD_INIT;
+	if (pipe2(p, O_CLOEXEC | O_NONBLOCK))
+		return false;
+	ret->fd = p[0];
+	ret->pid = fork();
+	if (!ret->pid)
+		look_up(name, p[1], self);
+	(void)close(p[1]);
+	if (ret->pid < 0)
+		net_child_end(ret);
+	return ret->fd >= 0;
+}
+
+void net_lookup_end(struct net_child *c, struct net_addrs *ret)
+{
+	/* one write of less than PIPE_BUF bytes: all of it, or nothing */
+	if (read(c->fd, ret, sizeof(*ret)) != (ssize_t)sizeof(*ret) || ret->n > NET_ADDRS_MAX)
+		*ret = (struct net_addrs){ 0 };
+	net_child_end(c);
+}
+
+/* ---- the sandbox's network */
+
+/* rtnetlink(7): what `ip` would do with
+ *
+ *     ip link set lo up
+ *     ip addr add OWN dev lo
+ *     ip route add local 0.0.0.0/0 dev lo table local
+ *     ip route add local ::/0 dev lo table local */
+
+#define LO 1 /* the first interface in every namespace */
+
+struct request {
+	struct nlmsghdr head;
+	union {
+		struct ifaddrmsg addr;
+		struct rtmsg route;
+		char room[128];
+	};
+};
+
+static void add(struct request *r, unsigned short type, const void *p, size_t n)
+{
+	struct rtattr *a = (struct rtattr *)(void *)((char *)r + NLMSG_ALIGN(r->head.nlmsg_len));
+
+	a->rta_type = type;
+	a->rta_len = (unsigned short)RTA_LENGTH(n);
+	memcpy(RTA_DATA(a), p, n);
+	r->head.nlmsg_len = NLMSG_ALIGN(r->head.nlmsg_len) + (unsigned)RTA_LENGTH(n);
+}
+
+/* Send a request and wait for its acknowledgement. It is no error if the object exists. */
+static int ask(int fd, const struct request *r)
+{
+	struct {
+		struct nlmsghdr head;
+		struct nlmsgerr err;
+		char rest[512];
+	} answer;
+	ssize_t n;
+
+	if (send(fd, r, r->head.nlmsg_len, 0) < 0)
+		return -1;
+	n = recv(fd, &answer, sizeof(answer), 0);
+	if (n < (ssize_t)NLMSG_LENGTH(sizeof(answer.err)) ||
+	    answer.head.nlmsg_type != NLMSG_ERROR) {
+		errno = n < 0 ? errno : EPROTO;
+		return -1;
+	}
+	errno = -answer.err.error;
+	return errno && errno != EEXIST ? -1 : 0;
+}
+
+static struct request request(unsigned short type, size_t n)
+{
+	return (struct request){ .head = { .nlmsg_len = (unsigned)NLMSG_LENGTH(n),
+					   .nlmsg_type = type,
+					   .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK |
+							  NLM_F_CREATE | NLM_F_EXCL } };
+}
+
+static int add_address(int fd, const struct ga_net_addr *a)
+{
+	struct request r = request(RTM_NEWADDR, sizeof(r.addr));
+	unsigned char bytes = a->ip6 ? 16 : 4;
+
+	r.addr = (struct ifaddrmsg){ .ifa_family = a->ip6 ? AF_INET6 : AF_INET,
+				     .ifa_prefixlen = (unsigned char)(bytes * 8),
+				     .ifa_flags = IFA_F_PERMANENT | IFA_F_NODAD,
+				     .ifa_scope = RT_SCOPE_UNIVERSE, .ifa_index = LO };
+	add(&r, IFA_LOCAL, a->b, bytes);
+	add(&r, IFA_ADDRESS, a->b, bytes);
+	return ask(fd, &r);
+}
+
+static int add_route(int fd, bool ip6)
+{
+	struct request r = request(RTM_NEWROUTE, sizeof(r.route));
+	const int lo = LO;
+
+	r.route = (struct rtmsg){ .rtm_family = ip6 ? AF_INET6 : AF_INET,
+				  .rtm_table = RT_TABLE_LOCAL,
+				  .rtm_protocol = RTPROT_BOOT, .rtm_type = RTN_LOCAL,
+				  .rtm_scope = ip6 ? RT_SCOPE_UNIVERSE : RT_SCOPE_HOST };
+	add(&r, RTA_OIF, &lo, sizeof(lo));
+	return ask(fd, &r);
+}
+
+/* bwrap has done this already where it could. */
+static int bring_up(void)
+{
+	cleanup_close int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq lo = { .ifr_name = "lo" };
+
+	if (fd < 0 || ioctl(fd, SIOCGIFFLAGS, &lo))
+		return -1;
+	lo.ifr_flags |= IFF_UP;
+	return ioctl(fd, SIOCSIFFLAGS, &lo);
+}
+
+/* Set up the network of the caller's namespace: lo up, the plan's own addresses on it, all others
+ * local. -1 with errno, and in `*ret_what` what failed. */
+static int net_set_up(const struct ga_net_plan *plan, const char **ret_what)
+{
+	cleanup_close int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+	*ret_what = "bring up its loopback interface";
+	if (fd < 0 || bring_up())
+		return -1;
+	*ret_what = "give it addresses";
+	if (add_address(fd, &plan->own4) || (plan->ip6 && add_address(fd, &plan->own6)))
+		return -1;
+	*ret_what = "give it routes";
+	return add_route(fd, false) || (plan->ip6 && add_route(fd, true)) ? -1 : 0;
+}
+
 #define AT_ONCE 200  /* descriptors per message; the kernel's SCM_MAX_FD is 253 */
 #define BACKLOG 128
 #define CHILD_S 10   /* usually it takes milliseconds */
 
+/* Sockets in a sandbox's network. A socket belongs to the network namespace it was created in,
+ * whoever holds it: a child enters that namespace, creates what is wanted, passes it out and exits.
+ * It executes nothing, and no process inside sees it. The creator of the stage's user namespace has
+ * every capability over those below it (user_namespaces(7)), so this needs no right of the
+ * sandbox's. */
 void net_space_close(struct net_space *s)
 {
 	ga_cleanup_closep(&s->net);
@@ -232,23 +430,8 @@ int net_space_begin(const struct net_space *s, const struct ga_net_plan *setup,
 	if (ret->pid > 0)
 		return 0;
 	(void)failed(errno, "", err);
-	ga_cleanup_closep(&ret->fd);
-	*ret = (struct net_child)NET_CHILD_INIT;
+	net_child_end(ret);
 	return -1;
-}
-
-void net_space_abandon(struct net_child *c)
-{
-	int e = errno;
-
-	ga_cleanup_closep(&c->fd);
-	if (c->pid > 0) {
-		/* it has sent everything, or nobody waits for it */
-		(void)kill(c->pid, SIGKILL);
-		(void)TEMP_FAILURE_RETRY(waitpid(c->pid, NULL, 0));
-	}
-	*c = (struct net_child)NET_CHILD_INIT;
-	errno = e;
 }
 
 int net_space_end(struct net_child *c, int *ret, size_t n, struct ga_error *err)
@@ -258,7 +441,7 @@ int net_space_end(struct net_child *c, int *ret, size_t n, struct ga_error *err)
 	for (size_t i = 0; i < n; i++)
 		ret[i] = -1;
 	rc = receive(c->fd, ret, n, err);
-	net_space_abandon(c);
+	net_child_end(c);
 	for (size_t i = 0; rc && i < n; i++)
 		ga_cleanup_closep(&ret[i]);
 	return rc;

@@ -12,6 +12,7 @@
 
 #include "ga/base/quote.h"
 #include "ga/sys/fd.h"
+#include "run-internal.h"
 #include "run/run-internal.h"
 
 #define CHUNK ((size_t)16 << 10)
