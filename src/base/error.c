@@ -13,19 +13,39 @@ void ga_error_release(struct ga_error *err)
 	*err = (struct ga_error)GA_ERROR_INIT;
 }
 
+/* One line that is safe to show, whatever names are in it. What was quoted before stays as it is.
+ */
+static char *made_safe(char *text)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	struct ga_buf line = GA_BUF_INIT;
+	const char *p = text;
+
+	while (*p >= ' ' && *p < 0x7f)
+		p++;
+	if (!*p)
+		return text;
+	ga_quote_add_text(&b, text, strlen(text));
+	free(text);
+	for (p = b.ptr; *p; p++)
+		if (*p == '\n' || *p == '\t')
+			ga_buf_adds(&line, *p == '\n' ? "\\n" : "\\t");
+		else
+			ga_buf_addch(&line, *p);
+	return ga_buf_steal(&line);
+}
+
 void ga_error_set(struct ga_error *err, enum ga_code code, char *msg)
 {
 	if (err->msg)
 		GA_BUG(err->msg);
 	err->code = code;
-	err->msg = msg;
+	err->msg = made_safe(msg);
 }
 
 void ga_error_path(struct ga_error *err, int errnum, const char *verb, const char *path)
 {
-	cleanup_free char *q = ga_escape(path);
-
-	(void)ga_fail_errno(err, GA_EFATAL, errnum, "cannot %s '%s'", verb, q);
+	(void)ga_fail_errno(err, GA_EFATAL, errnum, "cannot %s '%s'", verb, path);
 }
 
 void ga_error_hint(struct ga_error *err, char *hint, bool instead)
@@ -44,7 +64,7 @@ void ga_error_prefix(struct ga_error *err, char *prefix)
 
 	free(prefix);
 	free(err->msg);
-	err->msg = msg;
+	err->msg = made_safe(msg);
 	if (err->code == GA_OK)
 		err->code = GA_EFATAL;
 }

@@ -75,7 +75,7 @@ struct capture {
 #define CAPTURE_INIT { .convert = { .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT, \
 				    .info_attributes = GA_BUF_INIT } }
 
-/* limits.c: note that a limit kept something out. Returns `what` with " (KEY: VALUE)" at its end;
+/* notes.c: note that a limit kept something out. Returns `what` with " (KEY: VALUE)" at its end;
  * the caller frees it. */
 char *limit_met(struct capture *c, enum ga_limit which, const char *what);
 /* Add the limits that were met to the report, with a note on how to raise them. */

@@ -49,7 +49,7 @@ int need_refs(struct capture *c, struct outcome *o, struct ga_error *err);
  * (message.c). */
 int commit_rest(struct capture *c, struct outcome *o, struct ga_error *err);
 
-/* Note names and dates in the agent's commits that are not the user's own (claims.c). */
+/* Note names and dates in the agent's commits that are not the user's own (message.c). */
 int note_claims(struct capture *c, struct outcome *o, struct ga_error *err);
 
 /* Take the user's uncommitted work out of everything that may become a ref, and find what the agent

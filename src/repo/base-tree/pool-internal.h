@@ -17,9 +17,6 @@ struct ga_base_key {
 	struct ga_buf text;
 	size_t place_len; /* length of the place at the beginning */
 };
-void ga_base_key_release(struct ga_base_key *k);
-int ga_base_key_make(const struct ga_repo *r, const struct ga_gitconfig *c, bool trusted,
-		     struct ga_base_key *ret, struct ga_error *err);
 
 enum ga_base_way {
 	GA_WAY_MOVE,   /* from the commit that it has; costs what differs, if that can be told */
