@@ -113,8 +113,7 @@ static bool call_resolve(int at, char *path, struct rename_end *ret)
 				.resolve = RESOLVE_NO_MAGICLINKS };
 	size_t n = strlen(path);
 	const char *parent = ".";
-	char link[32], *slash;
-	ssize_t len;
+	char *slash;
 
 	while (n && path[n - 1] == '/')
 		path[--n] = '\0';
@@ -129,14 +128,7 @@ static bool call_resolve(int at, char *path, struct rename_end *ret)
 	if (slash && slash != path)
 		*slash = '\0';
 	ret->at = (int)syscall(SYS_openat2, at, parent, &how, sizeof(how));
-	if (ret->at < 0)
-		return false;
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", ret->at);
-	len = readlink(link, ret->where, sizeof(ret->where) - NAME_MAX - 2);
-	if (len <= 0 || (size_t)len == sizeof(ret->where) - NAME_MAX - 2)
-		return false;
-	(void)snprintf(ret->where + len, sizeof(ret->where) - (size_t)len, "/%s", ret->name);
-	return true;
+	return ret->at >= 0;
 }
 
 /* The directory `name` in `at` as O_PATH, if it is the root of a mounted overlay; -1. */
@@ -165,12 +157,6 @@ void call_answer(int listener, uint64_t id, bool go_on, int errnum)
 	(void)TEMP_FAILURE_RETRY(ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &r));
 }
 
-struct caller {
-	int listener;
-	uint64_t id;
-	pid_t pid; /* of the calling thread */
-};
-
 struct arguments {
 	int from_at, to_at;
 	uint64_t from, to; /* addresses in its memory */
@@ -195,7 +181,8 @@ static bool decode(const struct seccomp_data *d, struct arguments *a)
 	a->to = v[3];
 	if (d->nr == SYS_renameat2)
 		a->flags = (unsigned)v[4];
-	return !(a->flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE));
+	/* a limit: two directories cannot be exchanged if one is of a lower layer */
+	return !(a->flags & ~(unsigned)RENAME_NOREPLACE);
 }
 
 static void close_at(int fd)
@@ -235,8 +222,7 @@ static bool on_one_overlay(const struct rename_call *c)
 static enum rename_verdict try_rename(struct rename_call *c, int *ret_errnum)
 {
 	*ret_errnum = 0;
-	if (!is_dir_at(c->from.at, c->from.name) &&
-	    !((c->flags & RENAME_EXCHANGE) && is_dir_at(c->to.at, c->to.name)))
+	if (!is_dir_at(c->from.at, c->from.name))
 		return RENAME_CONTINUE;
 	if (!renameat2(c->from.at, c->from.name, c->to.at, c->to.name, c->flags))
 		return RENAME_DONE;
@@ -249,17 +235,18 @@ static enum rename_verdict try_rename(struct rename_call *c, int *ret_errnum)
 	return c->mount < 0 ? RENAME_DONE : RENAME_MOUNT;
 }
 
-static enum rename_verdict look_closer(const struct caller *who, const struct arguments *a,
-				       unsigned own_filters, int from_at, char *from,
-				       struct rename_call *c, int *ret_errnum)
+static enum rename_verdict look_closer(int listener, const struct seccomp_notif *n,
+				       const struct arguments *a, unsigned own_filters, int from_at,
+				       char *from, struct rename_call *c, int *ret_errnum)
 {
 	char to[PATH_MAX];
 	int to_at;
 
-	if (!call_read_path(who->pid, a->to, to) || !call_has_our_rights(who->pid, own_filters))
+	if (!call_read_path((pid_t)n->pid, a->to, to) ||
+	    !call_has_our_rights((pid_t)n->pid, own_filters))
 		return RENAME_CONTINUE;
-	to_at = call_open_at(who->pid, a->to_at, to);
-	if (!call_waits(who->listener, who->id)) {
+	to_at = call_open_at((pid_t)n->pid, a->to_at, to);
+	if (!call_waits(listener, n->id)) {
 		close_at(to_at);
 		return RENAME_GONE;
 	}
@@ -276,18 +263,17 @@ static enum rename_verdict look_closer(const struct caller *who, const struct ar
 enum rename_verdict rename_look(int listener, const struct seccomp_notif *n, unsigned own_filters,
 				struct rename_call *ret, int *ret_errnum)
 {
-	const struct caller who = { listener, n->id, (pid_t)n->pid };
 	enum rename_verdict v = RENAME_CONTINUE;
 	struct arguments a;
 	char from[PATH_MAX];
 	int at;
 
 	ret->from.at = ret->to.at = -1;
-	if (!decode(&n->data, &a) || !call_read_path(who.pid, a.from, from))
+	if (!decode(&n->data, &a) || !call_read_path((pid_t)n->pid, a.from, from))
 		return RENAME_CONTINUE;
-	at = call_open_at(who.pid, a.from_at, from);
-	if (at != -1 && (is_dir_at(at, from) || (a.flags & RENAME_EXCHANGE)))
-		v = look_closer(&who, &a, own_filters, at, from, ret, ret_errnum);
+	at = call_open_at((pid_t)n->pid, a.from_at, from);
+	if (at != -1 && is_dir_at(at, from))
+		v = look_closer(listener, n, &a, own_filters, at, from, ret, ret_errnum);
 	close_at(at);
 	if (v != RENAME_MOVE)
 		rename_call_close(ret);

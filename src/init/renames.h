@@ -48,9 +48,8 @@ int renames_announce(const struct announced *a);
 
 /* One of the two paths of a rename, resolved up to its parent. */
 struct rename_end {
-	int at;                /* O_PATH, -1: none */
+	int at; /* O_PATH, -1: none */
 	char name[NAME_MAX + 1];
-	char where[PATH_MAX];  /* the whole path, as the kernel reports it */
 };
 
 struct rename_call {
@@ -111,9 +110,10 @@ void shares_drop(struct shares *s, int listener);
 
 /* ---- moving
 
- * Move one directory, or exchange two, with new ones: made beside where they go under the name
- * `temporary`, filled with hard links to what is no directory, and put in place at once; only then
- * is the old one emptied. So what is open stays open, and nothing is read or written but by the
+ * Move a directory with a new one: made beside where it goes under the name `temporary`, filled
+ with
+ * hard links to what is no directory, and put in place at once; only then is the old one emptied.
+ So what is open stays open, and nothing is read or written but by the
  * kernel, where it copies a file up. 0 or an errno; then everything is as it was. */
 int rename_move(const struct rename_call *c, const char *temporary);
 
