@@ -14,7 +14,6 @@
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
-#include "ga/repo/treelevel.h"
 #include "ga/sys/fd.h"
 
 #define SETTINGS_MAX ((size_t)64 << 10) /* longer ones are not read, and so not harmless */

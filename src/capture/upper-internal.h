@@ -15,7 +15,7 @@
 #include "ga/base/oidmap.h"
 #include "ga/base/progress.h"
 #include "ga/capture/upper.h"
-#include "ga/repo/treelevel.h"
+#include "ga/repo/objects.h"
 
 #define LIMITS_NAMED 10 /* most notes on single paths that are refused or beyond a limit */
 /* Greatest total length of the paths of a layer, each of which is held several times: more than

@@ -10,7 +10,6 @@
 #include "decide.h"
 #include "ga/base/quote.h"
 #include "ga/repo/diff.h"
-#include "ga/repo/hunk.h"
 #include "ga/repo/objects.h"
 
 enum match { NOT, BENEATH, EXACT };

@@ -6,14 +6,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "decide.h"
 #include "ga/base/json.h"
 #include "ga/base/quote.h"
 #include "ga/base/trace.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
 #include "ga/session/journal.h"
-#include "ga/session/worktree.h"
-#include "decide.h"
+#include "ga/session/session.h"
 
 static void decision_release(struct decision *d)
 {

@@ -10,7 +10,7 @@
 #include "ga/base/strmap.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
-#include "ga/session/wip.h"
+#include "ga/session/session.h"
 
 /* The flags of the report by rule and path. */
 struct by_rule {

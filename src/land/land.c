@@ -12,8 +12,7 @@
 #include "ga/base/trace.h"
 #include "ga/repo/objects.h"
 #include "ga/session/journal.h"
-#include "ga/session/wip.h"
-#include "ga/session/worktree.h"
+#include "ga/session/session.h"
 #include "ga/sys/signals.h"
 #include "landing.h"
 

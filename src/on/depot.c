@@ -13,7 +13,6 @@
 #include "ga/base/path.h"
 #include "ga/base/trace.h"
 #include "ga/session/session.h"
-#include "ga/session/worktree.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
 #include "on-internal.h"

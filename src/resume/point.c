@@ -9,8 +9,7 @@
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
-#include "ga/session/wip.h"
-#include "ga/session/worktree.h"
+#include "ga/session/session.h"
 #include "resume-internal.h"
 
 #define MESSAGE "uncommitted work at the start of a session\n"

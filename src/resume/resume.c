@@ -15,7 +15,7 @@
 #include "ga/home/home.h"
 #include "ga/repo/refs.h"
 #include "ga/resume/resume.h"
-#include "ga/session/wip.h"
+#include "ga/session/session.h"
 #include "ga/start/steps.h"
 #include "ga/sys/fd.h"
 #include "ga/view/layers.h"

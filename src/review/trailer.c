@@ -4,7 +4,7 @@
 #include "ga/base/json.h"
 #include "ga/base/quote.h"
 #include "ga/review/report.h"
-#include "ga/session/check.h"
+#include "ga/session/session.h"
 
 #define KEY "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 

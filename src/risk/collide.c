@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ga/base/quote.h"
-#include "ga/repo/treelevel.h"
+#include "ga/repo/objects.h"
 #include "internal.h"
 
 enum { DEPTH_MAX = 1024 };

@@ -15,7 +15,6 @@
 #include "ga/base/path.h"
 #include "ga/base/strv.h"
 #include "ga/repo/objects.h"
-#include "ga/session/check.h"
 #include "ga/session/session.h"
 #include "ga/sys/fd.h"
 

@@ -15,7 +15,6 @@
 #include "ga/base/quote.h"
 #include "ga/session/journal.h"
 #include "ga/session/session.h"
-#include "ga/session/worktree.h"
 #include "ga/sys/fd.h"
 
 #define ASK_AGAIN 5     /* times, 10 ms apart */

@@ -13,13 +13,13 @@
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
 #include "ga/run/live.h"
-#include "ga/session/wip.h"
+#include "ga/session/session.h"
 #include "ga/sys/fd.h"
 #include "ga/view/base.h"
 #include "ga/view/spec.h"
-#include "submodule-sessions.h"
-#include "start-internal.h"
 #include "run-step.h"
+#include "start-internal.h"
+#include "submodule-sessions.h"
 
 int ga_start_taken_names(const struct ga_env *e, struct ga_strv *ret, struct ga_error *err)
 {

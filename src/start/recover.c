@@ -9,7 +9,7 @@
 #include "ga/repo/refs.h"
 #include "ga/run/live.h"
 #include "ga/session/journal.h"
-#include "ga/session/worktree.h"
+#include "ga/session/session.h"
 #include "ga/sys/fd.h"
 #include "start-internal.h"
 

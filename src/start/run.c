@@ -14,11 +14,11 @@
 #include "ga/repo/refs.h"
 #include "ga/run/live.h"
 #include "ga/session/journal.h"
-#include "ga/session/worktree.h"
+#include "ga/session/session.h"
 #include "ga/sys/fd.h"
-#include "submodule-sessions.h"
-#include "start-internal.h"
 #include "run-step.h"
+#include "start-internal.h"
+#include "submodule-sessions.h"
 #include "watch.h"
 
 /* Rare enough to cost nothing, often enough for a limit to be noticed in time. */

@@ -8,12 +8,12 @@
 #include "ga/home/home.h"
 #include "ga/repo/refs.h"
 #include "ga/run/live.h"
-#include "ga/session/worktree.h"
+#include "ga/session/session.h"
 #include "ga/sys/fd.h"
 #include "ga/view/base.h"
 #include "ga/view/layers.h"
-#include "submodule-sessions.h"
 #include "start-internal.h"
+#include "submodule-sessions.h"
 
 static void parts_release(struct ga_start *st)
 {

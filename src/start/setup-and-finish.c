@@ -6,7 +6,7 @@
 #include "ga/base/parse.h"
 #include "ga/base/quote.h"
 #include "ga/config/service.h"
-#include "ga/session/check.h"
+#include "ga/session/session.h"
 #include "run-step.h"
 #include "watch.h"
 

@@ -9,7 +9,7 @@
 #include "ga/base/path.h"
 #include "ga/repo/diff.h"
 #include "ga/repo/objects.h"
-#include "ga/session/wip.h"
+#include "ga/session/session.h"
 #include "ga/sys/fd.h"
 #include "ga/transfer/fetch.h"
 #include "transfer-internal.h"

@@ -16,7 +16,7 @@
 #include "ga/repo/refs.h"
 #include "ga/review/report.h"
 #include "ga/session/journal.h"
-#include "ga/session/worktree.h"
+#include "ga/session/session.h"
 #include "ga/sys/fd.h"
 
 /* If the branch is gone, or does not have the session's last commit, keep that on a ref in the

@@ -11,7 +11,7 @@
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
-#include "ga/session/wip.h"
+#include "ga/session/session.h"
 #include "rewrite-internal.h"
 
 enum { CLAIMED_LEN = 40, CLAIMED_MAX = 20 };

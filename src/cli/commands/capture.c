@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 #include "cli/sessions.h"
 #include "ga/base/quote.h"
-#include "ga/session/worktree.h"
+#include "ga/session/session.h"
 #include "ga/sys/fd.h"
 
 struct options {

@@ -5,7 +5,7 @@
 #include "cli/sessions.h"
 #include "ga/repo/diff.h"
 #include "ga/repo/objects.h"
-#include "ga/session/wip.h"
+#include "ga/session/session.h"
 #include "ga/sys/fd.h"
 
 struct options {

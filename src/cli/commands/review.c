@@ -8,8 +8,8 @@
 #include "cli/verdict.h"
 #include "ga/base/parse.h"
 #include "ga/base/quote.h"
-#include "ga/capture/leftbehind.h"
-#include "ga/session/worktree.h"
+#include "ga/capture/capture.h"
+#include "ga/session/session.h"
 #include "ga/sys/fd.h"
 
 struct options {

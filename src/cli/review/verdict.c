@@ -9,7 +9,7 @@
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
-#include "ga/repo/hunk.h"
+#include "ga/repo/diff.h"
 #include "ga/sys/fd.h"
 
 void cli_verdict_release(struct cli_verdict *v)

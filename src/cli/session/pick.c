@@ -12,7 +12,7 @@
 #include "ga/base/quote.h"
 #include "ga/on/on.h"
 #include "ga/run/run.h"
-#include "ga/session/wip.h"
+#include "ga/session/session.h"
 #include "ga/sys/fd.h"
 #include "ga/trash/trash.h"
 

@@ -10,7 +10,7 @@
 #include "ga/repo/import.h"
 #include "ga/repo/pool.h"
 #include "ga/repo/refs.h"
-#include "ga/session/worktree.h"
+#include "ga/session/session.h"
 #include "ga/sys/fd.h"
 #include "ga/trash/trash.h"
 

@@ -9,7 +9,7 @@
 
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
-#include "ga/repo/configfile.h"
+#include "ga/repo/repo.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
 #include "repo/repo-internal.h"

@@ -184,81 +184,28 @@ static void format_update(const struct ga_ref_update *v, struct ga_buf *out)
 	ga_buf_add0(out, v->has_old ? GA_HEX(&v->old) : "");
 }
 
-/* The name of an existing ref that makes this update impossible, or NULL. */
-static char *find_conflict(struct ga_repo *r, const struct ga_ref_updates *u, const char *wanted)
-{
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
-	const char *slash = strchr(wanted + strlen("refs/"), '/');
-	cleanup_free char *space = ga_strndup(wanted, slash ? (size_t)(slash - wanted) + 1 : 5);
-
-	if (ga_refs_list(r, space, &refs, &ignored))
-		return NULL;
-	for (size_t i = 0; i < refs.n; i++) {
-		bool going = false;
-
-		for (size_t k = 0; k < u->n; k++)
-			going |= ga_oid_is_zero(&u->v[k].new) &&
-				 !strcmp(u->v[k].name, refs.v[i].name);
-		/* one is a directory of the other */
-		if (!going && strcmp(refs.v[i].name, wanted) &&
-		    (ga_path_inside(refs.v[i].name, wanted) ||
-		     ga_path_inside(wanted, refs.v[i].name)))
-			return ga_strdup(refs.v[i].name);
-	}
-	return NULL;
-}
-
-/* Replace git's message about a file where a directory is needed, which says little about what to
- * do. Returns -1 with an error, or 0 if that was not the reason. */
-static int explain_conflict(struct ga_repo *r, const struct ga_ref_updates *u,
-			    struct ga_error *err)
-{
-	for (size_t i = 0; i < u->n; i++) {
-		const char *wanted = u->v[i].name;
-		cleanup_free char *found = NULL;
-
-		if (ga_oid_is_zero(&u->v[i].new) || strncmp(wanted, "refs/", 5))
-			continue;
-		found = find_conflict(r, u, wanted);
-		if (!found)
-			continue;
-		ga_error_release(err);
-		(void)ga_fail(err, GA_EFATAL, "cannot make ref '%s': ref '%s' is in the way",
-			      wanted, found);
-		if (!strncmp(found, "refs/heads/", 11)) {
-			cleanup_free char *sh = ga_quote_shell(found + 11);
-
-			return ga_hint(err, "rename that branch: git branch -m %s NEW-NAME", sh);
-		}
-		return ga_hint(err, "rename or delete that ref");
-	}
-	return 0;
-}
-
-static void add_lock(const struct ga_repo *r, const char *name, struct ga_buf *out)
-{
-	cleanup_free char *lock = ga_strf("%s/%s.lock", r->info.commondir, name), *q = NULL;
-
-	if (access(lock, F_OK))
-		return;
-	q = ga_quote_shell(lock);
-	ga_buf_addf(out, " %s", q);
-}
-
-/* A lock that a crash of the machine, or a full disk, left behind is in the way of every later
- * update. Only the user can tell whether another git holds it just now. */
-static void explain_locks(const struct ga_repo *r, const struct ga_ref_updates *u,
-			  struct ga_error *err)
+/* Say what to do about what git's message tells. A lock that a crash of the machine, or a full
+ * disk, left behind is in the way of every later update; only the user can tell whether another git
+ * holds it just now. */
+static int explain(const struct ga_repo *r, const struct ga_ref_updates *u, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf locks = GA_BUF_INIT;
 
-	add_lock(r, "packed-refs", &locks);
-	for (size_t i = 0; i < u->n; i++)
-		add_lock(r, u->v[i].name, &locks);
+	for (size_t i = 0; i <= u->n; i++) {
+		const char *name = i < u->n ? u->v[i].name : "packed-refs";
+		cleanup_free char *lock = ga_strf("%s/%s.lock", r->info.commondir, name);
+		cleanup_free char *q = ga_quote_shell(lock);
+
+		if (!access(lock, F_OK))
+			ga_buf_addf(&locks, " %s", q);
+	}
+	(void)ga_error_wrap(err, "cannot update refs");
 	if (locks.len)
-		(void)ga_hint(err, "if no other git is at work in this repository: rm%s",
-			      locks.ptr);
+		return ga_hint(err, "if no other git is at work in this repository: rm%s",
+			       locks.ptr);
+	return strstr(err->msg, "; cannot create")
+		       ? ga_hint(err, "rename or delete the ref that exists (git branch -m)")
+		       : -1;
 }
 
 static bool has_path(const struct ga_strv *known, const char *path)
@@ -396,11 +343,7 @@ int ga_refs_end(struct ga_repo *r, struct ga_refs_job *j, const struct ga_ref_up
 	if (by_git) {
 		if (!j)
 			GA_BUG("refs that need git, and none was begun");
-		rc = commit(j, u, err);
-		if (rc && !explain_conflict(r, u, err)) {
-			explain_locks(r, u, err);
-			(void)ga_error_wrap(err, "cannot update refs");
-		}
+		rc = commit(j, u, err) ? explain(r, u, err) : 0;
 	} else if (u->n) {
 		rc = ga_ref_delete(r, u->v[0].name, &u->v[0].old, err);
 	}

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "ga/repo/diff.h"
-#include "ga/repo/hunk.h"
 #include "ga/sys/fd.h"
 #include "repo/objects-internal.h"
 

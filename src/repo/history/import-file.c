@@ -11,6 +11,7 @@
 #include <git2/sys/path.h>
 
 #include "ga/base/path.h"
+#include "ga/base/progress.h"
 #include "ga/repo/import.h"
 #include "ga/sys/fd.h"
 
@@ -64,25 +65,6 @@ bool ga_import_minds_file(const char *name, const char *data, size_t n)
 	       (ga_name_means_gitattributes(name) && (n >= LONG_FILE || has_long_line(data, n)));
 }
 
-static int ask(struct ga_repo *r, const struct ga_buf *pack, char **ret_reason,
-	       struct ga_error *err)
-{
-	/* generous: the pack is ours, and holds two objects */
-	static const struct ga_import_limits l = {
-		.max_pack_bytes = 1 << 30, .max_object_bytes = 1 << 30, .max_total_bytes = 1 << 30,
-		.max_objects = 2, .timeout_ms = PATIENCE_MS,
-	};
-	cleanup_close int fd = ga_memfd("git-agent-file", pack->ptr, pack->len, err);
-	struct ga_import *im = NULL;
-	int rc;
-
-	if (fd < 0 || ga_import_begin(r, &l, &im, err))
-		return -1;
-	rc = ga_import_pack(im, fd, ret_reason, err);
-	ga_import_free(im);
-	return rc;
-}
-
 int ga_import_probe(const struct ga_repo *r, uint64_t bytes, struct ga_error *err)
 {
 	return ga_probe_write(r->objects, (size_t)(bytes < PROBE_MAX ? bytes : PROBE_MAX), err);
@@ -91,15 +73,25 @@ int ga_import_probe(const struct ga_repo *r, uint64_t bytes, struct ga_error *er
 int ga_import_judge_file(struct ga_repo *r, const char *name, const char *data, size_t n,
 			 char **ret_reason, struct ga_error *err)
 {
+	/* generous: the pack is ours, and holds two objects */
+	static const struct ga_import_limits l = {
+		.max_pack_bytes = 1 << 30,
+		.max_object_bytes = 1 << 30,
+		.max_total_bytes = 1 << 30,
+		.max_objects = 2,
+		.timeout_ms = PATIENCE_MS,
+	};
 	/* under its plain name: which other spellings are recognised differs between versions of
 	 * git */
 	const char *plain = ga_name_means_gitmodules(name) ? ".gitmodules" : ".gitattributes";
 	cleanup_buf struct ga_buf pack = GA_BUF_INIT, index = GA_BUF_INIT, tree = GA_BUF_INIT;
-	cleanup_free char *first = NULL, *stem = NULL;
+	cleanup_free char *stem = NULL;
+	cleanup_close int fd = -1;
 	struct ga_packed v[] = {
 		{ .type = GIT_OBJECT_BLOB, .data = (void *)(uintptr_t)data, .n = n },
 		{ .type = GIT_OBJECT_TREE }
 	};
+	struct ga_import *im = NULL;
 	int rc;
 
 	if (ga_blob_id_of(data, n, &v[0].oid, err))
@@ -110,14 +102,11 @@ int ga_import_judge_file(struct ga_repo *r, const char *name, const char *data, 
 	v[1].data = tree.ptr;
 	v[1].n = tree.len;
 	stem = ga_pack_bytes(v, 2, &pack, &index);
-	rc = ask(r, &pack, &first, err);
-	if (rc != 1)
-		return rc;
-	/* a failing disk must not count against the file: git's objection must be the same twice */
-	if (ga_import_probe(r, pack.len, err))
+	fd = ga_memfd("git-agent-file", pack.ptr, pack.len, err);
+	if (fd < 0 || ga_import_begin(r, &l, GA_PROGRESS_NEVER, &im, err))
 		return -1;
-	rc = ask(r, &pack, ret_reason, err);
-	if (rc == 1 && strcmp(first, *ret_reason) != 0)
-		return ga_fail(err, GA_EFATAL, "cannot have a file judged: %s", *ret_reason);
-	return rc;
+	rc = ga_import_pack(im, fd, ret_reason, err);
+	ga_import_free(im);
+	/* a full or failing disk must not count against the file */
+	return rc == 1 && ga_import_probe(r, pack.len, err) ? -1 : rc;
 }

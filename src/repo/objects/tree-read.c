@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ga/repo/treelevel.h"
+#include "ga/repo/objects.h"
 #include "repo/objects-internal.h"
 
 int ga_tree_next(const char **p, const char *end, struct ga_tree_item *ret)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ga/base/path.h"
-#include "ga/repo/treelevel.h"
+#include "ga/repo/objects.h"
 #include "risk/internal.h"
 
 enum { HOPS_MAX = 10, TARGET_MAX = 4096, DEPTH_MAX = 4096 };
