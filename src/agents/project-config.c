@@ -8,7 +8,6 @@
 #include "agents-internal.h"
 #include "ga/agents/agents.h"
 #include "ga/repo/objects.h"
-#include "ga/repo/treelevel.h"
 
 #define SETTINGS_MAX ((size_t)64 << 10) /* longer ones are not read, and so not harmless */
 #define FILES_MAX 1000

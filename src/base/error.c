@@ -18,6 +18,28 @@ void ga_error_release(struct ga_error *err)
 	*err = (struct ga_error){ .ignored = err->ignored };
 }
 
+/* One line that is safe to show, whatever names are in it. What was quoted before stays as it is.
+ */
+static char *make_safe(char *text)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	struct ga_buf line = GA_BUF_INIT;
+	const char *p = text;
+
+	while (*p >= ' ' && *p < 0x7f)
+		p++;
+	if (!*p)
+		return text;
+	ga_quote_add_text(&b, text, strlen(text));
+	free(text);
+	for (p = b.ptr; *p; p++)
+		if (*p == '\n' || *p == '\t')
+			ga_buf_adds(&line, *p == '\n' ? "\\n" : "\\t");
+		else
+			ga_buf_addch(&line, *p);
+	return ga_buf_steal(&line);
+}
+
 void ga_error_set(struct ga_error *err, enum ga_code code, const char *fmt, ...)
 {
 	const char *hint = strstr(fmt, GA_HINT);
@@ -38,15 +60,14 @@ void ga_error_set(struct ga_error *err, enum ga_code code, const char *fmt, ...)
 
 		ga_error_hint(err, ga_strdup(all + strlen(err->msg) + strlen(GA_HINT)), false);
 	}
+	err->msg = make_safe(err->msg);
 	va_end(again);
 	va_end(ap);
 }
 
 void ga_error_path(struct ga_error *err, int errnum, const char *verb, const char *path)
 {
-	cleanup_free char *q = ga_escape(path);
-
-	(void)ga_fail_errno(err, GA_EFATAL, errnum, "cannot %s '%s'", verb, q);
+	(void)ga_fail_errno(err, GA_EFATAL, errnum, "cannot %s '%s'", verb, path);
 }
 
 void ga_error_hint(struct ga_error *err, char *hint, bool instead)
@@ -56,15 +77,16 @@ void ga_error_hint(struct ga_error *err, char *hint, bool instead)
 		return;
 	}
 	free(err->hint);
-	err->hint = hint;
+	err->hint = make_safe(hint);
 }
 
 void ga_error_prefix(struct ga_error *err, char *prefix)
 {
 	cleanup_free char *first = err->ignored ? NULL : err->msg;
 
-	err->msg = err->ignored ? ignored
-				: ga_strf("%s: %s", prefix, first ? first : "unknown error");
+	err->msg = ignored;
+	if (!err->ignored)
+		err->msg = make_safe(ga_strf("%s: %s", prefix, first ? first : "unknown error"));
 	free(prefix);
 	if (err->code == GA_OK)
 		err->code = GA_EFATAL;

@@ -52,6 +52,30 @@ struct capture_convert {
 				       * did not; sorted */
 };
 
+/* The steps from trees and commits to what is published. */
+struct capture_out {
+	char *committer;            /* "Name <mail> seconds zone" */
+	struct ga_strv early;       /* sorted paths of ref files that existed before ... */
+	struct ga_sync_beside *syncing_early, *syncing; /* ... whose sync, like that of what was
+							 * written since, is under way; or NULL */
+	struct ga_host_facts facts;
+	bool have_facts;
+	struct ga_refs_job *refs;   /* the git that updates refs, waiting for commands; or NULL */
+	struct ga_classified rest;  /* changes in the commit of what the agent left uncommitted */
+	struct ga_oid tree;         /* what the layers show, with what is `newer` */
+	struct ga_changes newer;    /* changes of the user's that the agent's history lacks, from
+				     * what the layers show */
+	struct ga_oid history;      /* tip of the agent's commits and that commit; == base: nothing
+				     * was done */
+	struct ga_oid carried;      /* that tip before the uncommitted work was taken out; zero:
+				     * there was none */
+	struct ga_strv left_out, renamed; /* see struct ga_session */
+	struct ga_strv hold_always;
+	struct ga_rewrite rewrite;
+	struct ga_report *report;   /* the caller's */
+	struct ga_oid report_id;
+};
+
 struct capture {
 	const struct ga_capture_env *e;
 	struct ga_session *s;
@@ -71,11 +95,12 @@ struct capture {
 	struct capture_git git;
 	struct capture_convert convert;
 	struct ga_upper_result upper;
+	struct capture_out out;
 };
 #define CAPTURE_INIT { .convert = { .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT, \
 				    .info_attributes = GA_BUF_INIT } }
 
-/* limits.c: note that a limit kept something out. Returns `what` with " (KEY: VALUE)" at its end;
+/* notes.c: note that a limit kept something out. Returns `what` with " (KEY: VALUE)" at its end;
  * the caller frees it. */
 char *limit_met(struct capture *c, enum ga_limit which, const char *what);
 /* Add the limits that were met to the report, with a note on how to raise them. */
@@ -174,9 +199,6 @@ int find_stands(struct capture *c, struct ga_error *err);
 /* Is it the user's uncommitted work, as it is now or was in an earlier run? */
 bool is_stand(const struct capture *c, const struct ga_oid *oid);
 
-/* What counts as tracked by the agent; `*ret` NULL: what the base has. */
-int find_tracked_tree(struct capture *c, const struct ga_oid **ret, struct ga_error *err);
-
 /* The commit that the user's branch is at by now, for a session that was resumed; `*ret` NULL: not
  * known. */
 int find_users(struct capture *c, struct ga_oid *users, const struct ga_oid **ret,
@@ -214,9 +236,45 @@ int read_host_patterns(struct capture *c, struct ga_error *err);
 int find_in_the_way(struct capture *c, const struct ga_oid *commits, size_t n,
 		    const struct ga_oid *from, struct ga_strv *ret, struct ga_error *err);
 
-/* Remove the .keep files: the packs are reachable now, or not needed, and git may repack them. */
-void drop_keeps(struct capture *c);
 /* Remove the .keep files that killed captures left, unless another capture is running. */
 void sweep_keeps(struct capture *c, int lock);
+
+/* The steps from trees and commits to what is published. */
+
+/* Author and committer of the tool's commits: the user, at the session's end. */
+int make_committer(struct capture *c, struct ga_error *err);
+
+/* Gather what makes paths dangerous on this host, unless that is done. */
+int need_facts(struct capture *c, struct ga_error *err);
+/* Begin to sync the refs that the start made, which did not wait for that. */
+void sync_early(struct capture *c);
+/* Wait for that sync. Also to be called before any fork: a child that is forked while a thread runs
+ * may find locks held that nobody will ever release (an allocator's, a sanitizer's). */
+int end_sync_early(struct capture *c, struct ga_error *err);
+/* Start the git that updates refs, unless that is done. */
+int need_refs(struct capture *c, struct ga_error *err);
+
+/* Make a commit of what the layers have and the agent did not commit, if there is anything
+ * (message.c). */
+int commit_rest(struct capture *c, struct ga_error *err);
+
+/* Note names and dates in the agent's commits that are not the user's own (message.c). */
+int note_claims(struct capture *c, struct ga_error *err);
+
+/* Take the user's uncommitted work out of everything that may become a ref, and find what the agent
+ * did to it (wip.c). */
+int leave_wip(struct capture *c, struct ga_error *err);
+
+/* Gather paths of the history that a merge would overwrite on the host. */
+int gather_holds(struct capture *c, struct ga_error *err);
+
+/* Fill the report, keeping verdicts given before, and write it as an object. */
+int make_report(struct capture *c, struct ga_error *err);
+
+/* Is there anything to be published as a branch? Not if nothing was changed, nor if everything that
+ * was has to be kept off it. */
+bool anything(const struct capture *c);
+/* Update all refs together, then remove .keep files and the worktree entry, then save the state. */
+int publish(struct capture *c, struct ga_error *err);
 
 #endif

@@ -6,18 +6,35 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture-internal.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/base/trace.h"
 #include "ga/repo/import.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/snapshot.h"
-#include "ga/session/wip.h"
+#include "ga/session/session.h"
 #include "ga/sys/fd.h"
-#include "result.h"
+#include "ga/sys/sync.h"
 
 static void capture_release(struct capture *c)
 {
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	free(c->out.committer);
+	ga_host_facts_release(&c->out.facts);
+	ga_refs_abandon(c->out.refs);
+	/* something else failed, and that is reported */
+	(void)ga_sync_beside_end(c->out.syncing_early, &ignored);
+	(void)ga_sync_beside_end(c->out.syncing, &ignored);
+	ga_strv_release(&c->out.early);
+	ga_changes_release(&c->out.newer);
+	ga_changes_release(&c->out.rest.changes);
+	ga_flags_release(&c->out.rest.flags);
+	ga_strv_release(&c->out.hold_always);
+	ga_rewrite_release(&c->out.rewrite);
+	ga_strv_release(&c->out.left_out);
+	ga_strv_release(&c->out.renamed);
 	close_inside(c);
 	free(c->base.stands);
 	free(c->base.known);
@@ -56,7 +73,7 @@ static int begin(struct capture *c, const struct ga_capture_env *e, struct ga_se
 struct layers {
 	char *upper, *extras;
 	struct ga_strv shared;
-	struct ga_upper_opts o;
+	struct ga_upper_opts upper_opts;
 };
 
 static void layers_release(struct layers *l)
@@ -64,6 +81,47 @@ static void layers_release(struct layers *l)
 	free(l->upper);
 	free(l->extras);
 	ga_strv_release(&l->shared);
+}
+
+/* A session that was resumed has its layers on the base they always had, its history on the branch
+ * as it was at the resume. The difference between the two, what was held or stands on the user's
+ * uncommitted work, is in the layers but in no commit.
+ *
+ * What the layers showed at the resume and the agent's commits lack counts as tracked unless they
+ * changed the path: otherwise ignore rules could take away what is held. */
+static int add_uncommitted(struct capture *c, struct ga_oid *tree, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes shown = GA_CHANGES_INIT, add = GA_CHANGES_INIT;
+	struct ga_repo *r = c->e->repo;
+
+	if (ga_tree_diff(r, &c->base.agent_tree, &c->s->view.tree, &shown, err))
+		return -1;
+	for (size_t i = 0; i < shown.n; i++) {
+		const struct ga_change *s = &shown.v[i];
+		struct ga_entry e, was;
+
+		if (s->new.mode == GA_MODE_NONE)
+			continue;
+		/* if this replaced a directory, that is compared, too */
+		if (ga_tree_entry(r, &c->base.agent_tree, s->path, &was, err) ||
+		    ga_tree_entry(r, tree, s->path, &e, err))
+			return -1;
+		if (ga_entry_equal(&e, &was))
+			(void)ga_changes_add(&add, s->path, &s->old, &s->new);
+	}
+	return add.n ? ga_tree_apply(r, NULL, tree, &add, tree, err) : 0;
+}
+
+static int find_tracked_tree(struct capture *c, const struct ga_oid **ret, struct ga_error *err)
+{
+	bool own = !ga_oid_is_zero(&c->git.head);
+
+	*ret = NULL;
+	if (!own && !c->s->run.resumed)
+		return 0;
+	c->git.tracked_tree = own ? c->git.head_tree : c->base.agent_tree;
+	*ret = &c->git.tracked_tree;
+	return c->s->run.resumed ? add_uncommitted(c, &c->git.tracked_tree, err) : 0;
 }
 
 static int find_layers(struct capture *c, struct layers *l, struct ga_error *err)
@@ -74,7 +132,7 @@ static int find_layers(struct capture *c, struct layers *l, struct ga_error *err
 	l->upper = ga_path_join(s->dir, "upper");
 	l->extras = s->id.live ? ga_strdup(s->id.project) : ga_path_join(s->dir, "extras");
 	ga_session_shared(s, &l->shared);
-	l->o = (struct ga_upper_opts){
+	l->upper_opts = (struct ga_upper_opts){
 		.upper = l->upper,
 		.base_tree = &c->base.tree,
 		.host_excludes = c->convert.excludes.ptr,
@@ -86,22 +144,22 @@ static int find_layers(struct capture *c, struct layers *l, struct ga_error *err
 		.progress = c->e->progress,
 		.progress_delay_ms = c->e->progress_delay_ms,
 	};
-	if (find_tracked_tree(c, &l->o.tracked, err))
+	if (find_tracked_tree(c, &l->upper_opts.tracked, err))
 		return -1;
 	if (!ga_gitconfig_bool(conf, "core.sparsecheckout", false))
 		return 0;
 	/* which paths were shown at all can only be told from the checkout itself */
 	if (s->id.live) {
-		l->o.lower = s->id.project;
+		l->upper_opts.lower = s->id.project;
 		return 0;
 	}
-	return c->e->open_base(c->e->payload, &l->o.lower, err);
+	return c->e->open_base(c->e->payload, &l->upper_opts.lower, err);
 }
 
-static int clean(struct capture *c, struct ga_upper_opts *o, struct ga_error *err)
+static int clean(struct capture *c, struct ga_upper_opts *u, struct ga_error *err)
 {
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
-	int rc = clean_content(c, o, &inner);
+	int rc = clean_content(c, u, &inner);
 
 	if (c->late)
 		return GA_UPPER_LATE;
@@ -111,22 +169,22 @@ static int clean(struct capture *c, struct ga_upper_opts *o, struct ga_error *er
 		ga_strv_pushf(&c->notes,
 			      "content was not converted (%s): its bytes were taken as they are",
 			      inner.msg);
-		o->raw = true;
+		u->raw = true;
 		return 0;
 	}
-	o->cleaned_paths = &c->convert.paths;
-	o->cleaned_entries = c->convert.entries;
+	u->cleaned_paths = &c->convert.paths;
+	u->cleaned_entries = c->convert.entries;
 	return 0;
 }
 
 /* Returns 1 if it has to be repeated with converted content. */
 static int read_upper(struct capture *c, struct layers *l, bool convert, struct ga_error *err)
 {
-	int rc = convert ? clean(c, &l->o, err) : 0;
+	int rc = convert ? clean(c, &l->upper_opts, err) : 0;
 
 	/* the result must not be read from a mounted layer: git inside could still write to it */
 	close_inside(c);
-	return rc ? rc : ga_upper_capture(c->e->repo, &l->o, &c->upper, err);
+	return rc ? rc : ga_upper_capture(c->e->repo, &l->upper_opts, &c->upper, err);
 }
 
 /* Reading took too long. If the agent's commits were taken they are kept, and all else stays in the
@@ -150,36 +208,30 @@ static int upper_late(struct capture *c, struct ga_error *err)
 }
 
 /* Prepare what a result will need. Whatever fails here is tried again when it is needed. */
-struct spare_time {
-	struct capture *c;
-	struct outcome *o;
-};
-
 static void prepare_result(void *payload)
 {
 	cleanup_error struct ga_error no_facts = GA_ERROR_INIT, no_refs = GA_ERROR_INIT;
-	struct spare_time *t = payload;
+	struct capture *c = payload;
 
 	/* our own work first: the reader, git and a thread are more than most machines run at once,
 	 * and the last two are not waited for soon */
-	(void)need_facts(t->c, t->o, &no_facts);
-	(void)need_refs(t->c, t->o, &no_refs);
-	sync_early(t->c, t->o);
+	(void)need_facts(c, &no_facts);
+	(void)need_refs(c, &no_refs);
+	sync_early(c);
 }
 
-static int take_upper(struct capture *c, struct outcome *o, struct ga_error *err)
+static int take_upper(struct capture *c, struct ga_error *err)
 {
 	cleanup_(layers_release) struct layers l = { 0 };
-	struct spare_time t = { c, o };
 	int rc;
 
 	if (find_layers(c, &l, err))
 		return -1;
-	l.o.meanwhile = prepare_result;
-	l.o.payload = &t;
+	l.upper_opts.meanwhile = prepare_result;
+	l.upper_opts.payload = c;
 	rc = read_upper(c, &l, config_converts(c), err);
 	if (rc == 1)
-		rc = end_sync_early(o, err) ? -1 : read_upper(c, &l, true, err);
+		rc = end_sync_early(c, err) ? -1 : read_upper(c, &l, true, err);
 	if (rc == GA_UPPER_LATE)
 		return upper_late(c, err);
 	if (rc)
@@ -201,7 +253,7 @@ static void shared_late(struct capture *c, const char *path)
 }
 
 /* What the agent wrote into shared ignored directories stays with the session. */
-static int count_shared(struct capture *c, struct outcome *o, struct ga_error *err)
+static int count_shared(struct capture *c, struct ga_error *err)
 {
 	for (size_t i = 0; i < c->s->view.shared.n; i++) {
 		cleanup_free char *upper = ga_strf("%s/shared/%zu/upper", c->s->dir, i);
@@ -209,7 +261,7 @@ static int count_shared(struct capture *c, struct outcome *o, struct ga_error *e
 
 		if (!ga_session_shares(c->s, i) || (access(upper, F_OK) && errno == ENOENT))
 			continue;
-		if (end_sync_early(o, err))
+		if (end_sync_early(c, err))
 			return -1;
 		rc = ga_upper_count(upper, c->s->view.shared.v[i], c->e->limits, &c->upper, err);
 		if (rc < 0)
@@ -326,16 +378,15 @@ static int note_narrowed(struct capture *c, bool narrowed, struct ga_error *err)
 
 /* ---- the whole --------------------------------------------------------- */
 
-static int take_everything(struct capture *c, struct outcome *o, struct ga_error *err)
+static int take_everything(struct capture *c, struct ga_error *err)
 {
 	bool narrowed;
 
 	if (ga_fault_stop("capture:export", err) || find_stands(c, err) || take_commits(c, err) ||
 	    narrowed_checkout(c, &narrowed, err) || ga_fault_stop("capture:imported", err))
 		return -1;
-	if (take_upper(c, o, err) || ga_fault_stop("capture:upper", err) ||
-	    count_shared(c, o, err) || take_links(c, err) || check_emptied(c, err) ||
-	    note_narrowed(c, narrowed, err))
+	if (take_upper(c, err) || ga_fault_stop("capture:upper", err) || count_shared(c, err) ||
+	    take_links(c, err) || check_emptied(c, err) || note_narrowed(c, narrowed, err))
 		return -1;
 	return take_lfs(c, err) || check_live(c, err) ? -1 : 0;
 }
@@ -352,46 +403,47 @@ static int note_updated(struct capture *c, const struct ga_oid *history, struct 
 	return rc < 0 ? -1 : 0;
 }
 
-static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
+static int rewrite(struct capture *c, struct ga_error *err)
 {
 	bool own = c->git.related && !ga_oid_is_zero(&c->git.head);
 	bool fresh = !own || ga_oid_equal(&c->git.head, &c->base.agent);
 	struct ga_oid users;
 	struct ga_rewrite_opts ro = { .base = &c->base.branch,
-				      .tip = &o->history,
+				      .tip = &c->out.history,
 				      .fresh = fresh,
-				      .facts = &o->facts,
-				      .known = &o->rest,
-				      .hold_always = &o->hold_always,
+				      .facts = &c->out.facts,
+				      .known = &c->out.rest,
+				      .hold_always = &c->out.hold_always,
 				      .shows = shows_beneath,
 				      .payload = c,
-				      .committer = o->committer,
+				      .committer = c->out.committer,
 				      .session = c->s->name };
 
-	if (leave_wip(c, o, err))
+	if (leave_wip(c, err))
 		return -1;
 	name_others(c);
-	if (ga_oid_equal(&o->history, &c->base.branch) && !c->s->run.resumed)
-		return ga_commit_tree(c->e->repo, &c->base.branch, &o->rewrite.full, err);
-	if (gather_holds(c, o, err) || note_claims(c, o, err) ||
-	    note_updated(c, &o->history, err) || find_users(c, &users, &ro.users, err))
+	if (ga_oid_equal(&c->out.history, &c->base.branch) && !c->s->run.resumed)
+		return ga_commit_tree(c->e->repo, &c->base.branch, &c->out.rewrite.full, err);
+	if (gather_holds(c, err) || note_claims(c, err) || note_updated(c, &c->out.history, err) ||
+	    find_users(c, &users, &ro.users, err))
 		return -1;
 	ro.since = ga_session_own_base(c->s);
-	if (ga_rewrite(c->e->repo, &ro, &o->rewrite, err))
+	if (ga_rewrite(c->e->repo, &ro, &c->out.rewrite, err))
 		return -1;
-	ga_strv_extend(&c->keeps, &o->rewrite.keeps);
+	ga_strv_extend(&c->keeps, &c->out.rewrite.keeps);
 	return 0;
 }
 
 /* A resume brings into the layers what they lack. */
-static int leave_newer(struct capture *c, struct outcome *o, struct ga_error *err)
+static int leave_newer(struct capture *c, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes back = GA_CHANGES_INIT;
 
-	for (size_t i = 0; i < o->newer.n; i++)
-		(void)ga_changes_add(&back, o->newer.v[i].path, &o->newer.v[i].new,
-				     &o->newer.v[i].old);
-	return ga_tree_apply(c->e->repo, NULL, &o->rewrite.full, &back, &o->rewrite.full, err);
+	for (size_t i = 0; i < c->out.newer.n; i++)
+		(void)ga_changes_add(&back, c->out.newer.v[i].path, &c->out.newer.v[i].new,
+				     &c->out.newer.v[i].old);
+	return ga_tree_apply(c->e->repo, NULL, &c->out.rewrite.full, &back, &c->out.rewrite.full,
+			     err);
 }
 
 /* Is there anything that rules could apply to? What the host has that makes paths dangerous is not
@@ -404,21 +456,20 @@ static bool met_anything(const struct capture *c)
 	       !ga_oid_equal(&c->upper.tree, &c->base.tree);
 }
 
-static int conclude(struct capture *c, struct outcome *o, struct ga_error *err)
+static int conclude(struct capture *c, struct ga_error *err)
 {
-	if (met_anything(c) && need_facts(c, o, err))
+	if (met_anything(c) && need_facts(c, err))
 		return -1;
-	if (make_committer(c, o, err))
+	if (make_committer(c, err))
 		return -1;
-	if (ga_fault_stop("capture:tree", err) || commit_rest(c, o, err) ||
+	if (ga_fault_stop("capture:tree", err) || commit_rest(c, err) ||
 	    ga_fault_stop("capture:commit", err))
 		return -1;
-	if (rewrite(c, o, err) || leave_newer(c, o, err) ||
-	    ga_fault_stop("capture:rewrite", err))
+	if (rewrite(c, err) || leave_newer(c, err) || ga_fault_stop("capture:rewrite", err))
 		return -1;
-	if (make_report(c, o, err) || ga_fault_stop("capture:report", err))
+	if (make_report(c, err) || ga_fault_stop("capture:report", err))
 		return -1;
-	return publish(c, o, err);
+	return publish(c, err);
 }
 
 /* A full disk is the one failure that is nobody's fault: name it first. */
@@ -434,17 +485,17 @@ static int capture(const struct ga_capture_env *e, struct ga_session *s,
 		   struct ga_report *ret_report, struct ga_error *err)
 {
 	cleanup_(capture_release) struct capture c = CAPTURE_INIT;
-	cleanup_(outcome_release) struct outcome o = { .report = ret_report };
 	cleanup_close int lock = -1;
 	int rc;
 
+	c.out.report = ret_report;
 	if (begin(&c, e, s, err))
 		return explain(e, err);
 	/* what a killed capture left may be what fills the disk */
 	ga_import_sweep(e->repo);
 	lock = ga_capture_lock_keeps(c.e->repo, err);
 	rc = lock < 0 || ga_fault_stop("capture:begin", err) || ga_batch_begin(e->repo, err) ||
-	     take_everything(&c, &o, err) || conclude(&c, &o, err);
+	     take_everything(&c, err) || conclude(&c, err);
 	if (rc) {
 		ga_batch_abandon(e->repo);
 		return explain(e, err);
@@ -496,8 +547,8 @@ static int peek(const struct ga_capture_env *e, const struct ga_session *s,
 	lock = ga_capture_lock_keeps(c.e->repo, err);
 	if (lock < 0)
 		return -1;
-	l.o.raw = l.o.running = true;
-	rc = ga_upper_capture(e->repo, &l.o, &c.upper, err);
+	l.upper_opts.raw = l.upper_opts.running = true;
+	rc = ga_upper_capture(e->repo, &l.upper_opts, &c.upper, err);
 	if (rc == GA_UPPER_LATE) {
 		ga_import_sweep(e->repo);
 		return fail_late(&c, err);

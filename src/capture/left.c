@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/capture/leftbehind.h"
+#include "ga/capture/capture.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,20 +1,113 @@
 /* SPDX-License-Identifier: MIT
  *
- * The commit that the tool makes of what the agent did not commit itself.
+ * The commit that the tool makes of what the agent did not commit itself, and what the agent's own
+ * commits claim: anybody can write any name and any date there, and readers of `git log` believe
+ * them.
  */
 #include <string.h>
 #include <time.h>
 
+#include "capture-internal.h"
+#include "ga/base/parse.h"
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
-#include "result.h"
+#include "ga/session/session.h"
 
-int make_committer(struct capture *c, struct outcome *o, struct ga_error *err)
+#define SLACK (24 * 60 * 60) /* seconds: a clock may be off by a time zone */
+
+/* "Name <mail> seconds zone" */
+struct who {
+	const char *text;
+	size_t len; /* of "Name <mail>" */
+	int64_t at;
+};
+
+static struct who parse_who(const char *raw)
+{
+	const char *end = strrchr(raw, '>');
+	size_t len = end ? (size_t)(end - raw) + 1 : strlen(raw);
+	const char *at = raw + len + strspn(raw + len, " ");
+	cleanup_free char *seconds = ga_strndup(at, strcspn(at, " "));
+	struct who w = { raw, len, 0 };
+
+	/* a date that is no number claims nothing; git's own checks refuse it */
+	(void)ga_parse_i64(seconds, &w.at);
+	return w;
+}
+
+struct claims {
+	struct who user;
+	size_t foreign, future;
+	char *first; /* somebody else, quoted */
+};
+
+static void judge(struct claims *cl, const struct ga_commit *c)
+{
+	const struct who both[] = { parse_who(c->author), parse_who(c->committer) };
+	bool foreign = false, future = false;
+
+	for (size_t i = 0; i < GA_NELEMS(both); i++) {
+		future |= both[i].at > cl->user.at + SLACK;
+		if (both[i].len == cl->user.len &&
+		    !memcmp(both[i].text, cl->user.text, cl->user.len))
+			continue;
+		foreign = true;
+		if (!cl->first) {
+			cleanup_free char *name = ga_strndup(both[i].text, both[i].len);
+
+			cl->first = ga_quote(name);
+		}
+	}
+	cl->foreign += foreign;
+	cl->future += future;
+}
+
+static const char *commits_say(size_t n)
+{
+	return n == 1 ? "commit says it is" : "commits say they are";
+}
+
+int note_claims(struct capture *c, struct ga_error *err)
+{
+	cleanup_refs struct ga_refs host = GA_REFS_INIT;
+	cleanup_free struct ga_oid *commits = NULL, *hide = NULL;
+	struct claims cl = { .user = parse_who(c->out.committer) };
+	cleanup_free char *first = NULL;
+	size_t n;
+
+	if (!c->git.related || ga_oid_equal(&c->git.head, &c->base.agent))
+		return 0;
+	if (ga_session_host_refs(c->e->repo, &host, err))
+		return -1;
+	hide = ga_calloc(host.n + 1, sizeof(*hide));
+	hide[0] = c->base.agent;
+	for (size_t i = 0; i < host.n; i++)
+		hide[i + 1] = host.v[i].oid;
+	if (list_history(c, &c->git.head, 1, hide, host.n + 1, &commits, &n, err))
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		cleanup_commit struct ga_commit one = { 0 };
+
+		if (ga_commit_read(c->e->repo, &commits[i], &one, err))
+			return -1;
+		judge(&cl, &one);
+	}
+	first = cl.first;
+	if (cl.foreign)
+		ga_strv_pushf(&c->notes, "%zu %s somebody else's: %s", cl.foreign,
+			      commits_say(cl.foreign), first);
+	if (cl.future)
+		ga_strv_pushf(&c->notes, "%zu %s of a day still to come", cl.future,
+			      commits_say(cl.future));
+	return 0;
+}
+
+int make_committer(struct capture *c, struct ga_error *err)
 {
 	/* the session's end, not now, so that a repeated capture makes the same commits */
 	time_t at = c->s->run.finished ? (time_t)c->s->run.finished : time(NULL);
 
-	return ga_repo_signature(c->e->repo, c->e->config, at, &o->committer, err);
+	return ga_repo_signature(c->e->repo, c->e->config, at, &c->out.committer, err);
 }
 
 /* The command on one line, whatever its words contain: a trailer ends with its line. */
@@ -56,21 +149,21 @@ static void add_subject(const struct capture *c, const struct ga_changes *change
 		ga_buf_chomp(m);
 }
 
-static int make_message(struct capture *c, struct outcome *o, const struct ga_oid *from,
-			struct ga_buf *m, struct ga_error *err)
+static int make_message(struct capture *c, const struct ga_oid *from, struct ga_buf *m,
+			struct ga_error *err)
 {
 	cleanup_free char *command =
 		one_line_command(c->s->run.resumed_with.n ? &c->s->run.resumed_with
 								     : &c->s->id.command);
-	struct ga_changes *changes = &o->rest.changes;
-	struct ga_flags *flags = &o->rest.flags;
+	struct ga_changes *changes = &c->out.rest.changes;
+	struct ga_flags *flags = &c->out.rest.flags;
 
-	if (ga_tree_diff(c->e->repo, from, &o->tree, changes, err) ||
-	    ga_classify(c->e->repo, &o->facts, from, &o->tree, changes, flags, err))
+	if (ga_tree_diff(c->e->repo, from, &c->out.tree, changes, err) ||
+	    ga_classify(c->e->repo, &c->out.facts, from, &c->out.tree, changes, flags, err))
 		return -1;
-	o->rest.old = *from;
-	o->rest.new = o->tree;
-	add_subject(c, changes, flags, &o->facts, m);
+	c->out.rest.old = *from;
+	c->out.rest.new = c->out.tree;
+	add_subject(c, changes, flags, &c->out.facts, m);
 	ga_buf_addf(m, "\n\nAgent-Session: %s\nAgent-Command: %s\nAgent-Base: %s\n", c->s->name,
 		    command, GA_HEX(&c->s->id.onto));
 	ga_report_check_trailers(&c->s->run.checks, m);
@@ -82,7 +175,7 @@ static int make_message(struct capture *c, struct outcome *o, const struct ga_oi
 
 /* Find what the base has changed since the agent's history forked off, and the agent did not touch:
  * as in a merge, that stays. */
-static int find_newer(struct capture *c, struct outcome *o, struct ga_error *err)
+static int find_newer(struct capture *c, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
 	struct ga_repo *r = c->e->repo;
@@ -103,30 +196,32 @@ static int find_newer(struct capture *c, struct outcome *o, struct ga_error *err
 		    ga_tree_above(r, &c->upper.tree, v->path, &above, &n, err))
 			return -1;
 		if (ga_entry_equal(&is, &v->old) && !above.mode)
-			(void)ga_changes_add(&o->newer, v->path, &v->old, &v->new);
+			(void)ga_changes_add(&c->out.newer, v->path, &v->old, &v->new);
 	}
-	return ga_tree_apply(r, NULL, &c->upper.tree, &o->newer, &o->tree, err);
+	return ga_tree_apply(r, NULL, &c->upper.tree, &c->out.newer, &c->out.tree, err);
 }
 
-int commit_rest(struct capture *c, struct outcome *o, struct ga_error *err)
+int commit_rest(struct capture *c, struct ga_error *err)
 {
 	bool own = c->git.related && !ga_oid_is_zero(&c->git.head);
 	struct ga_oid parent = own ? c->git.head : c->base.agent;
 	struct ga_oid from = own ? c->git.head_tree : c->base.agent_tree;
 	cleanup_buf struct ga_buf m = GA_BUF_INIT;
-	struct ga_commit commit = { .parents = &parent, .n_parents = 1,
-				    .author = o->committer, .committer = o->committer,
+	struct ga_commit commit = { .parents = &parent,
+				    .n_parents = 1,
+				    .author = c->out.committer,
+				    .committer = c->out.committer,
 				    .extra = (char[]){ "" } };
 
-	o->history = parent;
-	o->tree = c->upper.tree;
-	if (!own && !ga_oid_is_zero(&c->git.head) && find_newer(c, o, err))
+	c->out.history = parent;
+	c->out.tree = c->upper.tree;
+	if (!own && !ga_oid_is_zero(&c->git.head) && find_newer(c, err))
 		return -1;
-	if (ga_oid_equal(&o->tree, &from))
+	if (ga_oid_equal(&c->out.tree, &from))
 		return 0;
-	if (make_message(c, o, &from, &m, err))
+	if (make_message(c, &from, &m, err))
 		return -1;
-	commit.tree = o->tree;
+	commit.tree = c->out.tree;
 	commit.message = m.ptr;
-	return ga_commit_write(c->e->repo, &commit, &o->history, err);
+	return ga_commit_write(c->e->repo, &commit, &c->out.history, err);
 }

@@ -1,289 +1,65 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of a capture: holds, report, refs, state.
+ * The end of a capture: holds, objects, refs, state. A .keep file beside a pack stops a concurrent
+ * `git repack -ad` from dropping what no ref reaches yet. One that outlives its capture would keep
+ * the pack out of every repack for good.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "capture-internal.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/base/trace.h"
+#include "ga/repo/import.h"
 #include "ga/repo/objects.h"
-#include "ga/session/worktree.h"
+#include "ga/session/session.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/sync.h"
-#include "result.h"
 
-#define MAX_NAMED 10 /* paths in one note */
-
-void outcome_release(struct outcome *o)
-{
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
-	free(o->committer);
-	ga_host_facts_release(&o->facts);
-	ga_refs_abandon(o->refs);
-	/* something else failed, and that is reported */
-	(void)ga_sync_beside_end(o->syncing_early, &ignored);
-	(void)ga_sync_beside_end(o->syncing, &ignored);
-	ga_strv_release(&o->early);
-	ga_changes_release(&o->newer);
-	ga_changes_release(&o->rest.changes);
-	ga_flags_release(&o->rest.flags);
-	ga_strv_release(&o->hold_always);
-	ga_rewrite_release(&o->rewrite);
-	ga_strv_release(&o->left_out);
-	ga_strv_release(&o->renamed);
-}
+/* The changes to refs. */
+struct plan {
+	struct ga_ref_updates u;
+	struct ga_strv stand; /* refs that have their value already, but maybe not on the disk
+			       * yet */
+};
+#define PLAN_INIT \
+	{ \
+		GA_REF_UPDATES_INIT, GA_STRV_INIT \
+	}
 
 /* ---- what must be held whatever the rules say -------------------------- */
 
 /* All commits count, not only the last: a rebase checks each of them out. */
-int gather_holds(struct capture *c, struct outcome *o, struct ga_error *err)
+int gather_holds(struct capture *c, struct ga_error *err)
 {
 	cleanup_free struct ga_oid *commits = NULL;
 	struct ga_oid tree;
 	size_t n;
 
-	if (list_history(c, &o->history, 1, &c->base.branch, 1, &commits, &n, err) ||
+	if (list_history(c, &c->out.history, 1, &c->base.branch, 1, &commits, &n, err) ||
 	    ga_commit_tree(c->e->repo, &c->base.branch, &tree, err))
 		return -1;
-	if (find_in_the_way(c, commits, n, &tree, &o->hold_always, err) ||
-	    hold_links(c, commits, n, &o->hold_always, err))
+	if (find_in_the_way(c, commits, n, &tree, &c->out.hold_always, err) ||
+	    hold_links(c, commits, n, &c->out.hold_always, err))
 		return -1;
-	ga_strv_extend(&o->hold_always, &c->convert.unfiltered);
-	ga_strv_sort_unique(&o->hold_always);
+	ga_strv_extend(&c->out.hold_always, &c->convert.unfiltered);
+	ga_strv_sort_unique(&c->out.hold_always);
 	return 0;
 }
 
-/* ---- the report -------------------------------------------------------- */
-
-static void note_paths(struct ga_strv *notes, const char *what, const struct ga_strv *paths)
-{
-	cleanup_free char *named = ga_quote_list(paths, MAX_NAMED);
-
-	if (paths->n)
-		ga_strv_pushf(notes, "%s: %s", what, named);
-}
-
-/* No rule flags these, so nothing else would say that they are held. */
-static void note_in_the_way(const struct capture *c, const struct outcome *o,
-			    struct ga_strv *notes)
-{
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT, unfiltered = GA_STRV_INIT;
-
-	for (size_t i = 0; i < o->rewrite.held_paths.n; i++) {
-		const char *path = o->rewrite.held_paths.v[i];
-
-		if (ga_strv_find(&c->convert.unfiltered, path) >= 0)
-			ga_strv_push(&unfiltered, path);
-		/* hold_links() has said why */
-		else if (ga_strv_find(&o->hold_always, path) >= 0 &&
-			 !ga_strv_has(&c->s->id.submodules, path))
-			ga_strv_push(&paths, path);
-	}
-	note_paths(notes, "held, since you ignore the path or have a file there that git does "
-			  "not track", &paths);
-	note_paths(notes, "held, since no filter of yours ran on what was taken", &unfiltered);
-}
-
-/* Does the line in the list of what is left stand for a directory with everything in it, or for a
- * file? */
-static bool left_is_dir(const struct ga_session *s, int upper, const char *path)
-{
-	cleanup_strv struct ga_strv shared = GA_STRV_INIT;
-	cleanup_close int fd = -1;
-
-	ga_session_shared(s, &shared);
-	if (ga_strv_has(&shared, path))
-		return true;
-	fd = ga_openat_beneath(upper, path, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
-	return fd >= 0;
-}
-
-/* Apply rules to paths that stay in the session. No merge can bring these, but they are flagged in
- * the list of them, with the severity they would have on the branch. */
-static void flag_left(const struct capture *c, const struct outcome *o, struct ga_report *r)
-{
-	const struct ga_left_list *left = &c->upper.left;
-	cleanup_free char *layer = ga_path_join(c->s->dir, "upper");
-	cleanup_close int upper = open(layer, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
-	const struct ga_entry none = { GA_MODE_NONE, { { 0 } } };
-
-	for (size_t i = 0; i < left->n; i++)
-		ga_classify_path(&o->facts, left->v[i].path,
-				 left_is_dir(c->s, upper, left->v[i].path), &flags);
-	for (size_t i = 0; i < c->upper.newly_ignored.n; i++)
-		ga_flags_add_rule(&flags, "ignore-rules-source", GA_HIGH,
-				  c->upper.newly_ignored.v[i], &none,
-				  c->upper.newly_ignored_by.v[i]);
-	ga_report_add_flags(r, GA_FROM_LEFTOVERS, &flags, NULL);
-}
-
-static void flag_inodes(const struct capture *c, const struct ga_strv *paths, const char *rule,
-			struct ga_flags *ret)
-{
-	for (size_t i = 0; i < paths->n; i++) {
-		const struct ga_change *change = ga_changes_find(&c->upper.changes, paths->v[i]);
-
-		/* no commit can have this property of the file, so the flag only informs */
-		if (change)
-			ga_flags_add_rule(ret, rule, GA_MEDIUM, paths->v[i], &change->new,
-					  "the branch has the file without that");
-	}
-}
-
-/* Keep the verdict on a flag whose content has not changed, unless that was rejected, and so
- * removed, and is there again because the session was resumed. */
-static void keep_verdicts(struct ga_report *r, const struct ga_report *former, bool resumed)
-{
-	for (size_t i = 0; i < r->n_flags; i++) {
-		struct ga_report_flag *f = &r->flags[i];
-		const struct ga_report_flag *was = ga_report_find(former, f->id, f->path,
-								  &f->entry);
-
-		if (was && was->severity >= f->severity &&
-		    !(resumed && was->verdict == GA_VERDICT_REJECTED))
-			f->verdict = was->verdict;
-	}
-}
-
-/* A verdict on a file is kept for its present version, too, if what was changed since then needs
- * none: it has no severe flag, the mode is the same, and the same was said of the file. */
-static int keep_for_changed(struct capture *c, struct outcome *o, const struct ga_report *former,
-			    struct ga_error *err)
-{
-	cleanup_changes struct ga_changes since = GA_CHANGES_INIT;
-	cleanup_strmap struct ga_strmap severe = GA_STRMAP_INIT;
-	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
-	cleanup_strv struct ga_strv kept = GA_STRV_INIT;
-	struct ga_report *r = o->report;
-	struct ga_oid was, is;
-
-	if (!ga_report_open(r) || ga_oid_is_zero(&former->tip) || ga_oid_is_zero(&r->tip) ||
-	    ga_commit_here(c->e->repo, &former->tip, err) != 1)
-		return err->code ? -1 : 0;
-	if (ga_commit_tree(c->e->repo, &former->tip, &was, err) ||
-	    ga_commit_tree(c->e->repo, &r->tip, &is, err) ||
-	    ga_tree_diff(c->e->repo, &was, &is, &since, err) ||
-	    ga_classify(c->e->repo, &o->facts, &was, &is, &since, &flags, err))
-		return -1;
-	for (size_t i = 0; i < flags.n; i++)
-		if (flags.v[i].severity >= GA_HIGH)
-			ga_strmap_add(&severe, flags.v[i].path, strlen(flags.v[i].path), 0);
-	for (size_t i = 0; i < r->n_flags; i++) {
-		struct ga_report_flag *f = &r->flags[i];
-		const struct ga_change *ch = ga_changes_find(&since, f->path);
-		const struct ga_report_flag *had =
-			ch ? ga_report_find(former, f->id, f->path, &ch->old) : NULL;
-
-		if (!ga_report_flag_blocks(f) || f->held || f->severity > GA_HIGH || !had ||
-		    had->verdict != GA_VERDICT_ACCEPTED || had->severity < f->severity ||
-		    strcmp(had->reason, f->reason) != 0 || ch->old.mode != f->entry.mode ||
-		    ga_oid_cmp(&ch->new.oid, &f->entry.oid) != 0 ||
-		    ga_strmap_first(&severe, f->path, strlen(f->path)) >= 0)
-			continue;
-		f->verdict = GA_VERDICT_ACCEPTED;
-		ga_strv_push(&kept, f->path);
-	}
-	ga_strv_sort_unique(&kept);
-	note_paths(&r->notes, "accepted before, and nothing that was added since needs a verdict",
-		   &kept);
-	return 0;
-}
-
-/* Flag what is left out of the branch, too: a landing brings it as uncommitted changes. */
-static int flag_left_out(struct capture *c, struct outcome *o, struct ga_error *err)
-{
-	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, some = GA_CHANGES_INIT;
-	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
-
-	if (!o->left_out.n)
-		return 0;
-	if (ga_tree_diff(c->e->repo, &c->base.tree, &c->upper.tree, &all, err))
-		return -1;
-	for (size_t i = 0; i < all.n; i++)
-		if (ga_strv_find(&o->left_out, all.v[i].path) >= 0)
-			(void)ga_changes_add(&some, all.v[i].path, &all.v[i].old, &all.v[i].new);
-	if (ga_classify(c->e->repo, &o->facts, &c->base.tree, &c->upper.tree, &some, &flags, err))
-		return -1;
-	ga_report_add_flags(o->report, GA_FROM_SESSION, &flags, NULL);
-	return 0;
-}
-
-static int fill_report(struct capture *c, struct outcome *o, struct ga_error *err)
-{
-	cleanup_flags struct ga_flags inodes = GA_FLAGS_INIT;
-	struct ga_report *r = o->report;
-
-	ga_report_begin(r, c->s);
-	r->tip = anything(c, o) ? o->rewrite.tip : (struct ga_oid){ { 0 } };
-	r->held = o->rewrite.held;
-	ga_report_add_flags(r, GA_FROM_SESSION, &o->rewrite.flags, &o->rewrite.held_paths);
-	if (flag_left_out(c, o, err))
-		return -1;
-	flag_inodes(c, &c->upper.set_id, "setuid-caps-xattr", &inodes);
-	flag_inodes(c, &c->upper.linked, "hardlink", &inodes);
-	ga_report_add_flags(r, GA_FROM_SESSION, &inodes, NULL);
-	ga_left_extend(&r->left, &c->upper.left);
-	flag_left(c, o, r);
-	if (c->s->view.incomplete)
-		ga_strv_pushf(&r->notes, "session incomplete: %s", c->s->view.incomplete);
-	ga_strv_extend(&r->notes, &c->s->run.remarks);
-	ga_strv_extend(&r->notes, &c->notes);
-	ga_strv_extend(&r->notes, &c->upper.notes);
-	ga_strv_extend(&r->unkept, &c->unkept);
-	r->unkept_more = c->unkept_more;
-	note_paths(&r->notes, "newly ignored", &c->upper.newly_ignored);
-	note_in_the_way(c, o, &r->notes);
-	report_limits(c, r);
-	ga_strv_extend(&r->left_out, &o->left_out);
-	if (o->left_out.n) {
-		r->shown = c->s->id.base;
-		r->seen = c->upper.tree;
-	}
-	return 0;
-}
-
-int make_report(struct capture *c, struct outcome *o, struct ga_error *err)
-{
-	cleanup_report struct ga_report former = GA_REPORT_INIT;
-	cleanup_error struct ga_error damaged = GA_ERROR_INIT;
-	cleanup_free char *name = ga_session_ref(c->s, "report");
-	struct ga_oid parent;
-	int have = ga_ref_read(c->e->repo, name, &parent, err), rc;
-
-	if (have < 0)
-		return -1;
-	rc = have ? 1 : ga_report_read(c->e->repo, c->s, &former, &damaged);
-	if (rc < 0)
-		ga_strv_push(&c->notes,
-			     "the former report could not be read: its verdicts are open again");
-	if (fill_report(c, o, err) || add_former(c, o, o->report, err))
-		return -1;
-	if (!rc)
-		keep_verdicts(o->report, &former, c->s->run.resumed != 0);
-	if (!rc && keep_for_changed(c, o, &former, err))
-		return -1;
-	/* writing it would mean to wait for three files to be synced */
-	if (have && ga_report_says_nothing(o->report))
-		return 0;
-	return ga_report_write(c->e->repo, o->report, o->committer, have ? NULL : &parent,
-			       &o->report_id, err);
-}
-
-static void fill_session(struct capture *c, const struct outcome *o)
+static void fill_session(struct capture *c)
 {
 	struct ga_session *s = c->s;
 
 	s->state = GA_STATE_CAPTURED;
-	ga_report_tell(o->report, s);
+	ga_report_tell(c->out.report, s);
 	s->view.tree = c->upper.tree;
-	s->view.full = o->rewrite.full;
+	s->view.full = c->out.rewrite.full;
 	ga_strv_release(&s->view.renamed);
-	ga_strv_extend(&s->view.renamed, &o->renamed);
+	ga_strv_extend(&s->view.renamed, &c->out.renamed);
 }
 
 /* A hook that runs the tests or the program runs what the agent wrote: say which, and when. */
@@ -303,48 +79,338 @@ static void note_hooks(struct capture *c, const struct ga_reach *h)
 	}
 }
 
-int need_facts(struct capture *c, struct outcome *o, struct ga_error *err)
+int need_facts(struct capture *c, struct ga_error *err)
 {
-	if (o->have_facts)
+	if (c->out.have_facts)
 		return 0;
-	if (ga_host_facts_gather(c->e->repo, c->e->config, c->e->risk, &o->facts, err))
+	if (ga_host_facts_gather(c->e->repo, c->e->config, c->e->risk, &c->out.facts, err))
 		return -1;
-	o->facts.attributes_tree = c->base.agent_tree;
-	o->facts.attributes_dir = ga_strdup(c->s->id.project);
-	o->have_facts = true;
-	note_hooks(c, &o->facts.reach);
+	c->out.facts.attributes_tree = c->base.agent_tree;
+	c->out.facts.attributes_dir = ga_strdup(c->s->id.project);
+	c->out.have_facts = true;
+	note_hooks(c, &c->out.facts.reach);
 	return 0;
 }
 
-void sync_early(struct capture *c, struct outcome *o)
+void sync_early(struct capture *c)
 {
 	cleanup_strv struct ga_strv all = GA_STRV_INIT, paths = GA_STRV_INIT;
 	cleanup_free char *base = ga_session_ref(c->s, "base");
 
-	if (o->early.n)
+	if (c->out.early.n)
 		return;
 	ga_ref_paths(c->e->repo, base, &all);
 	ga_ref_paths(c->e->repo, c->s->id.branch, &all);
 	/* a file that `git pack-refs` removed is new if it is written again */
 	for (size_t i = 0; i < all.n; i++)
 		if (!access(all.v[i], F_OK))
-			ga_strv_push(&o->early, all.v[i]);
-	ga_strv_sort_unique(&o->early);
-	ga_strv_extend(&paths, &o->early);
+			ga_strv_push(&c->out.early, all.v[i]);
+	ga_strv_sort_unique(&c->out.early);
+	ga_strv_extend(&paths, &c->out.early);
 	/* nobody is waiting for this sync */
-	o->syncing_early = ga_sync_beside(&paths, 1);
+	c->out.syncing_early = ga_sync_beside(&paths, 1);
 }
 
-int end_sync_early(struct outcome *o, struct ga_error *err)
+int end_sync_early(struct capture *c, struct ga_error *err)
 {
-	return ga_sync_beside_end(ga_steal(&o->syncing_early), err);
+	return ga_sync_beside_end(ga_steal(&c->out.syncing_early), err);
 }
 
-int need_refs(struct capture *c, struct outcome *o, struct ga_error *err)
+int need_refs(struct capture *c, struct ga_error *err)
 {
 	cleanup_free char *reason = ga_strf("agent: capture %s", c->s->name);
 
-	return o->refs ? 0 : ga_refs_begin(c->e->repo, reason, c->e->lock, &o->refs, err);
+	return c->out.refs ? 0 : ga_refs_begin(c->e->repo, reason, c->e->lock, &c->out.refs, err);
+}
+
+/* A session that had nothing, and into which the user's branch was merged, has nothing. */
+bool anything(const struct capture *c)
+{
+	const struct ga_oid *tip = &c->out.rewrite.tip;
+
+	return !ga_oid_is_zero(tip) && !ga_oid_equal(tip, &c->s->id.onto) &&
+	       (!ga_oid_is_zero(&c->s->result.tip) || !ga_oid_equal(tip, &c->s->view.updated));
+}
+
+static void plan_release(struct plan *p)
+{
+	ga_ref_updates_release(&p->u);
+	ga_strv_release(&p->stand);
+}
+
+/* Does the session have a result? If it only has its base, nobody need wait for that to be on the
+ * disk. */
+static bool has_result(const struct capture *c, const struct plan *p)
+{
+	cleanup_free char *base = ga_session_ref(c->s, "base");
+	bool has = false;
+
+	for (size_t i = 0; i < p->u.n; i++)
+		has |= !ga_oid_is_zero(&p->u.v[i].new);
+	for (size_t i = 0; i < p->stand.n; i++)
+		has |= strcmp(p->stand.v[i], base) != 0;
+	return has;
+}
+
+/* Plan to change `name` from its current value to `new` (zero: remove it). */
+static int update_to(struct capture *c, struct plan *p, const char *name, const struct ga_oid *new,
+		     struct ga_error *err)
+{
+	int rc = ga_ref_updates_set(c->e->repo, &p->u, name, new, err);
+
+	if (rc > 0 && !ga_oid_is_zero(new))
+		ga_strv_push(&p->stand, name);
+	return rc < 0 ? -1 : 0;
+}
+
+static int hint_rename(const struct capture *c, struct ga_error *err)
+{
+	cleanup_free char *word = ga_quote_shell(ga_repo_info(c->e->repo)->workdir);
+
+	/* for a submodule this is shown in the superproject */
+	return ga_hint(err, "rename it: git%s%s branch -m agent/%s NEW-NAME",
+		       c->s->id.within ? " -C " : "", c->s->id.within ? word : "", c->s->name);
+}
+
+/* The branch belongs to the session as long as it has a value that the session gave it. */
+static int update_branch(struct capture *c, struct plan *p, struct ga_error *err)
+{
+	const struct ga_oid *new = anything(c) ? &c->out.rewrite.tip : &ga_oid_none;
+	const struct ga_oid *known[] = { &c->base.branch, &c->s->id.onto, &c->s->result.tip, new };
+	struct ga_oid old;
+	int rc = ga_ref_read(c->e->repo, c->s->id.branch, &old, err);
+
+	if (rc < 0)
+		return -1;
+	for (size_t i = 0; !rc && i <= GA_NELEMS(known); i++) {
+		if (i == GA_NELEMS(known)) {
+			(void)ga_fail(err, GA_EFATAL, "branch '%s' was moved while the session ran",
+				      c->s->id.branch);
+			return hint_rename(c, err);
+		}
+		if (ga_oid_equal(known[i], &old))
+			break;
+	}
+	return update_to(c, p, c->s->id.branch, new, err);
+}
+
+/* Is `oid` work of the agent's from an earlier run, or from a capture that could read more of this
+ * run, that nothing published reaches? */
+static int is_only_here(struct capture *c, const struct ga_oid *oid, struct ga_error *err)
+{
+	const struct ga_oid *tip = anything(c) ? &c->out.rewrite.tip : &c->base.branch;
+	int rc;
+
+	if ((!c->s->run.resumed && !c->git.unread) || ga_oid_is_zero(oid))
+		return 0;
+	rc = ga_is_ancestor(c->e->repo, oid, tip, err);
+	return rc < 0 ? -1 : !rc;
+}
+
+static bool is_planned(const struct plan *p, const char *ref)
+{
+	for (size_t i = 0; i < p->u.n; i++)
+		if (!strcmp(p->u.v[i].name, ref))
+			return true;
+	return false;
+}
+
+/* If `new` replaces a value of `name` that it is not based on, and that nothing else has, keep the
+ * old value on a ref of its own. */
+static int keep_earlier(struct capture *c, struct plan *p, const char *name,
+			const struct ga_oid *new, struct ga_error *err)
+{
+	cleanup_free char *kind = NULL, *ref = NULL;
+	struct ga_oid old;
+	int rc = ga_ref_read(c->e->repo, name, &old, err);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	rc = ga_oid_equal(&old, new) ? 0 : is_only_here(c, &old, err);
+	if (rc > 0 && !ga_oid_is_zero(new)) {
+		rc = ga_is_ancestor(c->e->repo, &old, new, err);
+		rc = rc < 0 ? -1 : !rc;
+	}
+	if (rc <= 0)
+		return rc;
+	kind = ga_strf("earlier/%s", GA_HEX(&old));
+	ref = ga_session_ref(c->s, kind);
+	/* several refs may have had it, and one is enough */
+	return is_planned(p, ref) ? 0 : update_to(c, p, ref, &old, err);
+}
+
+static bool is_head(const struct capture *c, const char *name)
+{
+	for (size_t i = 0; i < c->git.heads.n; i++)
+		if (!strcmp(c->git.heads.v[i].name, name))
+			return true;
+	return false;
+}
+
+/* The name that the session's own branch has among the heads. */
+static const char *own_branch(const struct capture *c)
+{
+	return c->s->id.branch + strlen("refs/");
+}
+
+/* Is it a commit of an unfinished operation, or of another working tree? It is not the agent that
+ * ends these but a resume, after which the other working trees are missing, too: they were in a
+ * /tmp that is gone. */
+static bool is_of_an_operation(const char *name)
+{
+	const char *other = name + strlen(GA_OTHERS);
+
+	return !strncmp(name, GA_OTHERS, strlen(GA_OTHERS)) &&
+	       (!strchr(other, '/') || !strncmp(other, "worktrees/", 10));
+}
+
+/* A new ref is to be a directory where `had` is a ref, or the reverse. No ref transaction of git's
+ * does both, so `had` is removed first. `keep`: if nothing else has its value, that is kept on a
+ * ref of its own. */
+static int give_way(struct capture *c, const struct ga_ref *had, bool keep, struct ga_error *err)
+{
+	cleanup_(plan_release) struct plan first = PLAN_INIT;
+	cleanup_free char *reason = ga_strf("agent: capture %s", c->s->name);
+
+	if (keep && keep_earlier(c, &first, had->name, &ga_oid_none, err))
+		return -1;
+	ga_ref_updates_add(&first.u, had->name, &had->oid, NULL);
+	return ga_refs_update(c->e->repo, &first.u, reason, err);
+}
+
+/* Is the ref that was kept still a branch of the agent's with the same value, though that has been
+ * published since? */
+static bool still_stands(const struct capture *c, const char *name, const struct ga_oid *oid)
+{
+	cleanup_free char *full = ga_strf("refs/%s", name);
+	const struct ga_ref *is = ga_refs_find(&c->git.standing, full);
+
+	return is && ga_oid_equal(&is->oid, oid);
+}
+
+/* Remove refs that an earlier capture made for what the agent no longer has. `clashing`: those
+ * whose names clash with new ones, and only those. */
+static int remove_heads(struct capture *c, struct plan *p, const char *kind, bool clashing,
+			struct ga_error *err)
+{
+	cleanup_free char *prefix = ga_session_ref(c->s, kind);
+	cleanup_refs struct ga_refs had = GA_REFS_INIT;
+
+	if (ga_refs_list(c->e->repo, prefix, &had, err))
+		return -1;
+	for (size_t i = 0; i < had.n; i++) {
+		const char *name = had.v[i].name + strlen(prefix) - strlen(kind);
+		/* these were not removed by the agent: the resume moved the one, and ended the
+		 * other */
+		bool left = !strcmp(name, own_branch(c)) || is_of_an_operation(name);
+		int rc;
+
+		if (is_head(c, name) || clashes_with_head(c, name) != clashing)
+			continue;
+		if (clashing) {
+			if (give_way(c, &had.v[i], left || c->git.unread, err))
+				return -1;
+			continue;
+		}
+		/* what could not be read may still be there */
+		if (c->git.unread || still_stands(c, name, &had.v[i].oid))
+			continue;
+		rc = left ? is_only_here(c, &had.v[i].oid, err) : 0;
+		if (rc < 0)
+			return -1;
+		if (!rc)
+			ga_ref_updates_add(&p->u, had.v[i].name, &had.v[i].oid, NULL);
+	}
+	return 0;
+}
+
+static int update_heads(struct capture *c, struct plan *p, struct ga_error *err)
+{
+	/* first, so that what this keeps is known to the steps after it */
+	if (remove_heads(c, p, GA_HEADS, true, err) || remove_heads(c, p, GA_OTHERS, true, err))
+		return -1;
+	for (size_t i = 0; i < c->git.heads.n; i++) {
+		const struct ga_ref *head = &c->git.heads.v[i];
+		cleanup_free char *name = ga_session_ref(c->s, head->name);
+
+		/* two refs of this name, of different runs, may be different things */
+		bool keep = c->git.unread || !strcmp(head->name, own_branch(c)) ||
+			    is_of_an_operation(head->name);
+
+		if ((keep && keep_earlier(c, p, name, &head->oid, err)) ||
+		    update_to(c, p, name, &head->oid, err))
+			return -1;
+	}
+	return remove_heads(c, p, GA_HEADS, false, err) || remove_heads(c, p, GA_OTHERS, false, err)
+		       ? -1
+		       : 0;
+}
+
+/* Refs whose names clash with new ones are removed when this returns. */
+static int make_plan(struct capture *c, struct plan *p, struct ga_error *err)
+{
+	/* history that the agent abandoned is kept as a whole */
+	bool strayed = !ga_oid_is_zero(&c->git.head) && !c->git.related && !c->git.older;
+	const struct {
+		const char *what;
+		const struct ga_oid *oid;
+	} refs[] = {
+		{ "base", &c->s->id.onto },
+		{ "held", &c->out.rewrite.held },
+		{ "orig", strayed ? &c->git.head : &c->out.rewrite.orig },
+		{ "stash", &c->git.stash },
+		{ "report", &c->out.report_id },
+	};
+
+	if (update_branch(c, p, err) || update_heads(c, p, err))
+		return -1;
+	for (size_t i = 0; i < GA_NELEMS(refs); i++) {
+		cleanup_free char *name = ga_session_ref(c->s, refs[i].what);
+		/* what could not be read may still be there; and the commits of an earlier run
+		 * stay, although nothing was held this time */
+		bool orig = !strcmp(refs[i].what, "orig");
+		bool keep = (c->git.unread && (orig || refs[i].oid == &c->git.stash)) ||
+			    (c->s->run.resumed && orig);
+
+		if (keep && ga_oid_is_zero(refs[i].oid))
+			continue;
+		if (keep && keep_earlier(c, p, name, refs[i].oid, err))
+			return -1;
+		if (update_to(c, p, name, refs[i].oid, err))
+			return -1;
+	}
+	return 0;
+}
+
+int ga_capture_lock_keeps(const struct ga_repo *r, struct ga_error *err)
+{
+	cleanup_free char *path =
+		ga_path_join(ga_repo_info(r)->commondir, "git-agent/capture.lock");
+	cleanup_close int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+
+	if (fd < 0)
+		return ga_fail_path(err, errno, "open", path);
+	if (ga_flock(fd, false, true, err))
+		return -1;
+	return ga_steal_fd(&fd);
+}
+
+/* Remove the .keep files: the packs are reachable now, or not needed, and git may repack them. */
+static void drop_keeps(struct capture *c)
+{
+	for (size_t i = 0; i < c->keeps.n; i++)
+		(void)unlink(c->keeps.v[i]);
+	ga_strv_release(&c->keeps);
+}
+
+void sweep_keeps(struct capture *c, int lock)
+{
+	cleanup_error struct ga_error busy = GA_ERROR_INIT;
+
+	/* not earlier: a capture that is done again after it was cut short does not write anew what
+	 * it finds in such packs, and until its refs exist only these files protect that */
+	if (!ga_flock(lock, true, false, &busy))
+		ga_keeps_sweep(c->e->repo);
 }
 
 /* Bring what the refs will name out of the session's own objects, if it has some. */
@@ -370,30 +436,30 @@ static int publish_objects(struct capture *c, const struct plan *p, struct ga_er
 }
 
 /* Get objects to the disk first, then the refs that point to them. */
-static int update_refs(struct capture *c, struct outcome *o, struct ga_error *err)
+static int update_refs(struct capture *c, struct ga_error *err)
 {
 	cleanup_(plan_release) struct plan p = PLAN_INIT;
 
-	if (ga_batch_commit(c->e->repo, &c->keeps, err) || make_plan(c, o, &p, err) ||
+	if (ga_batch_commit(c->e->repo, &c->keeps, err) || make_plan(c, &p, err) ||
 	    publish_objects(c, &p, err) || ga_fault_stop("capture:before-refs", err))
 		return -1;
-	if (ga_refs_need_git(&p.u) && need_refs(c, o, err))
+	if (ga_refs_need_git(&p.u) && need_refs(c, err))
 		return -1;
 	if (!has_result(c, &p))
 		ga_strv_release(&p.stand);
-	return ga_refs_end(c->e->repo, ga_steal(&o->refs), &p.u, &p.stand, &o->early, &o->syncing,
-			   err);
+	return ga_refs_end(c->e->repo, ga_steal(&c->out.refs), &p.u, &p.stand, &c->out.early,
+			   &c->out.syncing, err);
 }
 
-int publish(struct capture *c, struct outcome *o, struct ga_error *err)
+int publish(struct capture *c, struct ga_error *err)
 {
-	if (update_refs(c, o, err) || ga_fault_stop("capture:after-refs", err))
+	if (update_refs(c, err) || ga_fault_stop("capture:after-refs", err))
 		return -1;
 	drop_keeps(c);
 	if (ga_worktree_entry_remove(c->e->repo, c->s, err))
 		return -1;
-	fill_session(c, o);
-	if (ga_fault_stop("capture:before-state", err) || end_sync_early(o, err))
+	fill_session(c);
+	if (ga_fault_stop("capture:before-state", err) || end_sync_early(c, err))
 		return -1;
-	return ga_session_save_after(c->s, &o->syncing, err);
+	return ga_session_save_after(c->s, &c->out.syncing, err);
 }

@@ -15,7 +15,7 @@
 #include "ga/base/oidmap.h"
 #include "ga/base/progress.h"
 #include "ga/capture/upper.h"
-#include "ga/repo/treelevel.h"
+#include "ga/repo/objects.h"
 
 #define LIMITS_NAMED 10 /* most notes on single paths that are refused or beyond a limit */
 /* Greatest total length of the paths of a layer, each of which is held several times: more than
@@ -25,7 +25,7 @@
  * anybody has. */
 #define BASE_PATHS_MAX ((size_t)10000000)
 
-/* ---- ignore rules of a tree, for any path (rules.c) -------------------- */
+/* ---- ignore rules of a tree, for any path (upper-post.c) --------------- */
 
 /* A directory whose .gitignore differs from the tree's. */
 struct rules_override {
@@ -59,11 +59,10 @@ void rules_init(struct rules *ru, struct ga_repo *r, const struct ga_oid *tree, 
 		bool icase, size_t max);
 void rules_release(struct rules *ru);
 void rules_override(struct rules *ru, const char *dir, const char *text, size_t len);
-void rules_sort(struct rules *ru);
 /* Would git ignore `path` (not a directory) if it were untracked? Fast for sorted paths. */
 int rules_ignored(struct rules *ru, const char *path, bool *ret, struct ga_error *err);
 
-/* ---- the walk (upper-walk.c, upper-read.c) ----------------------------- */
+/* ---- the walk (upper-walk.c) ------------------------------------------ */
 
 struct walk {
 	struct ga_repo *repo;
@@ -176,7 +175,7 @@ bool name_is_bad(const char *name, mode_t type);
  * `changes` is sorted before and after. */
 int add_unmet(struct walk *w);
 
-/* ---- out of the child (upper-wire.c) ----------------------------------- */
+/* ---- out of the child (upper.c) ---------------------------------------- */
 
 struct wire {
 	struct ga_buf *b;
@@ -186,7 +185,6 @@ struct wire {
 };
 void wire_result(struct wire *w, struct ga_upper_result *r);
 void wire_files(struct wire *w, struct ga_left_files *l);
-void wire_listed(struct wire *w, struct ga_upper_files *f);
 void wire_error(struct wire *w, struct ga_error *err);
 
 /* ---- the child that reads (upper.c) -------------------------------------- */

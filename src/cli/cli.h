@@ -40,7 +40,6 @@
 #include "ga/run/live.h"
 #include "ga/session/journal.h"
 #include "ga/session/session.h"
-#include "ga/session/worktree.h"
 #include "ga/start/start.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"

@@ -59,14 +59,6 @@ int command_start(struct command *c, const struct ga_ctl_msg *m, struct request_
 
 /* In a child: say at which step it failed, with errno, and end. */
 void __attribute__((noreturn)) command_fail(int report, uint32_t step);
-/* In a child whose standard streams are to be `io`: read the request and execute it. Failures are
- * written to `report`. */
-void command_exec(int payload, const int io[3], int report, struct announced a)
-	__attribute__((noreturn));
-
-/* The leader of a terminal session; `chan` is its socket to pid 1. */
-void leader_main(uint32_t id, int payload, int tty, int chan, struct announced a)
-	__attribute__((noreturn));
 
 /* Send one message; retries EINTR. Returns 0, or -1 with errno. */
 int send_msg(int fd, const struct ga_ctl_msg *m);
@@ -83,10 +75,6 @@ struct project {
 	int fd;            /* -1 before it is opened, and after it was found to be gone */
 	char at[PATH_MAX]; /* its path at the start, as the kernel reports it */
 };
-/* Begin watching; further calls do nothing. Returns -1 with errno. */
-int project_open(struct project *p);
-/* True once: when the project is first found to be gone. */
-bool project_lost(struct project *p);
 
 /* The exit status, 128 + n for a signal, as in shells. */
 int32_t status_value(int status);

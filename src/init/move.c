@@ -31,7 +31,7 @@ struct seen {
 	char path[]; /* relative to the copy */
 };
 
-/* What was copied; released by copy_release(). */
+/* What was copied. */
 struct copy {
 	int root; /* the copy, while it is filled and then while the original is emptied */
 	void *seen; /* tsearch(3) */
@@ -46,11 +46,6 @@ static int look(int at, const char *name, struct statx *ret)
 		return errno;
 	/* a mount point can be neither linked nor moved */
 	return ret->stx_attributes & STATX_ATTR_MOUNT_ROOT ? EBUSY : 0;
-}
-
-static bool is_dir(const struct statx *st)
-{
-	return S_ISDIR(st->stx_mode);
 }
 
 static bool same_time(const struct statx_timestamp *a, const struct statx_timestamp *b)
@@ -275,7 +270,7 @@ static int copy_entry(struct copy *c, int src, int dst, const char *name, unsign
 		return 0;
 	if (rc)
 		return rc;
-	if (is_dir(&st))
+	if (S_ISDIR(st.stx_mode))
 		return copy_dir(c, src, dst, name, &st, depth);
 	if (st.stx_nlink > 1)
 		return link_again(c, &st, src, dst, name);
@@ -403,7 +398,7 @@ static int pass(struct copy *c, int src, int dst, unsigned depth)
 		if (rc == ENOENT)
 			rc = 0;
 		else if (!rc)
-			rc = is_dir(&st) ? follow_dir(c, src, dst, name, &st, depth)
+			rc = S_ISDIR(st.stx_mode) ? follow_dir(c, src, dst, name, &st, depth)
 					 : follow_file(c, src, dst, name, &st);
 	}
 	if (!rc)
@@ -419,14 +414,6 @@ static int empty(struct copy *c, int src, int dst, unsigned depth)
 	for (unsigned i = 0; rc == ENOTEMPTY && i < MAX_PASSES; i++)
 		rc = pass(c, src, dst, depth);
 	return rc;
-}
-
-static int empty_top(struct copy *c, int from_at, const char *from, int to_at, const char *to)
-{
-	struct statx st;
-	int rc = look(from_at, from, &st);
-
-	return rc ? rc : empty_into(c, from_at, from, &st, to_at, to, 0);
 }
 
 /* ---- putting it in place */
@@ -447,13 +434,9 @@ static int check_target(const struct rename_end *to)
 	return name ? ENOTEMPTY : 0;
 }
 
-static void copy_release(struct copy *c)
-{
-	tdestroy(c->seen, free);
-}
-
 static int put_in_place(const struct rename_call *c, struct copy *copy, const char *temporary)
 {
+	struct statx st;
 	int rc;
 
 	if (renameat2(c->to.at, temporary, c->to.at, c->to.name, c->flags)) {
@@ -461,13 +444,15 @@ static int put_in_place(const struct rename_call *c, struct copy *copy, const ch
 		(void)remove_entry(NULL, c->to.at, temporary);
 		return rc;
 	}
-	rc = empty_top(copy, c->from.at, c->from.name, c->to.at, c->to.name);
+	rc = look(c->from.at, c->from.name, &st);
+	if (!rc)
+		rc = empty_into(copy, c->from.at, c->from.name, &st, c->to.at, c->to.name, 0);
 	if (!rc && unlinkat(c->from.at, c->from.name, AT_REMOVEDIR) && errno != ENOENT)
 		rc = errno;
 	return rc;
 }
 
-static int move_one(const struct rename_call *c, const char *temporary)
+int rename_move(const struct rename_call *c, const char *temporary)
 {
 	struct copy copy = { .seen = NULL };
 	int rc = check_target(&c->to);
@@ -476,54 +461,7 @@ static int move_one(const struct rename_call *c, const char *temporary)
 		rc = make_copy(&copy, &c->from, c->to.at, temporary);
 	if (!rc)
 		rc = put_in_place(c, &copy, temporary);
-	copy_release(&copy);
-	return rc;
-}
-
-static int replace_by_copy(const struct rename_end *e, struct copy *copy, const char *temporary)
-{
-	int rc = empty_top(copy, e->at, e->name, e->at, temporary);
-
-	if (!rc && renameat(e->at, temporary, e->at, e->name))
-		rc = errno;
-	if (rc) {
-		(void)empty_top(copy, e->at, temporary, e->at, e->name);
-		(void)unlinkat(e->at, temporary, AT_REMOVEDIR);
-	}
-	return rc;
-}
-
-/* Replace the directory by one that no lower layer has. */
-static int make_movable(const struct rename_end *e, const char *temporary)
-{
-	struct copy copy = { .seen = NULL };
-	struct statx st;
-	int rc = look(e->at, e->name, &st);
-
-	if (rc || !is_dir(&st))
-		return rc;
-	rc = make_copy(&copy, e, e->at, temporary);
-	if (!rc)
-		rc = replace_by_copy(e, &copy, temporary);
-	copy_release(&copy);
-	return rc;
-}
-
-static int exchange(const struct rename_call *c, const char *temporary)
-{
-	int rc = make_movable(&c->from, temporary);
-
-	if (!rc)
-		rc = make_movable(&c->to, temporary);
-	if (rc)
-		return rc;
-	return renameat2(c->from.at, c->from.name, c->to.at, c->to.name, c->flags) ? errno : 0;
-}
-
-int rename_move(const struct rename_call *c, const char *temporary)
-{
-	int rc = c->flags & RENAME_EXCHANGE ? exchange(c, temporary) : move_one(c, temporary);
-
+	tdestroy(copy.seen, free);
 	/* what cannot be linked or created: EXDEV lets the caller try another way */
 	return rc == EPERM || rc == EOVERFLOW || rc == EMLINK || rc == ENAMETOOLONG ? EXDEV : rc;
 }

@@ -1,24 +1,161 @@
 /* SPDX-License-Identifier: MIT
  *
- * An announced rename call.
+ * Announced calls: of renames, and those that meet a mount. The paths of one are in the memory of
+ * the caller, which can change them at any time; what is decided here never gives the caller
+ * anything that it could not have had otherwise.
+ *
+ * Which mounts are shared directories is for the supervisor to say, and only it can remove one
+ * (src/run/control/shares.c): a question and an order over the control socket. A mount is named by
+ * its device number, never by a path, and nothing else goes out.
+ *
+ * What a program writes into the directory while it is being removed would be lost. So write
+ * permission is taken from it first, and then nothing may be in it.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include "init.h"
 #include "renames.h"
 
-struct caller {
-	int listener;
-	uint64_t id;
-	pid_t pid; /* of the calling thread */
-};
+#define PAGE 4096u
+
+/* Read page by page: the next page may not be mapped. */
+static bool call_read_path(pid_t pid, uint64_t at, char path[PATH_MAX])
+{
+	size_t n = 0;
+
+	while (n < PATH_MAX) {
+		size_t room = PAGE - (size_t)((at + n) % PAGE);
+		struct iovec ours = { path + n, room < PATH_MAX - n ? room : PATH_MAX - n };
+		struct iovec theirs = { (void *)(uintptr_t)(at + n), ours.iov_len };
+		ssize_t got = process_vm_readv(pid, &ours, 1, &theirs, 1, 0);
+
+		if (got <= 0)
+			return false;
+		if (memchr(path + n, '\0', (size_t)got))
+			return *path != '\0';
+		n += (size_t)got;
+	}
+	return false;
+}
+
+/* Open what a relative path is relative to, O_PATH; AT_FDCWD for an absolute one, -1: none. */
+static int call_open_at(pid_t pid, int fd, const char *path)
+{
+	char link[64];
+
+	if (*path == '/')
+		return AT_FDCWD;
+	if (fd == AT_FDCWD)
+		(void)snprintf(link, sizeof(link), "/proc/%d/cwd", (int)pid);
+	else
+		(void)snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)pid, fd);
+	return open(link, O_PATH | O_CLOEXEC);
+}
+
+unsigned rename_filters(const char *pid)
+{
+	char path[64], text[4096];
+	const char *p;
+	ssize_t n;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%s/status", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		(void)close(fd);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	p = strstr(text, "\nSeccomp_filters:");
+	return p ? (unsigned)strtoul(p + strlen("\nSeccomp_filters:"), NULL, 10) : 0;
+}
+
+/* Does the process have the rights that we have? Not if it confined itself further, by another root
+ * or by filters of its own. */
+static bool call_has_our_rights(pid_t pid, unsigned own_filters)
+{
+	char number[16], root[64];
+	struct statx a, b;
+
+	(void)snprintf(number, sizeof(number), "%d", (int)pid);
+	(void)snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
+	return own_filters && rename_filters(number) == own_filters + 1 &&
+	       !statx(AT_FDCWD, root, 0, STATX_INO | STATX_MNT_ID, &a) &&
+	       !statx(AT_FDCWD, "/", 0, STATX_INO | STATX_MNT_ID, &b) &&
+	       a.stx_mnt_id == b.stx_mnt_id && a.stx_ino == b.stx_ino;
+}
+
+/* Does it still wait for the answer? Only then its pid is not another process's. */
+static bool call_waits(int listener, uint64_t id)
+{
+	return !ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id);
+}
+
+/* Symlinks that the kernel makes for each process, as in /proc/self, would lead us elsewhere. */
+static bool call_resolve(int at, char *path, struct rename_end *ret)
+{
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+				.resolve = RESOLVE_NO_MAGICLINKS };
+	size_t n = strlen(path);
+	const char *parent = ".";
+	char *slash;
+
+	while (n && path[n - 1] == '/')
+		path[--n] = '\0';
+	slash = strrchr(path, '/');
+	if (slash)
+		parent = slash == path ? "/" : path;
+	n = strlen(slash ? slash + 1 : path);
+	if (!n || n > NAME_MAX || !strcmp(path + strlen(path) - n, ".") ||
+	    !strcmp(path + strlen(path) - n, ".."))
+		return false;
+	memcpy(ret->name, path + strlen(path) - n, n + 1);
+	if (slash && slash != path)
+		*slash = '\0';
+	ret->at = (int)syscall(SYS_openat2, at, parent, &how, sizeof(how));
+	return ret->at >= 0;
+}
+
+/* The directory `name` in `at` as O_PATH, if it is the root of a mounted overlay; -1. */
+static int mount_root(int at, const char *name)
+{
+	int fd = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct statfs fs;
+	struct statx st;
+
+	if (fd < 0)
+		return -1;
+	if (!fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC &&
+	    !statx(fd, "", AT_EMPTY_PATH, 0, &st) && (st.stx_attributes & STATX_ATTR_MOUNT_ROOT))
+		return fd;
+	(void)close(fd);
+	return -1;
+}
+
+void call_answer(int listener, uint64_t id, bool go_on, int errnum)
+{
+	struct seccomp_notif_resp r = { .id = id, .error = -errnum };
+
+	if (go_on)
+		r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	/* ENOENT: the caller is gone */
+	(void)TEMP_FAILURE_RETRY(ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &r));
+}
 
 struct arguments {
 	int from_at, to_at;
@@ -44,7 +181,8 @@ static bool decode(const struct seccomp_data *d, struct arguments *a)
 	a->to = v[3];
 	if (d->nr == SYS_renameat2)
 		a->flags = (unsigned)v[4];
-	return !(a->flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE));
+	/* a limit: two directories cannot be exchanged if one is of a lower layer */
+	return !(a->flags & ~(unsigned)RENAME_NOREPLACE);
 }
 
 static void close_at(int fd)
@@ -84,8 +222,7 @@ static bool on_one_overlay(const struct rename_call *c)
 static enum rename_verdict try_rename(struct rename_call *c, int *ret_errnum)
 {
 	*ret_errnum = 0;
-	if (!is_dir_at(c->from.at, c->from.name) &&
-	    !((c->flags & RENAME_EXCHANGE) && is_dir_at(c->to.at, c->to.name)))
+	if (!is_dir_at(c->from.at, c->from.name))
 		return RENAME_CONTINUE;
 	if (!renameat2(c->from.at, c->from.name, c->to.at, c->to.name, c->flags))
 		return RENAME_DONE;
@@ -98,17 +235,18 @@ static enum rename_verdict try_rename(struct rename_call *c, int *ret_errnum)
 	return c->mount < 0 ? RENAME_DONE : RENAME_MOUNT;
 }
 
-static enum rename_verdict look_closer(const struct caller *who, const struct arguments *a,
-				       unsigned own_filters, int from_at, char *from,
-				       struct rename_call *c, int *ret_errnum)
+static enum rename_verdict look_closer(int listener, const struct seccomp_notif *n,
+				       const struct arguments *a, unsigned own_filters, int from_at,
+				       char *from, struct rename_call *c, int *ret_errnum)
 {
 	char to[PATH_MAX];
 	int to_at;
 
-	if (!call_read_path(who->pid, a->to, to) || !call_has_our_rights(who->pid, own_filters))
+	if (!call_read_path((pid_t)n->pid, a->to, to) ||
+	    !call_has_our_rights((pid_t)n->pid, own_filters))
 		return RENAME_CONTINUE;
-	to_at = call_open_at(who->pid, a->to_at, to);
-	if (!call_waits(who->listener, who->id)) {
+	to_at = call_open_at((pid_t)n->pid, a->to_at, to);
+	if (!call_waits(listener, n->id)) {
 		close_at(to_at);
 		return RENAME_GONE;
 	}
@@ -125,20 +263,197 @@ static enum rename_verdict look_closer(const struct caller *who, const struct ar
 enum rename_verdict rename_look(int listener, const struct seccomp_notif *n, unsigned own_filters,
 				struct rename_call *ret, int *ret_errnum)
 {
-	const struct caller who = { listener, n->id, (pid_t)n->pid };
 	enum rename_verdict v = RENAME_CONTINUE;
 	struct arguments a;
 	char from[PATH_MAX];
 	int at;
 
 	ret->from.at = ret->to.at = -1;
-	if (!decode(&n->data, &a) || !call_read_path(who.pid, a.from, from))
+	if (!decode(&n->data, &a) || !call_read_path((pid_t)n->pid, a.from, from))
 		return RENAME_CONTINUE;
-	at = call_open_at(who.pid, a.from_at, from);
-	if (at != -1 && (is_dir_at(at, from) || (a.flags & RENAME_EXCHANGE)))
-		v = look_closer(&who, &a, own_filters, at, from, ret, ret_errnum);
+	at = call_open_at((pid_t)n->pid, a.from_at, from);
+	if (at != -1 && is_dir_at(at, from))
+		v = look_closer(listener, n, &a, own_filters, at, from, ret, ret_errnum);
 	close_at(at);
 	if (v != RENAME_MOVE)
 		rename_call_close(ret);
 	return v;
+}
+
+/* Asked for every directory that anybody removes: by one call, which looks at the path from the
+ * caller's place. */
+static bool may_be_mount(pid_t pid, int fd, const char *path)
+{
+	char full[PATH_MAX + 64];
+	struct statx st;
+	int n = 0;
+
+	if (*path == '/')
+		n = snprintf(full, sizeof(full), "%s", path);
+	else if (fd == AT_FDCWD)
+		n = snprintf(full, sizeof(full), "/proc/%d/cwd/%s", (int)pid, path);
+	else
+		n = snprintf(full, sizeof(full), "/proc/%d/fd/%d/%s", (int)pid, fd, path);
+	return n > 0 && n < (int)sizeof(full) &&
+	       !statx(AT_FDCWD, full, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, 0,
+		      &st) && (st.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+}
+
+enum rename_verdict remove_look(int listener, const struct seccomp_notif *n, unsigned own_filters,
+				int *ret_mount)
+{
+	const bool has_at = n->data.nr == SYS_unlinkat;
+	const int fd = has_at ? (int)n->data.args[0] : AT_FDCWD;
+	const pid_t pid = (pid_t)n->pid;
+	struct rename_end end = { .at = -1 };
+	char path[PATH_MAX];
+	bool waits;
+	int at;
+
+	*ret_mount = -1;
+	if (!call_read_path(pid, n->data.args[has_at], path) || !may_be_mount(pid, fd, path) ||
+	    !call_has_our_rights(pid, own_filters))
+		return RENAME_CONTINUE;
+	at = call_open_at(pid, fd, path);
+	waits = call_waits(listener, n->id);
+	if (waits && at != -1 && call_resolve(at, path, &end))
+		*ret_mount = mount_root(end.at, end.name);
+	if (at >= 0)
+		(void)close(at);
+	if (end.at >= 0)
+		(void)close(end.at);
+	return !waits ? RENAME_GONE : *ret_mount < 0 ? RENAME_CONTINUE : RENAME_MOUNT;
+}
+
+bool shares_full(const struct shares *s)
+{
+	for (size_t i = 0; i < MAX_SHARES; i++)
+		if (!s->calls[i].used)
+			return false;
+	return true;
+}
+
+static void end_call(struct share_call *c, int errnum)
+{
+	if (c->listener >= 0)
+		call_answer(c->listener, c->id, false, errnum);
+	(void)close(c->dir);
+	c->used = false;
+}
+
+static void say(const struct shares *s, const struct share_call *c, uint32_t what)
+{
+	const struct ga_ctl_msg m = { .type = GA_CTL_SHARED, .flags = what,
+				      .value64 = c->device };
+
+	/* without a supervisor, everything ends */
+	(void)send_msg(s->ctl, &m);
+}
+
+void shares_ask(struct shares *s, int listener, uint64_t id, int mount, bool renamed)
+{
+	struct share_call *c = s->calls;
+	struct stat st;
+
+	while (c->used)
+		c++;
+	*c = (struct share_call){ .used = true, .listener = listener, .id = id, .dir = mount,
+				  .renamed = renamed };
+	if (fstat(mount, &st)) {
+		end_call(c, EBUSY);
+		return;
+	}
+	c->device = st.st_dev;
+	c->mode = st.st_mode & 07777;
+	say(s, c, GA_SHARED_IS);
+}
+
+static bool is_empty(int dir)
+{
+	union {
+		struct dirent64 align;
+		char buf[2048];
+	} u;
+	long n;
+
+	if (lseek(dir, 0, SEEK_SET))
+		return false;
+	while ((n = syscall(SYS_getdents64, dir, &u, sizeof(u))) > 0)
+		for (long i = 0; i < n;) {
+			const struct dirent64 *e = (const void *)(u.buf + i);
+
+			if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+				return false;
+			i += e->d_reclen;
+		}
+	return !n;
+}
+
+/* It is a shared directory. */
+static void begin(struct shares *s, struct share_call *c)
+{
+	int dir = openat(c->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (dir < 0) {
+		end_call(c, EBUSY);
+		return;
+	}
+	(void)close(c->dir);
+	c->dir = dir;
+	if (!is_empty(dir)) {
+		end_call(c, ENOTEMPTY);
+		return;
+	}
+	if (fchmod(dir, c->mode & ~0222u)) {
+		end_call(c, EBUSY);
+		return;
+	}
+	if (is_empty(dir)) {
+		c->removing = true;
+		say(s, c, GA_SHARED_REMOVE);
+		return;
+	}
+	(void)fchmod(dir, c->mode);
+	end_call(c, ENOTEMPTY);
+}
+
+static void answered(struct shares *s, struct share_call *c, int errnum)
+{
+	if (c->removing) {
+		if (errnum)
+			(void)fchmod(c->dir, c->mode);
+		end_call(c, errnum ? EBUSY : 0);
+	} else if (errnum) {
+		end_call(c, EBUSY);
+	} else if (c->renamed) {
+		/* two file systems: programs copy and remove */
+		end_call(c, EXDEV);
+	} else {
+		begin(s, c);
+	}
+}
+
+void shares_answered(struct shares *s)
+{
+	struct ga_ctl_msg m;
+
+	if (recv_msg(s->answers, &m, NULL) <= 0)
+		return;
+	/* of two calls that wait for the same, either may have it */
+	for (size_t i = 0; i < MAX_SHARES; i++) {
+		struct share_call *c = &s->calls[i];
+
+		if (c->used && c->device == m.value64 &&
+		    c->removing == (m.flags == GA_SHARED_REMOVE)) {
+			answered(s, c, m.value);
+			return;
+		}
+	}
+}
+
+void shares_drop(struct shares *s, int listener)
+{
+	for (size_t i = 0; i < MAX_SHARES; i++)
+		if (s->calls[i].used && s->calls[i].listener == listener)
+			s->calls[i].listener = -1;
 }

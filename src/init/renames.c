@@ -6,8 +6,8 @@
  * serves the control socket because a command can make reading its memory slow.
  *
  * Moving is done by a child process, which reports its result through a pipe; if it was killed, it
- * reports nothing and the rename fails. Several move at once as long as no path of one contains a
- * path of another; such a call waits, as it would in the kernel.
+ * reports nothing and the rename fails. One moves at a time, as no path of another may then contain
+ * a path of it, or be within one; other calls to move wait.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,6 @@
 /* One per command, or per set of processes that a command left running; commands that start at the
  * same time must not find the last one taken. */
 #define MAX_LISTENERS (4 * MAX_COMMANDS)
-#define MAX_MOVING 4
 #define MAX_JOBS 16
 
 struct job {
@@ -204,45 +203,19 @@ static void on_result(struct job *j)
 	end_job(j, n == (ssize_t)sizeof(errnum) ? errnum : EIO);
 }
 
-static bool inside(const char *path, const char *dir)
+static bool is_moving(const struct renames *r)
 {
-	size_t n = strlen(dir);
-
-	return !strncmp(path, dir, n) && (!path[n] || path[n] == '/');
+	for (size_t i = 0; i < MAX_JOBS; i++)
+		if (r->jobs[i].used && r->jobs[i].result >= 0)
+			return true;
+	return false;
 }
 
-static bool overlap(const struct rename_end *a, const struct rename_end *b)
+static void start_next(struct renames *r)
 {
-	return inside(a->where, b->where) || inside(b->where, a->where);
-}
-
-static bool in_the_way(const struct job *a, const struct job *b)
-{
-	const struct rename_call *x = &a->call, *y = &b->call;
-
-	return overlap(&x->from, &y->from) || overlap(&x->from, &y->to) ||
-	       overlap(&x->to, &y->from) || overlap(&x->to, &y->to);
-}
-
-static void start_jobs(struct renames *r)
-{
-	for (size_t i = 0; i < MAX_JOBS; i++) {
-		size_t moving = 0;
-		bool wait = false;
-
-		if (!r->jobs[i].used || r->jobs[i].result >= 0)
-			continue;
-		for (size_t k = 0; k < MAX_JOBS; k++) {
-			const struct job *other = &r->jobs[k];
-
-			if (!other->used || other->result < 0)
-				continue;
-			moving++;
-			wait = wait || in_the_way(&r->jobs[i], other);
-		}
-		if (!wait && moving < MAX_MOVING)
+	for (size_t i = 0; i < MAX_JOBS && !is_moving(r); i++)
+		if (r->jobs[i].used)
 			start_job(&r->jobs[i]);
-	}
 }
 
 static struct job *free_job(struct renames *r)
@@ -384,7 +357,7 @@ static void serve_once(struct renames *r)
 		on_listener(r);
 	if (answers->revents)
 		shares_answered(&r->shares);
-	start_jobs(r);
+	start_next(r);
 }
 
 static void *serve(void *payload)

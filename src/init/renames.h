@@ -48,9 +48,8 @@ int renames_announce(const struct announced *a);
 
 /* One of the two paths of a rename, resolved up to its parent. */
 struct rename_end {
-	int at;                /* O_PATH, -1: none */
+	int at; /* O_PATH, -1: none */
 	char name[NAME_MAX + 1];
-	char where[PATH_MAX];  /* the whole path, as the kernel reports it */
 };
 
 struct rename_call {
@@ -71,19 +70,6 @@ enum rename_verdict {
 struct seccomp_notif;
 enum rename_verdict rename_look(int listener, const struct seccomp_notif *n,
 				unsigned own_filters, struct rename_call *ret, int *ret_errnum);
-/* ---- the caller of one; what is in its memory may be anything, and change at any time
-
- * The path at an address in its memory. */
-bool call_read_path(pid_t pid, uint64_t at, char path[PATH_MAX]);
-/* Open what a relative path is relative to, O_PATH; AT_FDCWD for an absolute one, -1: none. */
-int call_open_at(pid_t pid, int fd, const char *path);
-/* Resolve a path, which is changed, to the parent and the last component. */
-bool call_resolve(int at, char *path, struct rename_end *ret);
-/* Does the process have the rights that we have? Not if it confined itself further, by another root
- * or by filters of its own. */
-bool call_has_our_rights(pid_t pid, unsigned own_filters);
-/* Does it still wait for the answer? Only then its pid is not another process's. */
-bool call_waits(int listener, uint64_t id);
 /* How many seccomp filters process `pid` ("self") has; 0 if that cannot be told. */
 unsigned rename_filters(const char *pid);
 
@@ -96,8 +82,6 @@ void call_answer(int listener, uint64_t id, bool go_on, int errnum);
  * mount? Then RENAME_MOUNT with its root; RENAME_CONTINUE or RENAME_GONE else. */
 enum rename_verdict remove_look(int listener, const struct seccomp_notif *n, unsigned own_filters,
 				int *ret_mount);
-/* The directory `name` in `at` as O_PATH, if it is the root of a mounted overlay; -1. */
-int mount_root(int at, const char *name);
 
 #define MAX_SHARES 4
 /* A call that is about a mount. */
@@ -126,9 +110,10 @@ void shares_drop(struct shares *s, int listener);
 
 /* ---- moving
 
- * Move one directory, or exchange two, with new ones: made beside where they go under the name
- * `temporary`, filled with hard links to what is no directory, and put in place at once; only then
- * is the old one emptied. So what is open stays open, and nothing is read or written but by the
+ * Move a directory with a new one: made beside where it goes under the name `temporary`, filled
+ with
+ * hard links to what is no directory, and put in place at once; only then is the old one emptied.
+ So what is open stays open, and nothing is read or written but by the
  * kernel, where it copies a file up. 0 or an errno; then everything is as it was. */
 int rename_move(const struct rename_call *c, const char *temporary);
 

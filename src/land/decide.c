@@ -6,14 +6,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "decide.h"
 #include "ga/base/json.h"
 #include "ga/base/quote.h"
 #include "ga/base/trace.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
 #include "ga/session/journal.h"
-#include "ga/session/worktree.h"
-#include "decide.h"
+#include "ga/session/session.h"
 
 static void decision_release(struct decision *d)
 {
@@ -45,9 +45,7 @@ static bool has(const struct ga_strv *sorted, const char *path)
 
 static int changed_since(const char *path, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(path);
-
-	(void)ga_fail(err, GA_ECONFLICT, "held-back '%s' was also changed on the branch", q);
+	(void)ga_fail(err, GA_ECONFLICT, "held-back '%s' was also changed on the branch", path);
 	return ga_hint(err, "reject it, or take that change off the branch first");
 }
 
@@ -122,9 +120,7 @@ static int check_extent(struct decision *d, const struct ga_oid *old, const stru
 			path = p;
 	}
 	if (path) {
-		cleanup_free char *q = ga_escape(path);
-
-		(void)ga_fail(err, GA_EFATAL, "that would also change '%s'", q);
+		(void)ga_fail(err, GA_EFATAL, "that would also change '%s'", path);
 		return ga_hint(err, "decide about both together: name it too");
 	}
 	ga_strv_extend(&d->chosen.bring, &more);
@@ -417,14 +413,13 @@ static int check_landing(const struct decision *d, struct ga_error *err)
 {
 	for (size_t i = 0; i < d->report->n_flags; i++) {
 		const struct ga_report_flag *f = &d->report->flags[i];
-		cleanup_free char *q = ga_escape(f->path);
 
 		if (d->chosen.verdict[i] != GA_VERDICT_REJECTED || !f->landing ||
 		    decide_undone(d, f->path) || ga_changes_find(&d->cut, f->path) ||
 		    ga_changes_find(&d->cut_held, f->path))
 			continue;
 		(void)ga_fail(err, GA_EFATAL, "rejecting '%s' restores nothing: agent/%s "
-			      "changes it only where it lands", q, d->s->name);
+			      "changes it only where it lands", f->path, d->s->name);
 		return ga_hint(err, "reject the path that it comes from: 'git diff "
 			       "HEAD...agent/%s' shows all that lands", d->s->name);
 	}

@@ -56,12 +56,8 @@ bool decide_flagged(const struct decision *d, const char *path);
 
 /* decide-choose.c: choose the flags and paths that the decision is about. */
 int decide_choose(struct decision *d, struct ga_error *err);
-/* Does the decision accept this entry at the path? `grave`: it is critical or held. Never what
- * `risk` blocks. */
-bool decide_accepts(const struct decision *d, const char *path, const struct ga_entry *e,
-		    bool grave);
 
-/* decide-hunks.c: write the files without the edits that are rejected; d->held has them
+/* Write the files without the edits that are rejected; d->held has them
  * afterwards. */
 int decide_cut(struct decision *d, struct ga_error *err);
 /* Run the rules on these files as they are on the branch and in `held` (fills found); add what was
@@ -69,10 +65,6 @@ int decide_cut(struct decision *d, struct ga_error *err);
 int decide_classify(struct decision *d, struct ga_error *err);
 void decide_add_found(const struct decision *d, struct ga_report *r);
 
-/* decide-covers.c: of what the rules found, keep what no verdict covers. `tip`: the session's
- * branch, or zero. */
-int decide_drop_covered(const struct landing *l, const struct ga_oid *tip, struct ga_flags *found,
-			struct ga_error *err);
 /* Open flags again that were rejected and are found again: the content is back. */
 void decide_reopen(struct ga_report *r, const struct ga_flags *found);
 

@@ -8,10 +8,10 @@
  *     preflight.c         would git refuse; do hooks, an editor or a conflict take part
  *     uncommitted.c       what the session did to uncommitted work
  *     record.c            written before anything is touched
- *     move.c message.c    git moves the branch
- *     settle.c rollback.c locks.c
+ *     move.c              git moves the branch, under a lock
+ *     settle.c
  *                         after a failure or a kill: complete it, or roll it back
- *     undo.c conclude.c   undo; continue and abort of what was left to the user
+ *     undo.c land.c       undo; continue and abort of what was left to the user
  */
 #ifndef LAND_LANDING_H
 #define LAND_LANDING_H
@@ -106,7 +106,7 @@ int land_refuse(const struct ga_strv *paths, const char *what, const char *remed
  * (GA_ELOSE) if one cannot be brought. */
 int land_plan_uncommitted(const struct landing *l, struct record *rec, struct ga_error *err);
 
-/* message.c: the message of the commit; `log`: with the list of commits (merge.log). */
+/* The message of the commit; `log`: with the list of commits (merge.log). */
 int land_message(const struct landing *l, const struct proposal *p, bool log, struct ga_buf *ret,
 		 struct ga_error *err);
 
@@ -131,7 +131,7 @@ enum land_io {
 int land_run(const struct landing *l, const char *const *args, enum land_io io, int *ret_status,
 	     struct ga_buf *why, struct ga_error *err);
 
-/* locks.c: one landing, undo, continue or abort at a time in a working tree: a file that they, and
+/* move.c: one landing, undo, continue or abort at a time in a working tree: a file that they, and
  * every git that they start, have locked. It says that one is running: if it still does while it is
  * not locked, that one was killed, and so may have been its git: its locks are removed. */
 struct land_lock {
@@ -163,9 +163,6 @@ int land_clear_state(const struct landing *l, const struct record *rec, struct g
 bool land_is_left(const char *gitdir, const struct record *rec);
 bool land_is_merging(const char *gitdir, const struct record *rec);
 
-/* land.c: the landing happened: apply the uncommitted changes from path number
- * `first` on, and note it in the session. GA_EPART if something could not be brought. */
-int land_complete(const struct landing *l, struct record *rec, size_t first, struct ga_error *err);
 /* Fail if the record is of another session, as `what` ("undo") needs this one's. */
 int land_check_session(const struct ga_session *s, const struct record *rec, const char *what,
 		       struct ga_error *err);
@@ -173,6 +170,7 @@ int land_check_session(const struct ga_session *s, const struct record *rec, con
 /* The tree of a commit; that of no files for zero: an unborn branch. */
 int land_tree_of(struct ga_repo *r, const struct ga_oid *commit, struct ga_oid *ret,
 		 struct ga_error *err);
+
 /* Is HEAD on the record's branch, and at this commit? 1 yes. */
 int land_is_at(struct ga_repo *r, const struct record *rec, const struct ga_oid *at,
 	       struct ga_error *err);

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Git moves the user's branch, index and files. Where no hook, editor or conflict takes part, the
- * commit is made in memory and git fast-forwards to it, so that staged and modified files
- * elsewhere stay as they are; else git merges.
+ * The lock on landings in a working tree, and how git moves the user's branch, index and files.
+ * Where no hook, editor or conflict takes part, the commit is made in memory and git fast-forwards
+ * to it, so that staged and modified files elsewhere stay as they are; else git merges. The message
+ * is the one given, git's own for a merge, or one made from the session.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "ga/base/clock.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/base/trace.h"
@@ -16,6 +20,155 @@
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"
 #include "landing.h"
+
+#define PATIENCE_MS 3000
+#define PAUSE_NS 20000000
+
+/* The file of the lock says that a landing is running, from which on locks are its own. */
+int land_remove_locks(const struct land_lock *l, struct ga_error *err)
+{
+	struct stat st;
+
+	return fstat(l->fd, &st) || !st.st_size ? 0
+						: ga_work_remove_locks(l->repo, &st.st_mtim, err);
+}
+
+/* Take it. Whoever has it, or a git of one that was killed, is given a moment to end. */
+static int take(int fd, const char *file, struct ga_error *err)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	const int64_t until = ga_now_ms() + PATIENCE_MS;
+	cleanup_free char *word = ga_quote_shell(file);
+	int rc;
+
+	while ((rc = ga_flock(fd, true, false, err)) > 0 && ga_now_ms() < until)
+		(void)nanosleep(&pause, NULL);
+	if (rc <= 0)
+		return rc;
+	(void)ga_fail(err, GA_EFATAL, "a landing, or git of one that was killed, is running here");
+	return ga_hint(err, "wait for it to end; 'fuser -v %s' names it", word);
+}
+
+int land_lock(struct ga_repo *r, struct land_lock *ret, struct ga_error *err)
+{
+	cleanup_free char *file = ga_path_join(ga_repo_info(r)->gitdir, "git-agent/landing/lock");
+	cleanup_free char *dir = ga_path_parent(file);
+	cleanup_close int fd = -1;
+
+	if (ga_mkdir_p(dir, 0700, err))
+		return -1;
+	fd = open(file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return ga_fail_path(err, errno, "open", file);
+	if (take(fd, file, err) ||
+	    land_remove_locks(&(struct land_lock){ .repo = r, .fd = fd }, err))
+		return -1;
+	if (ftruncate(fd, 0) || ga_write_full(fd, "running\n", 8))
+		return ga_fail_path(err, errno, "write", file);
+	ret->repo = r;
+	ret->fd = ga_steal_fd(&fd);
+	ga_repo_hold(r, ret->fd);
+	return 0;
+}
+
+void land_unlock(struct land_lock *l)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	if (l->fd < 0)
+		return;
+	if (l->failed)
+		(void)land_remove_locks(l, &ignored);
+	(void)!ftruncate(l->fd, 0);
+	ga_repo_hold(l->repo, -1);
+	/* what a hook left running may still have it open */
+	ga_funlock(l->fd);
+	ga_cleanup_closep(&l->fd);
+}
+
+#define SUBJECTS 100 /* of commits, in one message */
+#define SUBJECT_MAX ((size_t)1000) /* bytes of each: the agent can make it as long as it likes */
+#define SUBJECTS_MAX ((size_t)64 << 10) /* of them together: the message is an argument of git's */
+#define COMMITS_MAX 1000000
+
+/* What `git merge agent/NAME` would say, by the user's configuration: a message that is given, too,
+ * may get a list of commits (merge.log). */
+static int merge_message(const struct landing *l, const struct proposal *p, struct ga_buf *ret,
+			 struct ga_error *err)
+{
+	const char *const args[] = { "fmt-merge-msg", l->opts->message ? "-m" : NULL,
+				     l->opts->message, NULL };
+	cleanup_free char *in = ga_strf("%s\t\tbranch 'agent/%s' of .\n", GA_HEX(&p->tip),
+					l->s->name);
+	const struct ga_git g = GA_GIT(.args = args,
+					  .work_tree = ga_repo_info(l->repo)->workdir,
+					  .as_user = true, .in = in, .in_len = strlen(in),
+					  .out = ret);
+
+	return ga_git_ok(l->repo, &g, err);
+}
+
+/* "Squash agent/NAME" and the subjects, which are the agent's words, and escaped. */
+static int squash_message(const struct landing *l, const struct proposal *p, struct ga_buf *ret,
+			  struct ga_error *err)
+{
+	cleanup_free struct ga_oid *commits = NULL;
+	size_t n = 0, i;
+
+	ga_buf_addf(ret, "Squash agent/%s\n\n", l->s->name);
+	if (ga_rev_list(l->repo, &p->tip, 1, &p->head, 1, COMMITS_MAX, &commits, &n, err))
+		return -1;
+	for (i = 0; i < n && i < SUBJECTS && ret->len < SUBJECTS_MAX; i++) {
+		cleanup_commit struct ga_commit c = { .n_parents = 0 };
+		size_t len, shown;
+
+		if (ga_commit_read(l->repo, &commits[i], &c, err))
+			return -1;
+		len = strcspn(c.message, "\n");
+		shown = ga_utf8_cut(c.message, len, SUBJECT_MAX);
+		ga_buf_adds(ret, "* ");
+		ga_quote_add_text(ret, c.message, shown);
+		ga_buf_adds(ret, shown < len ? "...\n" : "\n");
+	}
+	if (n > i)
+		ga_buf_addf(ret, "* and %zu more\n", n - i);
+	return 0;
+}
+
+static void part_message(const struct landing *l, struct ga_buf *ret)
+{
+	ga_buf_addf(ret, "Land a part of agent/%s\n\n", l->s->name);
+	for (size_t i = 0; i < l->opts->paths->n && i < SUBJECTS; i++) {
+		const char *path = *l->opts->paths->v[i] ? l->opts->paths->v[i] : ".";
+
+		ga_buf_adds(ret, "* ");
+		ga_quote_add(ret, path, strlen(path));
+		ga_buf_addch(ret, '\n');
+	}
+}
+
+int land_message(const struct landing *l, const struct proposal *p, bool log, struct ga_buf *ret,
+		 struct ga_error *err)
+{
+	const char *given = l->opts->message;
+	int rc = 0;
+
+	if (given && !l->opts->edit && !given[strspn(given, " \t\r\n\v\f")])
+		return ga_fail(err, GA_EFATAL, "the message is empty");
+	if (given && (!log || l->opts->paths || p->how != GA_LAND_MERGE ||
+		      !ga_gitconfig_get(l->config, "merge.log")))
+		ga_buf_adds(ret, given);
+	else if (l->opts->paths)
+		part_message(l, ret);
+	else if (p->how == GA_LAND_SQUASH)
+		rc = squash_message(l, p, ret, err);
+	else
+		rc = merge_message(l, p, ret, err);
+	/* they ran on all of the session */
+	if (!l->opts->paths)
+		ga_report_check_trailers(&l->report->checks, ret);
+	return rc;
+}
 
 #define HEAD_FILE 64
 #define MADE_BEHIND 100 /* commits that hooks or the user may have made on top */
@@ -39,17 +192,15 @@ int land_run(const struct landing *l, const char *const *args, enum land_io io, 
 	     struct ga_buf *why, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT, said = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
+	const bool quiet = io == LAND_QUIET, terminal = io == LAND_TERMINAL;
+	const struct ga_git g = { .args = args,
+				  .work_tree = ga_repo_info(l->repo)->workdir,
+				  .as_user = true, .show_stderr = !quiet,
+				  .errout = quiet ? &said : NULL,
+				  .in_fd = terminal ? STDIN_FILENO : -1,
+				  .out_fd = terminal ? STDOUT_FILENO : -1,
+				  .keep_fd = -1 };
 
-	g.args = args;
-	g.work_tree = ga_repo_info(l->repo)->workdir;
-	g.as_user = true;
-	g.show_stderr = io != LAND_QUIET;
-	g.errout = io == LAND_QUIET ? &said : NULL;
-	if (io == LAND_TERMINAL) {
-		g.in_fd = STDIN_FILENO;
-		g.out_fd = STDOUT_FILENO;
-	}
 	if (ga_git_run(l->repo, &g, ret_status, err))
 		return -1;
 	if (*ret_status) {
@@ -120,8 +271,8 @@ int land_find_made(struct ga_repo *r, const struct record *rec, struct ga_oid *r
 static int fail_left(const struct landing *l, const struct proposal *p, const struct ga_buf *why,
 		     struct ga_error *err)
 {
-	cleanup_free char *list = ga_quote_list(&p->conflicts, GA_LISTED),
-						*line = ga_git_last_line(why);
+	cleanup_free char *list = ga_quote_list(&p->conflicts, GA_LISTED);
+	cleanup_free char *line = ga_git_last_line(why);
 
 	if (p->conflicts.n)
 		(void)ga_fail(err, GA_ECONFLICT, "merging agent/%s conflicts in %s", l->s->name,

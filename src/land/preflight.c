@@ -17,7 +17,6 @@
 static int check_operation(struct ga_repo *r, const char *then, struct ga_error *err)
 {
 	cleanup_free char *lock = ga_path_join(ga_repo_info(r)->gitdir, "index.lock");
-	cleanup_free char *q = ga_escape(lock);
 	const char *operation = ga_repo_operation(r);
 
 	if (operation) {
@@ -27,7 +26,7 @@ static int check_operation(struct ga_repo *r, const char *then, struct ga_error 
 	}
 	if (access(lock, F_OK))
 		return 0;
-	(void)ga_fail(err, GA_EFATAL, "another git has locked the index: '%s'", q);
+	(void)ga_fail(err, GA_EFATAL, "another git has locked the index: '%s'", lock);
 	return ga_hint(err, "wait until it has finished; if there is none, remove that file");
 }
 
@@ -184,10 +183,8 @@ static int check_git(const struct landing *l, const struct land_step *s, struct 
 static int check_entries(const struct ga_changes *changes, struct ga_error *err)
 {
 	for (size_t i = 0; i < changes->n; i++) {
-		cleanup_free char *q = ga_escape(changes->v[i].path);
-
 		if (changes->v[i].new.mode && ga_oid_is_zero(&changes->v[i].new.oid)) {
-			(void)ga_fail(err, GA_ELOSE, "git cannot merge '%s'", q);
+			(void)ga_fail(err, GA_ELOSE, "git cannot merge '%s'", changes->v[i].path);
 			return ga_hint(err, "resolve it with 'git merge' or 'git cherry-pick'");
 		}
 	}

@@ -67,11 +67,10 @@ static int check_paths(const struct landing *l, const struct proposal *p, struct
 
 	for (size_t i = 0; paths && i < paths->n; i++) {
 		int rc = is_known(l, p, paths->v[i], err);
-		cleanup_free char *q = ga_escape(paths->v[i]);
 
 		if (rc <= 0)
 			return rc ? -1 : ga_fail(err, GA_EFATAL, "pathspec '%s' did not match any "
-						 "files of agent/%s", q, l->s->name);
+						 "files of agent/%s", paths->v[i], l->s->name);
 	}
 	return 0;
 }
@@ -222,7 +221,7 @@ static char *name_holder(const struct landing *l, const struct ga_oid *commit)
  * is based on and that the user's branch lacks. */
 static int check_base(const struct landing *l, const struct proposal *p, struct ga_error *err)
 {
-	cleanup_free char *name = NULL, *q = NULL;
+	cleanup_free char *name = NULL;
 	int rc;
 
 	if (l->opts->with_base || l->opts->how == GA_LAND_REBASE || ga_oid_is_zero(&p->head) ||
@@ -238,10 +237,9 @@ static int check_base(const struct landing *l, const struct proposal *p, struct 
 	if (rc <= 0)
 		return rc;
 	name = name_holder(l, &l->s->id.onto);
-	q = ga_escape(name ? name : "no branch");
 	(void)ga_fail(err, GA_ELOSE, "agent/%s is based on commits that your branch lacks: %.10s "
-		      "of %s%s%s", l->s->name, GA_HEX(&l->s->id.onto), name ? "'" : "", q,
-		      name ? "'" : "");
+		      "of %s%s%s", l->s->name, GA_HEX(&l->s->id.onto), name ? "'" : "",
+		      name ? name : "no branch", name ? "'" : "");
 	return ga_hint(err, "--with-base lands those, too; --rebase lands only the session's own");
 }
 

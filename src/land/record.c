@@ -136,9 +136,9 @@ static int read_file(const char *gitdir, const char *name, struct record *ret,
 	ok = o && get_record(o, ret);
 	json_decref(o);
 	if (!ok) {
-		cleanup_free char *q = ga_escape(file), *word = ga_quote_shell(file);
+		cleanup_free char *word = ga_quote_shell(file);
 
-		(void)ga_fail(err, GA_EFATAL, "the record of a landing is damaged: '%s'", q);
+		(void)ga_fail(err, GA_EFATAL, "the record of a landing is damaged: '%s'", file);
 		return ga_hint(err, "look at 'git status'; 'rm %s' forgets the landing", word);
 	}
 	return 0;

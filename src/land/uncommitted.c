@@ -8,7 +8,7 @@
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
-#include "ga/session/wip.h"
+#include "ga/session/session.h"
 #include "ga/sys/fd.h"
 #include "landing.h"
 

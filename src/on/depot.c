@@ -4,7 +4,7 @@
  * who logged in, and asks nothing of where it is called from.
  */
 #include "on-internal.h"
-#include "ga/session/worktree.h"
+#include "ga/session/session.h"
 
 void depot_release(struct depot *d)
 {

@@ -56,6 +56,7 @@ struct ga_packed {
 /* Write the header of an object in a pack, its type and size, to `h`. Returns its length. */
 #define GA_PACK_HEADER_MAX 16
 size_t ga_pack_object_header(git_object_t type, uint64_t size, unsigned char *h);
+
 /* Fill the empty `pack` and `index` with a pack of these objects and its index. Returns the pack's
  * name without suffix; the caller frees it. */
 char *ga_pack_bytes(const struct ga_packed *v, size_t n, struct ga_buf *pack, struct ga_buf *index);
@@ -63,7 +64,6 @@ char *ga_pack_bytes(const struct ga_packed *v, size_t n, struct ga_buf *pack, st
 /* Write objects as one pack, with a .keep file that is added to `keeps`. */
 int ga_write_pack(const struct ga_repo *r, const struct ga_packed *v, size_t n,
 		  struct ga_strv *keeps, struct ga_error *err);
-bool ga_batch_is_open(const struct ga_repo *r);
 /* Is a batch open that has room for that many more objects and bytes? */
 bool ga_batch_has_room(const struct ga_repo *r, size_t objects, size_t bytes);
 /* Add an object that the repository does not have. The bytes are copied. */
@@ -107,7 +107,7 @@ int ga_tree_open(struct ga_repo *r, const struct ga_oid *oid, struct ga_tree_rea
 /* Read the next entry. Returns 1, 0 at the end, -1 with an error if the tree is malformed. */
 int ga_tree_read(struct ga_tree_reader *t, struct ga_tree_item *ret, struct ga_error *err);
 /* Find the entry `name`, which has `len` bytes; mode GA_MODE_NONE if there is none. Large trees
- * that are asked more than once are cached (tree-find.c). */
+ * that are asked more than once are cached (tree-read.c). */
 int ga_tree_find(struct ga_repo *r, const struct ga_oid *tree, const char *name, size_t len,
 		 struct ga_entry *ret, struct ga_error *err);
 
@@ -155,12 +155,5 @@ int ga_import_scan(int fd, uint64_t size, const struct ga_import_limits *l, int6
 /* Check the bytes of one object. Returns NULL, or why it is refused; the caller frees it. */
 char *ga_import_judge_tree(const char *p, size_t n);
 char *ga_import_judge_commit(const char *p, size_t n);
-
-/* diff.c: call `each` for what ga_diff_hunks() appends; and the function that appends one line of
- * it to the buffer `payload`. */
-int ga_diff_print(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
-		  bool as_text, git_diff_line_cb each, void *payload, struct ga_error *err);
-int ga_diff_add_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
-		     const git_diff_line *line, void *payload);
 
 #endif

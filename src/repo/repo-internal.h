@@ -36,7 +36,7 @@ struct ga_repo {
 	 * handle reads through it; git commands about the new commits get it as `object_dir` */
 	const char *quarantine;
 	struct ga_batch *batch; /* NULL before the first one */
-	struct ga_tree_slots *trees; /* the cache of tree-find.c, or NULL */
+	struct ga_tree_slots *trees; /* the cache of tree-read.c, or NULL */
 	struct ga_strv hooks_off; /* settings to set to false so that no hook defined in
 				   * configuration runs */
 };
@@ -48,16 +48,12 @@ int ga_fail_git(struct ga_error *err, const char *fmt, ...) __attribute__((forma
 /* ga_repo_open() without the id, so that nothing is written there. */
 int ga_repo_open_as_is(const char *dir, struct ga_repo **ret, struct ga_error *err);
 
-/* The lines, of both together, between their common beginning and end: those that a comparison has
- * to look at. 0 if one of them is empty, where there is nothing to search (diff.c). */
-size_t ga_lines_between(const struct ga_buf *a, const struct ga_buf *b);
-
 /* Fill `info->id` (repo-id.c). */
 int ga_repo_load_id(struct ga_repo_info *info, struct ga_error *err);
 
 void ga_tree_slots_free(struct ga_tree_slots *t);
 
-/* Fill `r->hooks_off` (hooks.c). */
+/* Fill `r->hooks_off` (gitconfig-user.c). */
 int ga_hooks_find(struct ga_repo *r, struct ga_error *err);
 
 /* Fail with the reason why a git command ended with a status other than 0: the last that it said

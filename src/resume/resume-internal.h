@@ -19,8 +19,7 @@
 #include "ga/base/trace.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
-#include "ga/session/wip.h"
-#include "ga/session/worktree.h"
+#include "ga/session/session.h"
 #include "ga/start/start.h"
 #include "ga/sys/fd.h"
 

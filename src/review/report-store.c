@@ -11,7 +11,7 @@
 #include "ga/base/strmap.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
-#include "ga/session/check.h"
+#include "ga/session/session.h"
 #include "review-internal.h"
 
 #define REPORT_VERSION 2 /* 1 has no "more" */

@@ -6,7 +6,7 @@
 #include "ga/base/json.h"
 #include "ga/base/quote.h"
 #include "ga/base/strmap.h"
-#include "ga/session/check.h"
+#include "ga/session/session.h"
 #include "review-internal.h"
 
 static const char *const verdict_names[] = {

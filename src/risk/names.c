@@ -7,7 +7,7 @@
 
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
-#include "ga/repo/treelevel.h"
+#include "ga/repo/objects.h"
 #include "internal.h"
 #include "risk/internal.h"
 

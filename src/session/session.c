@@ -1,9 +1,22 @@
-/* SPDX-License-Identifier: MIT */
-#include "ga/session/session.h"
-
+/* SPDX-License-Identifier: MIT
+ *
+ * Sessions as values: states, names, refs; what was shown of one, and how its finish commands
+ * ended.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "ga/base/alloc.h"
+#include "ga/base/parse.h"
+#include "ga/base/path.h"
+#include "ga/base/strv.h"
 #include "ga/repo/objects.h"
+#include "ga/session/session.h"
+#include "ga/sys/fd.h"
 
 static const char *const state_names[] = {
 	[GA_STATE_NEW] = "new",
@@ -138,4 +151,98 @@ int ga_session_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_err
 		ga_strv_push(ret, first);
 	}
 	return 0;
+}
+
+/* What a capture or a fetch changes, and a verdict does not. */
+static char *stand(const struct ga_session *s)
+{
+	return ga_strf("%" PRIu64 " %s %s %s\n", s->run.finished, GA_HEX(&s->view.tree),
+		       GA_HEX(&s->result.remote_tip), GA_HEX(&s->result.remote_held));
+}
+
+/* The first line is the stand, the second the commit that was shown. False if it was not as now. */
+static bool read_shown(const struct ga_session *s, const char *file, struct ga_oid *ret_commit)
+{
+	cleanup_free char *now = stand(s);
+	cleanup_error struct ga_error unread = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf was = GA_BUF_INIT;
+	const char *second;
+
+	*ret_commit = (struct ga_oid){ 0 };
+	if (ga_read_file_at(AT_FDCWD, file, 4096, &was, &unread))
+		return false;
+	second = strchr(was.ptr, '\n');
+	if (second)
+		(void)ga_oid_parse(second + 1, strcspn(second + 1, "\n"), ret_commit);
+	return !strncmp(was.ptr, now, strlen(now));
+}
+
+int ga_session_mark_shown(const struct ga_session *s, const struct ga_oid *commit,
+			  struct ga_oid *ret_former, struct ga_error *err)
+{
+	cleanup_free char *file = ga_path_join(s->dir, "shown"), *now = stand(s);
+	cleanup_free char *text = ga_strf("%s%s\n", now, GA_HEX(commit));
+
+	if (read_shown(s, file, ret_former) && ga_oid_equal(ret_former, commit))
+		return 0;
+	return ga_write_atomic(AT_FDCWD, file, text, strlen(text), 0600, err);
+}
+
+int ga_session_check_shown(const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_free char *file = ga_path_join(s->dir, "shown");
+	struct ga_oid commit;
+
+	if ((access(file, F_OK) && errno == ENOENT) || read_shown(s, file, &commit))
+		return 0;
+	(void)ga_fail(err, GA_ECONFLICT, "agent/%s was captured again since it was shown", s->name);
+	return ga_hint(err, "'git agent review %s' shows what it is now", s->name);
+}
+
+#define COMMAND_MAX ((size_t)16 << 10)
+
+static const char *const names[] = {
+	[GA_CHECK_EXITED] = "exited", [GA_CHECK_TIMED_OUT] = "timed-out",
+	[GA_CHECK_INTERRUPTED] = "interrupted", [GA_CHECK_NOT_RUN] = "not-run",
+};
+
+const char *ga_check_end_name(enum ga_check_end e)
+{
+	return names[e];
+}
+
+char *ga_check_encode(const struct ga_check *c)
+{
+	return ga_strf("%s %d %s", names[c->end], c->status, c->command);
+}
+
+bool ga_check_parse(const char *word, struct ga_check *ret)
+{
+	size_t n = strcspn(word, " "), k;
+	const char *rest = word + n + (word[n] == ' ');
+	cleanup_free char *status = NULL;
+	uint64_t v;
+
+	k = strcspn(rest, " ");
+	status = ga_strndup(rest, k);
+	if (!rest[k] || !ga_parse_u64(status, 255, &v) || strlen(rest) > COMMAND_MAX)
+		return false;
+	for (size_t i = 0; i < GA_NELEMS(names); i++) {
+		if (strlen(names[i]) != n || strncmp(names[i], word, n))
+			continue;
+		*ret = (struct ga_check){ (enum ga_check_end)i, (int)v, rest + k + 1 };
+		return !strpbrk(ret->command, "\n\r\x1b");
+	}
+	return false;
+}
+
+char *ga_check_text(const struct ga_check *c)
+{
+	static const char *const how[] = {
+		[GA_CHECK_TIMED_OUT] = "timed out", [GA_CHECK_INTERRUPTED] = "interrupted",
+		[GA_CHECK_NOT_RUN] = "not run",
+	};
+
+	return c->end == GA_CHECK_EXITED ? ga_strf("%s \xe2\x86\x92 %d", c->command, c->status)
+					 : ga_strf("%s \xe2\x86\x92 %s", c->command, how[c->end]);
 }

@@ -17,22 +17,22 @@ static int check_parents(const char *dir, struct ga_error *err)
 	cleanup_free char *path = ga_strdup(dir);
 
 	for (;;) {
-		cleanup_free char *q = ga_escape(path), *word = ga_quote_shell(path);
+		cleanup_free char *word = ga_quote_shell(path);
 		struct stat st;
 
 		if (stat(path, &st))
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot stat '%s'", q);
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot stat '%s'", path);
 		if (st.st_uid != geteuid() && st.st_uid != 0) {
-			(void)ga_fail(err, GA_EFATAL, "'%s' belongs to another user", q);
+			(void)ga_fail(err, GA_EFATAL, "'%s' belongs to another user", path);
 			return ga_hint(err, "set XDG_STATE_HOME or state_dir to a directory of "
 					    "your own");
 		}
 		if ((st.st_mode & 022) && !(st.st_mode & S_ISVTX) && !strcmp(path, dir)) {
-			(void)ga_fail(err, GA_EFATAL, "'%s' can be written by others", q);
+			(void)ga_fail(err, GA_EFATAL, "'%s' can be written by others", path);
 			return ga_hint(err, "chmod go-w %s", word);
 		}
 		if ((st.st_mode & 002) && !(st.st_mode & S_ISVTX)) {
-			(void)ga_fail(err, GA_EFATAL, "'%s' can be written by everybody", q);
+			(void)ga_fail(err, GA_EFATAL, "'%s' can be written by everybody", path);
 			return ga_hint(err, "chmod o-w %s, or set XDG_STATE_HOME or state_dir "
 					    "elsewhere", word);
 		}

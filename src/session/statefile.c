@@ -10,8 +10,8 @@
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
-#include "ga/repo/configfile.h"
 #include "ga/repo/refs.h"
+#include "ga/repo/repo.h"
 #include "ga/session/session.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/sync.h"
@@ -327,14 +327,13 @@ static int read_state(const char *path, const char *name, struct ga_session *ret
 {
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
-	cleanup_free char *q = ga_escape(path);
 	const char *end;
 
 	if (ga_configfile_read(path, &c, err))
 		return -1;
 	end = ga_gitconfig_get(&c, "end.complete");
 	if (!end || strcmp(end, "true")) {
-		(void)ga_fail(err, GA_EFATAL, "state file '%s' is cut short", q);
+		(void)ga_fail(err, GA_EFATAL, "state file '%s' is cut short", path);
 		return CUT_SHORT;
 	}
 	for (size_t i = 0; i < c.n; i++) {
@@ -345,12 +344,13 @@ static int read_state(const char *path, const char *name, struct ga_session *ret
 		for (size_t k = 0; k < GA_NELEMS(fields); k++)
 			if (!strcmp(key + 8, fields[k].key) &&
 			    !get_field(&fields[k], &s, c.v[i].value))
-				return ga_fail(err, GA_EFATAL, "state file '%s' has a bad %s", q,
+				return ga_fail(err, GA_EFATAL, "state file '%s' has a bad %s", path,
 					       fields[k].key);
 	}
 	if (!s.name || strcmp(s.name, name) || !s.id.project || !s.id.gitdir ||
 	    !ga_ref_branch(s.id.branch))
-		return ga_fail(err, GA_EFATAL, "state file '%s' is not of session '%s'", q, name);
+		return ga_fail(err, GA_EFATAL, "state file '%s' is not of session '%s'", path,
+			       name);
 	*ret = s;
 	s = (struct ga_session)GA_SESSION_INIT;
 	return 0;

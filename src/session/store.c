@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Sessions' directories: where they are, what is where in one, making and removing them.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,9 +10,57 @@
 
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/session/session.h"
 #include "ga/sys/fd.h"
+
+char *ga_session_path(const struct ga_session *s, const char *what)
+{
+	return ga_path_join(s->dir, what);
+}
+
+char *ga_session_removed(const struct ga_session *s, size_t i)
+{
+	return ga_strf("%s/shared/%zu/removed", s->dir, i);
+}
+
+bool ga_session_shares(const struct ga_session *s, size_t i)
+{
+	cleanup_free char *removed = ga_session_removed(s, i);
+
+	return access(removed, F_OK) != 0;
+}
+
+void ga_session_shared(const struct ga_session *s, struct ga_strv *ret)
+{
+	for (size_t i = 0; i < s->view.shared.n; i++)
+		if (ga_session_shares(s, i))
+			ga_strv_push(ret, s->view.shared.v[i]);
+}
+
+/* A volatile overlay marks its work directory so that it cannot be mounted
+ * again, and one left by a killed session may hold anything: every mount gets
+ * a fresh one. */
+char *ga_session_fresh_dir(const struct ga_session *s, const char *what, struct ga_error *err)
+{
+	cleanup_free char *parent = ga_session_path(s, "work"), *dir = NULL;
+	uint64_t r;
+
+	if (ga_random(&r, sizeof(r), err))
+		return NULL;
+	dir = ga_strf("%s/%s-%016llx", parent, what, (unsigned long long)r);
+	if (ga_mkdir_p(dir, 0700, err))
+		return NULL;
+	return ga_steal(&dir);
+}
+
+void ga_session_remove_work(const char *session_dir)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_close int at = open(session_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (at >= 0)
+		(void)ga_rmtree_at(at, "work", &ignored);
+}
 
 static const char *const layout[] = { "upper", "git" };
 
@@ -147,10 +198,10 @@ static int name_taken(const char *name, struct ga_error *err)
 int ga_session_name_check(const char *state_dir, const char *name, const struct ga_strv *taken,
 			  struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(name), *dir = NULL;
+	cleanup_free char *dir = NULL;
 
 	if (!ga_session_name_ok(name)) {
-		(void)ga_fail(err, GA_EUSAGE, "'%s' cannot name a session", q);
+		(void)ga_fail(err, GA_EUSAGE, "'%s' cannot name a session", name);
 		return ga_hint(err, "use at most %d lower case letters, digits, '.', '_' and '-', "
 				    "beginning with a letter or digit",
 			       GA_SESSION_NAME_MAX);
@@ -294,5 +345,49 @@ int ga_session_names(const char *state_dir, struct ga_strv *ret, struct ga_error
 	if (errno)
 		return ga_fail_path(err, errno, "read", dir);
 	ga_strv_sort_unique(ret);
+	return 0;
+}
+
+/* Is it a directory that was not given its name yet, or is being removed? */
+static bool is_temporary(const char *name)
+{
+	return !strncmp(name, ".new-", 5) || !strncmp(name, ".stale-", 7);
+}
+
+/* Returns 1 if its maker, which holds its lock from the beginning, is alive. */
+static int in_use(int sessions, const char *name, int *ret_lock, struct ga_error *err)
+{
+	cleanup_free char *path = ga_path_join(name, "lock");
+
+	*ret_lock = openat(sessions, path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	return *ret_lock < 0 ? 0 : ga_flock(*ret_lock, true, false, err);
+}
+
+int ga_session_sweep(const char *state_dir, time_t before, bool dry, struct ga_strv *names,
+		     struct ga_error *err)
+{
+	cleanup_free char *path = ga_path_join(state_dir, "sessions");
+	cleanup_close int at = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_strv struct ga_strv all = GA_STRV_INIT;
+	cleanup_dir DIR *d = at < 0 ? NULL : opendir(path);
+	struct dirent *e;
+
+	while ((e = ga_dir_next(d)))
+		if (is_temporary(e->d_name))
+			ga_strv_push(&all, e->d_name);
+	for (size_t i = 0; i < all.n; i++) {
+		cleanup_close int lock = -1;
+		struct stat st;
+		int rc;
+
+		/* one made a moment ago may not have its lock yet */
+		if (fstatat(at, all.v[i], &st, AT_SYMLINK_NOFOLLOW) || st.st_mtime >= before)
+			continue;
+		rc = in_use(at, all.v[i], &lock, err);
+		if (rc < 0 || (!rc && !dry && ga_rmtree_at(at, all.v[i], err)))
+			return -1;
+		if (!rc)
+			ga_strv_push(names, all.v[i]);
+	}
 	return 0;
 }

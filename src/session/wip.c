@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/session/wip.h"
+#include "ga/session/session.h"
 
 #include <string.h>
 

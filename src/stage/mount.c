@@ -132,13 +132,6 @@ static int dest_for(int root, const char *dest, bool dir)
 	return open_dest(root, dest, 0);
 }
 
-static bool is_directory(int fd)
-{
-	struct stat st;
-
-	return !fstat(fd, &st) && S_ISDIR(st.st_mode);
-}
-
 static int open_layers(const struct stage_op *op, int *fds, struct stage_fault *f)
 {
 	for (size_t i = 0; i < op->n_layers; i++) {
@@ -183,27 +176,23 @@ static int do_overlay(int root, const struct stage_op *op, struct stage_fault *f
 	return rc;
 }
 
-/* Attach a copy of what is at `source` on `dest`. */
-static int attach_copy(int root, int source, enum ga_copy how, const struct stage_op *op,
-		       struct stage_fault *f)
+/* Attach a copy of what is at the source, on the host or, to be moved, in the stage. */
+static int do_bind(int root, const struct stage_op *op, enum ga_copy how, struct stage_fault *f)
 {
-	cleanup_close int copy = -1, dest = dest_for(root, op->dest, is_directory(source));
+	bool move = op->kind == STAGE_MOVE;
+	cleanup_close int copy = -1, dest = -1,
+		source = move ? open_dest(root, op->source, 0) : open_source(op->source, 0);
+	struct stat st;
 
+	if (source < 0)
+		return stage_fail(f, move ? GA_STEP_DEST : GA_STEP_SOURCE, errno, op->source);
+	dest = dest_for(root, op->dest, !fstat(source, &st) && S_ISDIR(st.st_mode));
 	if (dest < 0)
 		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
 	copy = ga_mount_copy(source, how);
-	if (copy < 0 || ga_mount_attach(copy, dest))
-		return stage_fail(f, GA_STEP_BIND, errno, op->dest);
-	return 0;
-}
-
-static int do_bind(int root, const struct stage_op *op, enum ga_copy how, struct stage_fault *f)
-{
-	cleanup_close int source = open_source(op->source, 0);
-
-	if (source < 0)
-		return stage_fail(f, GA_STEP_SOURCE, errno, op->source);
-	return attach_copy(root, source, how, op, f);
+	return copy < 0 || ga_mount_attach(copy, dest)
+		       ? stage_fail(f, GA_STEP_BIND, errno, op->dest)
+		       : 0;
 }
 
 static int do_bind_ro(int root, const struct stage_op *op, const struct stage_disowned *d,
@@ -218,15 +207,6 @@ static int do_bind_ro(int root, const struct stage_op *op, const struct stage_di
 	if (dest < 0)
 		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
 	return ga_mount_attach(copy, dest) ? stage_fail(f, GA_STEP_BIND, errno, op->dest) : 0;
-}
-
-static int do_move(int root, const struct stage_op *op, struct stage_fault *f)
-{
-	cleanup_close int source = open_dest(root, op->source, 0);
-
-	if (source < 0)
-		return stage_fail(f, GA_STEP_DEST, errno, op->source);
-	return attach_copy(root, source, GA_COPY_RW, op, f);
 }
 
 /* Where a host's file was removed or replaced since it was opened, the kernel answers ENOENT, and
@@ -320,81 +300,6 @@ static int do_hide(int root, const struct stage_op *op, struct ga_strv *loose,
 	return cover_each(root, op, f);
 }
 
-static int do_mountpoint(int root, const struct stage_op *op, struct stage_fault *f)
-{
-	cleanup_close int there = make_dirs(root, op->dest, 0755, true);
-
-	return there < 0 ? stage_fail(f, GA_STEP_DEST, errno, op->dest) : 0;
-}
-
-static int do_devpts(int root, const struct stage_op *op, struct stage_fault *f)
-{
-	cleanup_close int dest = dest_for(root, op->dest, true);
-
-	if (dest < 0)
-		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
-	return ga_mount_devpts(dest) ? stage_fail(f, GA_STEP_BIND, errno, op->dest) : 0;
-}
-
-static int do_tmpfs(int root, const struct stage_op *op, struct stage_fault *f)
-{
-	cleanup_close int dest = dest_for(root, op->dest, true), fs = -1;
-
-	if (dest < 0)
-		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
-	fs = ga_mount_tmpfs(dest, op->mode, NULL);
-	return fs < 0 ? stage_fail(f, GA_STEP_BIND, errno, op->dest) : 0;
-}
-
-static int do_symlink(int root, const struct stage_op *op, struct stage_fault *f)
-{
-	cleanup_close int at = make_parent(root, op->dest);
-
-	if (at >= 0 && !symlinkat(op->source, at, ga_path_base(op->dest)))
-		return 0;
-	/* what the agents have there stays: init finds out where a path leads */
-	return ga_path_inside(op->dest, "home") ? 0
-						: stage_fail(f, GA_STEP_DEST, errno, op->dest);
-}
-
-static int do_read_only(int root, const struct stage_op *op, struct stage_fault *f)
-{
-	cleanup_close int dest = open_dest(root, op->dest, O_DIRECTORY);
-
-	if (dest < 0)
-		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
-	return ga_mount_read_only(dest) ? stage_fail(f, GA_STEP_BIND, errno, op->dest) : 0;
-}
-
-static int do_dir(int root, const struct stage_op *op, struct stage_fault *f)
-{
-	cleanup_close int dir = make_dirs(root, op->dest, op->mode, false);
-
-	return dir < 0 ? stage_fail(f, GA_STEP_DEST, errno, op->dest) : 0;
-}
-
-/* Whatever exists in the agents' home is fine, because it is only mounted on. */
-static int do_file(int root, const struct stage_op *op, struct stage_fault *f)
-{
-	cleanup_close int at = make_parent(root, op->dest), fd = -1;
-
-	if (at >= 0)
-		fd = openat(at, ga_path_base(op->dest),
-			    O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return at < 0 || (fd < 0 && errno != EEXIST)
-		       ? stage_fail(f, GA_STEP_DEST, errno, op->dest) : 0;
-}
-
-static int do_text(int root, const struct stage_op *op, struct stage_fault *f)
-{
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_close int at = make_parent(root, op->dest);
-
-	return at < 0 || ga_write_new(at, ga_path_base(op->dest), op->text, op->n_text, 0444,
-				      &ignored)
-		       ? stage_fail(f, GA_STEP_DEST, errno, op->dest) : 0;
-}
-
 /* `share`: what is attached below "root" from now on appears inside. */
 static int share_root(int root, bool share, struct stage_fault *f)
 {
@@ -404,6 +309,46 @@ static int share_root(int root, bool share, struct stage_fault *f)
 						   : 0;
 }
 
+/* Make what a plan's tree needs: a directory, a file, a link, or what is to be mounted on. */
+static bool make_place(int root, const struct stage_op *op)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	bool dirs = op->kind == STAGE_DIR || op->kind == STAGE_MOUNTPOINT;
+	cleanup_close int fd = -1, at = dirs ? make_dirs(root, op->dest,
+							 op->kind == STAGE_DIR ? op->mode : 0755,
+							 op->kind == STAGE_MOUNTPOINT)
+					     : make_parent(root, op->dest);
+	const char *name = ga_path_base(op->dest);
+
+	if (at < 0 || dirs)
+		return at >= 0;
+	if (op->kind == STAGE_TEXT)
+		return !ga_write_new(at, name, op->text, op->n_text, 0444, &ignored);
+	/* what the agents have there stays: init finds out where a path leads */
+	if (op->kind == STAGE_SYMLINK)
+		return !symlinkat(op->source, at, name) || ga_path_inside(op->dest, "home");
+	/* whatever exists in the agents' home is fine, because it is only mounted on */
+	fd = openat(at, name, O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return fd >= 0 || errno == EEXIST;
+}
+
+/* Mount something of the kernel's, or change what is mounted. */
+static int mount_own(int root, const struct stage_op *op, struct stage_fault *f)
+{
+	cleanup_close int fs = -1, dest = op->kind == STAGE_READ_ONLY
+		? open_dest(root, op->dest, O_DIRECTORY) : dest_for(root, op->dest, true);
+	bool failed;
+
+	if (dest < 0)
+		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
+	if (op->kind == STAGE_TMPFS)
+		failed = (fs = ga_mount_tmpfs(dest, op->mode, NULL)) < 0;
+	else
+		failed =
+			op->kind == STAGE_DEVPTS ? ga_mount_devpts(dest) : ga_mount_read_only(dest);
+	return failed ? stage_fail(f, GA_STEP_BIND, errno, op->dest) : 0;
+}
+
 static int run_op(int root, const struct stage_op *op, const struct stage_disowned *d,
 		  struct ga_strv *loose, struct stage_fault *f)
 {
@@ -411,34 +356,27 @@ static int run_op(int root, const struct stage_op *op, const struct stage_disown
 	case STAGE_OVERLAY:
 		return do_overlay(root, op, f);
 	case STAGE_BIND_RW:
+	case STAGE_MOVE:
 		return do_bind(root, op, GA_COPY_RW, f);
 	case STAGE_BIND_RO:
 		return do_bind_ro(root, op, d, f);
 	case STAGE_DEVICE:
 		return do_bind(root, op, GA_COPY_DEVICE, f);
 	case STAGE_DEVPTS:
-		return do_devpts(root, op, f);
-	case STAGE_MOUNTPOINT:
-		return do_mountpoint(root, op, f);
-	case STAGE_MOVE:
-		return do_move(root, op, f);
 	case STAGE_TMPFS:
-		return do_tmpfs(root, op, f);
-	case STAGE_SYMLINK:
-		return do_symlink(root, op, f);
 	case STAGE_READ_ONLY:
-		return do_read_only(root, op, f);
+		return mount_own(root, op, f);
 	case STAGE_MASK_FILE:
 	case STAGE_MASK_DIR:
 		return do_mask(root, op, f);
 	case STAGE_HIDE:
 		return do_hide(root, op, loose, f);
+	case STAGE_MOUNTPOINT:
+	case STAGE_SYMLINK:
 	case STAGE_DIR:
-		return do_dir(root, op, f);
 	case STAGE_FILE:
-		return do_file(root, op, f);
 	case STAGE_TEXT:
-		return do_text(root, op, f);
+		return make_place(root, op) ? 0 : stage_fail(f, GA_STEP_DEST, errno, op->dest);
 	case STAGE_SANDBOX:
 		return share_root(root, true, f);
 	case STAGE_DISOWN: /* not reached: "disown" comes before all other operations */

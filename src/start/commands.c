@@ -5,7 +5,7 @@
  */
 #include "start-internal.h"
 #include "ga/config/service.h"
-#include "ga/session/check.h"
+#include "ga/session/session.h"
 
 #define TICK_MS 1000
 #define READY_TICK_MS 100

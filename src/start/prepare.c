@@ -4,7 +4,7 @@
  */
 #include "ga/agents/agents.h"
 #include "ga/on/on.h"
-#include "ga/session/wip.h"
+#include "ga/session/session.h"
 #include "ga/view/view.h"
 #include "start-internal.h"
 

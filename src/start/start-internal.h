@@ -27,7 +27,7 @@
 #include "ga/run/live.h"
 #include "ga/run/record.h"
 #include "ga/session/journal.h"
-#include "ga/session/worktree.h"
+#include "ga/session/session.h"
 #include "ga/start/start.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"

@@ -6,7 +6,7 @@
  */
 #include "transfer-internal.h"
 #include "ga/repo/diff.h"
-#include "ga/session/wip.h"
+#include "ga/session/session.h"
 
 #define APPLY_MS 600000
 

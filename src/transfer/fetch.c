@@ -11,7 +11,7 @@
 #include "ga/capture/rewrite.h"
 #include "ga/repo/import.h"
 #include "ga/session/journal.h"
-#include "ga/session/worktree.h"
+#include "ga/session/session.h"
 
 #define FETCH_MS 3600000
 #define TIPS_MAX 10000 /* known commits that git names as arguments; more would only save bytes */
@@ -200,10 +200,9 @@ static int import(struct fetch *f, const char *dir, const struct ga_import_limit
 	if (rc < 0)
 		return -1;
 	memcpy(hide + n_head, known, n * sizeof(*hide));
-	if (ga_import_begin(f->r, limits, &im, err))
+	if (ga_import_begin(f->r, limits,
+			    f->e->progress ? f->e->progress_delay_ms : GA_PROGRESS_NEVER, &im, err))
 		return -1;
-	if (f->e->progress)
-		ga_import_show(im, f->e->progress_delay_ms);
 	rc = import_packs(im, dir, &reason, err);
 	if (!rc)
 		rc = ga_import_check(im, tips, n_tips, hide, n_head + n, &reason, err);

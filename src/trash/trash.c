@@ -18,7 +18,7 @@
 #include "ga/repo/refs.h"
 #include "ga/review/report.h"
 #include "ga/session/journal.h"
-#include "ga/session/worktree.h"
+#include "ga/session/session.h"
 #include "ga/sys/fd.h"
 #include "ga/trash/trash.h"
 

@@ -18,7 +18,7 @@
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
-#include "ga/session/wip.h"
+#include "ga/session/session.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
 #include "ga/view/view.h"

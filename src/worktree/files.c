@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/base/trace.h"
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"
@@ -165,17 +164,17 @@ int ga_work_put(const struct ga_work_file *f, int root, const char *path,
 		const struct ga_work_look *over, struct ga_error *err)
 {
 	cleanup_close int dir = ga_open_parent_beneath(root, path, true);
-	cleanup_free char *q = ga_escape(path);
 
 	if (dir < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the directory of '%s'", q);
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the directory of '%s'",
+				     path);
 	if (!write_part(f, dir, err) && !ga_fault_stop("land:part", err) &&
 	    !check_still(root, path, over, err) && settle(dir, ga_path_base(path)))
 		(void)ga_fail_errno(err, errno == EISDIR ? GA_ELOSE : GA_EFATAL, errno, "rename");
 	if (!err->msg)
 		return 0;
 	(void)unlinkat(dir, PART, 0);
-	return ga_error_wrap(err, "cannot write '%s'", q);
+	return ga_error_wrap(err, "cannot write '%s'", path);
 }
 
 void ga_work_sweep(int root, const char *path)
@@ -190,14 +189,13 @@ int ga_work_remove(int root, const char *path, const struct ga_work_look *over,
 		   struct ga_error *err)
 {
 	cleanup_close int dir = ga_open_parent_beneath(root, path, false);
-	cleanup_free char *q = ga_escape(path);
 
 	if (dir < 0 && is_nowhere(errno))
 		return 0;
 	if (check_still(root, path, over, err))
-		return ga_error_wrap(err, "cannot remove '%s'", q);
+		return ga_error_wrap(err, "cannot remove '%s'", path);
 	if (dir < 0 || (unlinkat(dir, ga_path_base(path), 0) && errno != ENOENT))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", path);
 	ga_remove_empty_above(root, path);
 	return 0;
 }

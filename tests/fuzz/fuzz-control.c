@@ -18,7 +18,7 @@ static void *keep(void *p)
 	return kept[n_kept++] = p;
 }
 #define calloc(n, size) keep((calloc)(n, size))
-#include "../../src/init/exec.c"
+#include "../../src/init/command.c"
 #undef calloc
 #include "../../src/run/run-internal.h"
 #include "ga/sys/fd.h"

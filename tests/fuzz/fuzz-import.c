@@ -7,7 +7,7 @@
 #include "../../src/repo/objects-internal.h"
 #include "fuzz.h"
 #include "ga/base/path.h"
-#include "ga/repo/treelevel.h"
+#include "ga/repo/objects.h"
 
 /* Of what is let pass. */
 static void check_tree(const char *p, size_t n)

@@ -8,7 +8,7 @@
 #include "../../src/repo/objects-internal.h"
 #include "fuzz.h"
 #include "ga/base/path.h"
-#include "ga/repo/treelevel.h"
+#include "ga/repo/objects.h"
 
 enum { CHANGES_MAX = 40 };
 

@@ -16,7 +16,7 @@ at_most() {
 }
 
 guard=$(echo src/land/guard/guard*.[ch])
-arrival=$(echo src/land/landed.c src/land/look.[ch])
+arrival=$(echo src/land/landed.c)
 verdict=$(echo src/land/decide*.[ch])
 land=$(find src/land -name '*.[ch]' | sort)
 proper=$(printf '%s\n' $land | grep -vxF "$(printf '%s\n' $guard $arrival $verdict)")

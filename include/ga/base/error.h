@@ -8,9 +8,9 @@
  * status.
  *
  * The message is one line, lower case, without the program's name, and names the object in single
- * quotes. The hint, if any, says what to do next; the words of a command in it are quoted by
- * ga_quote_shell(). Names go through ga_escape() first, or through ga_quote() where no quotes stand
- * around them; the printer escapes control characters once more.
+ * quotes. Control characters, and what else is not safe to show, are escaped when it is set, so a
+ * name can go into it as it is; one without quotes around it goes through ga_quote(). The hint, if
+ * any, says what to do next; the words of a command in it are quoted by ga_quote_shell().
  */
 #ifndef GA_ERROR_H
 #define GA_ERROR_H
@@ -71,7 +71,7 @@ void ga_error_take(struct ga_error *to, struct ga_error *from);
 #define ga_fail_errno(err, code, errnum, fmt, ...) \
 	ga_fail((err), (code), fmt ": %s", ##__VA_ARGS__, strerror(errnum))
 
-/* The same of a file: "cannot open '<path>': <strerror(errnum)>", with the path escaped. */
+/* The same of a file: "cannot open '<path>': <strerror(errnum)>", */
 #define ga_fail_path(err, errnum, verb, path) \
 	({ ga_error_path((err), (errnum), (verb), (path)); -1; })
 

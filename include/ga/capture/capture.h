@@ -7,6 +7,7 @@
 #define GA_CAPTURE_H
 
 #include "ga/base/error.h"
+#include "ga/base/left.h"
 #include "ga/config/limits.h"
 #include "ga/repo/import.h"
 #include "ga/repo/repo.h"
@@ -77,5 +78,16 @@ int ga_capture_in_the_way(const struct ga_capture_env *e, struct ga_session *s,
  * as a descriptor) to be held from before the first .keep is made until the refs exist. */
 void ga_capture_import_limits(const struct ga_limits *l, struct ga_import_limits *ret);
 int ga_capture_lock_keeps(const struct ga_repo *r, struct ga_error *err);
+
+/* What capture left in the layers, file by file. They are hostile input: they are read by
+ * descriptor, beneath the layer, without following a symlink, and under the limits of the walk. */
+
+/* List every file that the entries `lines` of a report stand for, sorted. Ignored directories are
+ * walked; for the other kinds the entry itself is all there is to tell. What was deleted in a
+ * shared directory is no file. A directory that cannot be listed or exceeds a limit is listed
+ * itself, as GA_LEFT_UNREADABLE or GA_LEFT_LIMIT. */
+int ga_left_behind(struct ga_repo *r, const struct ga_session *s, const struct ga_limits *limits,
+		   const struct ga_left_list *lines, struct ga_left_files *ret,
+		   struct ga_error *err);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "ga/base/error.h"
 #include "ga/base/oid.h"
+#include "ga/base/progress.h"
 #include "ga/base/strv.h"
 #include "ga/repo/repo.h"
 
@@ -47,11 +48,10 @@ uint64_t ga_import_memory(const struct ga_import_limits *l);
  * deltas of its own. */
 #define GA_IMPORT_CONFIG "pack.threads=1", GA_IMPORT_PIECEWISE
 
-/* Begin an import, one at a time per repository handle. Copies `l`. */
-int ga_import_begin(struct ga_repo *r, const struct ga_import_limits *l, struct ga_import **ret,
-		    struct ga_error *err);
-/* Show progress on standard error once reading packs has taken longer than `delay_ms`. */
-void ga_import_show(struct ga_import *im, int64_t delay_ms);
+/* Begin an import, one at a time per repository handle. Copies `l`. Progress is shown on standard
+ * error once reading packs has taken longer than `progress_delay_ms` (or GA_PROGRESS_NEVER). */
+int ga_import_begin(struct ga_repo *r, const struct ga_import_limits *l, int64_t progress_delay_ms,
+		    struct ga_import **ret, struct ga_error *err);
 /* Read a pack stream from `fd` to its end. It is spooled and counted under the limits before git
  * sees a byte, then indexed (`git index-pack --strict`) into the quarantine. A thin pack is
  * refused. On refusal returns 1 and in `*ret_reason` a reason for users (one line, quoted; the

@@ -20,6 +20,7 @@
 #include "ga/base/oid.h"
 #include "ga/base/strv.h"
 #include "ga/repo/refs.h"
+#include "ga/repo/repo.h"
 
 enum ga_state {
 	GA_STATE_NEW,         /* being set up; nothing ran yet */
@@ -268,5 +269,92 @@ int ga_session_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_err
 /* The full name of a session's ref; the caller frees it. `what`: "base", "from", "held", "orig",
  * "report", "earlier/<commit>". */
 char *ga_session_ref(const struct ga_session *s, const char *what);
+
+/* How a command of the setting `finish` ended. These run in the session after its agent, on what
+ * the agent left, so their result proves no more than the agent's own word does. */
+enum ga_check_end {
+	GA_CHECK_EXITED,      /* `status` is 0 to 255; 128 + n for signal n */
+	GA_CHECK_TIMED_OUT,
+	GA_CHECK_INTERRUPTED,
+	GA_CHECK_NOT_RUN,
+};
+
+struct ga_check {
+	enum ga_check_end end;
+	int status;           /* 0 unless GA_CHECK_EXITED */
+	const char *command;  /* one line, safe to show; borrowed */
+};
+
+/* "exited", "timed-out", "interrupted", "not-run" */
+const char *ga_check_end_name(enum ga_check_end e);
+
+/* One string ("END STATUS COMMAND") for the lists in state files and reports; the caller frees it.
+ * Parsing it returns false if it is malformed; `ret->command` then points into `word`. */
+char *ga_check_encode(const struct ga_check *c);
+bool ga_check_parse(const char *word, struct ga_check *ret);
+
+/* For people: "make check → 0", "make test → timed out". The caller frees it. */
+char *ga_check_text(const struct ga_check *c);
+
+/* The entry <commondir>/worktrees/agent-<name>: while it exists, `git worktree list` shows the
+ * session and git refuses to switch to, move or delete its branch. It names a working tree that
+ * does not exist on the host and is locked, so nothing prunes it and no command can enter it. */
+
+/* Create the entry, or replace one that a crash of this session left. Fails if a working tree of
+ * the user's has that name. */
+int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
+
+/* Have the bare repository `gitdir` know the directory `tree` as its working tree `name`, with the
+ * commit `head` (in hex) checked out: as `git worktree add --no-checkout --detach` does, but at
+ * once. What that makes has a HEAD for a moment that names nothing, and every git in the repository
+ * fails meanwhile. */
+int ga_worktree_add(const char *gitdir, const char *name, const char *tree, const char *head,
+		    struct ga_error *err);
+
+/* Fail (GA_EFATAL) if the session's branch is checked out in a working tree of the user's, where it
+ * must neither move nor be deleted, or if a rebase or bisection in progress there will return to
+ * it. */
+int ga_worktree_check_free(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
+
+/* Append the git directories of all working trees of the repository, the main one's first. */
+void ga_worktree_gitdirs(const struct ga_repo *r, struct ga_strv *ret);
+
+/* Remove the entry if it is this session's. It is no error if there is none, or another's. */
+int ga_worktree_entry_remove(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
+
+/* The uncommitted part of a session: what the agent did to work that the user had not committed
+ * when it started. It is on no branch; a landing brings it as uncommitted changes. */
+
+struct ga_wip {
+	char *objects;          /* the session's object directory; see ga_repo_open_private() */
+	struct ga_oid snapshot; /* commit: what the agent was shown; zero: no uncommitted work */
+	struct ga_oid seen;     /* tree: what the agent left, whole; zero: nothing yet */
+	struct ga_strv paths;   /* paths of the uncommitted part in which snapshot and seen differ,
+				 * sorted */
+};
+#define GA_WIP_INIT { NULL, { { 0 } }, { { 0 } }, GA_STRV_INIT }
+void ga_wip_release(struct ga_wip *w);
+#define cleanup_wip cleanup_(ga_wip_release)
+
+/* Fill it. A session without uncommitted work has neither snapshot nor paths. */
+void ga_wip_load(const struct ga_session *s, struct ga_wip *ret);
+
+/* What the agent did to those paths, from the snapshot to what it left. */
+int ga_wip_changes(struct ga_repo *r, const struct ga_wip *w, struct ga_changes *ret,
+		   struct ga_error *err);
+
+/* All paths in which the user had uncommitted work, changed by the agent or not, and what they were
+ * renamed to; sorted. None of them may be in a commit of the session's. */
+int ga_wip_paths(struct ga_repo *r, const struct ga_session *s, struct ga_strv *ret,
+		 struct ga_error *err);
+/* Is the path one of these sorted ones, beneath one, or a directory that one is in? */
+bool ga_wip_has(const struct ga_strv *paths, const char *path);
+
+/* The session's object directory; the caller frees it. */
+char *ga_wip_objects(const struct ga_session *s);
+/* Have the handle use it, if the session has, or may be shown, uncommitted work ... */
+int ga_wip_use(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
+/* ... or only read it. */
+int ga_wip_attach(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
 #endif

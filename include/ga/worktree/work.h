@@ -81,6 +81,9 @@ int ga_work_merge(struct ga_repo *r, const struct ga_work_file *now,
  * may be NULL. `in` is its standard input, or NULL. */
 int ga_work_git(const struct ga_repo *r, const char *const *args, const char *in, int *ret_status,
 		struct ga_buf *out, struct ga_buf *why, struct ga_error *err);
+/* Run git there with our configuration and the user's filters; it must succeed. */
+int ga_work_run(struct ga_repo *r, const struct ga_gitconfig *c, const char *const *args,
+		const struct ga_buf *in, struct ga_buf *out, struct ga_error *err);
 /* Which of these paths, sorted, are files that git is told not to look at (assume-unchanged,
  * skip-worktree), and that are there. */
 int ga_work_find_marked(const struct ga_repo *r, const struct ga_strv *paths, struct ga_strv *ret,

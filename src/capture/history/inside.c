@@ -202,10 +202,9 @@ static int try_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t
 	limits.timeout_ms = import_left(c);
 	if (lseek(fd, 0, SEEK_SET))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read the agent's objects");
-	if (ga_import_begin(c->e->repo, &limits, &im, err))
+	if (ga_import_begin(c->e->repo, &limits,
+			    c->e->progress ? c->e->progress_delay_ms : GA_PROGRESS_NEVER, &im, err))
 		return -1;
-	if (c->e->progress)
-		ga_import_show(im, c->e->progress_delay_ms);
 	rc = ga_import_pack(im, fd, ret_reason, err);
 	if (!rc && n_tips)
 		rc = ga_import_check(im, tips, n_tips, hide, n_hide, ret_reason, err);

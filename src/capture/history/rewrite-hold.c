@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "ga/base/strmap.h"
-#include "ga/session/wip.h"
+#include "ga/session/session.h"
 
 struct hold {
 	struct range *g;

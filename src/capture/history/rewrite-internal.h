@@ -77,7 +77,5 @@ int find_moved(struct range *g, unsigned ms, struct ga_strv *paths, bool *ret_ex
 bool clean_commit(struct ga_commit *c);
 /* Add the keys of the message's trailers that only git agent writes. */
 void find_claimed(const struct ga_commit *c, struct ga_strv *keys);
-/* Remove headers that no longer hold once the commit is another. */
-void drop_signatures(struct ga_commit *c);
 
 #endif

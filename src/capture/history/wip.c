@@ -3,9 +3,9 @@
  * The user's uncommitted work: the commits of it that the agent's history is based on, and what the
  * agent did to it, which no commit may have.
  */
+#include "capture/capture-internal.h"
 #include "ga/repo/objects.h"
-#include "ga/session/wip.h"
-#include "capture/result.h"
+#include "ga/session/session.h"
 
 static void add_known(struct capture *c, const struct ga_oid *oid)
 {
@@ -64,11 +64,11 @@ bool is_stand(const struct capture *c, const struct ga_oid *oid)
 }
 
 /* All that may become a ref, but not the agent's HEAD if that is in the history of `o`. */
-static size_t find_tips(struct capture *c, struct outcome *o, struct ga_oid **ret)
+static size_t find_tips(struct capture *c, struct ga_oid **ret)
 {
 	size_t n = 0;
 
-	ret[n++] = &o->history;
+	ret[n++] = &c->out.history;
 	if (!ga_oid_is_zero(&c->git.head) && !c->git.related)
 		ret[n++] = &c->git.head;
 	if (!ga_oid_is_zero(&c->git.stash))
@@ -79,12 +79,12 @@ static size_t find_tips(struct capture *c, struct outcome *o, struct ga_oid **re
 }
 
 /* Has it changes to uncommitted work that are neither in the history nor in what was left? */
-static int has_more(struct capture *c, const struct outcome *o, const struct ga_strv *paths,
-		    const struct ga_oid *tip, bool *ret, struct ga_error *err)
+static int has_more(struct capture *c, const struct ga_strv *paths, const struct ga_oid *tip,
+		    bool *ret, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
 	struct ga_oid tree;
-	int rc = ga_is_ancestor(c->e->repo, tip, &o->carried, err);
+	int rc = ga_is_ancestor(c->e->repo, tip, &c->out.carried, err);
 
 	*ret = false;
 	if (rc)
@@ -105,13 +105,13 @@ static int has_more(struct capture *c, const struct outcome *o, const struct ga_
 }
 
 /* Replace a tip by what it became. One of which nothing is left needs no ref. */
-static int replace_tip(struct capture *c, const struct outcome *o, const struct ga_strv *paths,
-		       struct ga_oid *tip, const struct ga_oid *with,
-		       const struct ga_oid *history, struct ga_error *err)
+static int replace_tip(struct capture *c, const struct ga_strv *paths, struct ga_oid *tip,
+		       const struct ga_oid *with, const struct ga_oid *history,
+		       struct ga_error *err)
 {
 	bool more = false;
 
-	if (tip != &o->history && has_more(c, o, paths, tip, &more, err))
+	if (tip != &c->out.history && has_more(c, paths, tip, &more, err))
 		return -1;
 	if (more) {
 		cleanup_free char *what = what_is(c, tip);
@@ -124,25 +124,24 @@ static int replace_tip(struct capture *c, const struct outcome *o, const struct 
 	/* no stash any more, but the commit below it */
 	if (tip == &c->git.stash && ga_is_near_ancestor(c->e->repo, with, history))
 		*tip = (struct ga_oid){ { 0 } };
-	for (size_t i = 0; tip != &o->history && i < c->base.n_stands; i++)
+	for (size_t i = 0; tip != &c->out.history && i < c->base.n_stands; i++)
 		if (ga_oid_equal(with, &c->base.stands[i].on))
 			*tip = (struct ga_oid){ { 0 } };
 	return 0;
 }
 
-static int rewrite_tips(struct capture *c, struct outcome *o, struct ga_strv *paths,
-			struct ga_error *err)
+static int rewrite_tips(struct capture *c, struct ga_strv *paths, struct ga_error *err)
 {
 	cleanup_free struct ga_oid **from = ga_calloc(c->git.heads.n + 3, sizeof(*from));
 	cleanup_free struct ga_oid *tips = ga_calloc(c->git.heads.n + 3, sizeof(*tips));
 	struct ga_wip_opts wo = { .stands = c->base.stands, .n_stands = c->base.n_stands,
 				  .rename_ms = (unsigned)c->e->limits->git_time * 1000 };
-	size_t n = find_tips(c, o, from);
+	size_t n = find_tips(c, from);
 	bool exact;
 
 	/* nothing was done */
-	if (n == 1 && ga_oid_equal(&o->history, &c->base.agent)) {
-		o->history = c->base.branch;
+	if (n == 1 && ga_oid_equal(&c->out.history, &c->base.agent)) {
+		c->out.history = c->base.branch;
 		return 0;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -150,7 +149,7 @@ static int rewrite_tips(struct capture *c, struct outcome *o, struct ga_strv *pa
 	if (ga_rewrite_wip(c->e->repo, &wo, tips, n, paths, &exact, &c->keeps, err))
 		return -1;
 	for (size_t i = n; i-- > 0;)
-		if (replace_tip(c, o, paths, from[i], &tips[i], &tips[0], err))
+		if (replace_tip(c, paths, from[i], &tips[i], &tips[0], err))
 			return -1;
 	forget_zero_heads(c);
 	if (exact)
@@ -161,14 +160,13 @@ static int rewrite_tips(struct capture *c, struct outcome *o, struct ga_strv *pa
 
 /* What the agent did to it is the difference between what it was shown and what it left; and so is
  * what cannot be published beside it, a file where it has a directory. */
-static int find_left_out(struct capture *c, struct outcome *o, const struct ga_strv *paths,
-			 struct ga_error *err)
+static int find_left_out(struct capture *c, const struct ga_strv *paths, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
 	struct ga_oid published;
 
-	if (ga_tree_diff(c->e->repo, &c->base.tree, &o->tree, &all, err) ||
-	    ga_commit_tree(c->e->repo, &o->history, &published, err))
+	if (ga_tree_diff(c->e->repo, &c->base.tree, &c->out.tree, &all, err) ||
+	    ga_commit_tree(c->e->repo, &c->out.history, &published, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++) {
 		struct ga_entry e;
@@ -176,27 +174,27 @@ static int find_left_out(struct capture *c, struct outcome *o, const struct ga_s
 		if (ga_tree_entry(c->e->repo, &published, all.v[i].path, &e, err))
 			return -1;
 		if (!ga_entry_equal(&e, &all.v[i].new) || ga_wip_has(paths, all.v[i].path))
-			ga_strv_push(&o->left_out, all.v[i].path);
+			ga_strv_push(&c->out.left_out, all.v[i].path);
 	}
-	leave_links(c, &o->left_out);
+	leave_links(c, &c->out.left_out);
 	return 0;
 }
 
-int leave_wip(struct capture *c, struct outcome *o, struct ga_error *err)
+int leave_wip(struct capture *c, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT, had = GA_STRV_INIT;
 
 	if (ga_oid_equal(&c->s->id.base, &c->s->id.onto))
 		return 0;
-	o->carried = o->history;
+	c->out.carried = c->out.history;
 	if (ga_wip_paths(c->e->repo, c->s, &paths, err))
 		return -1;
 	ga_strv_extend(&had, &paths);
-	if (rewrite_tips(c, o, &paths, err) || find_left_out(c, o, &paths, err))
+	if (rewrite_tips(c, &paths, err) || find_left_out(c, &paths, err))
 		return -1;
-	ga_strv_extend(&o->renamed, &c->s->view.renamed);
+	ga_strv_extend(&c->out.renamed, &c->s->view.renamed);
 	for (size_t i = 0; i < paths.n; i++)
 		if (ga_strv_find(&had, paths.v[i]) < 0)
-			ga_strv_push(&o->renamed, paths.v[i]);
+			ga_strv_push(&c->out.renamed, paths.v[i]);
 	return 0;
 }

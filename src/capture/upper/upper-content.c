@@ -1,15 +1,267 @@
 /* SPDX-License-Identifier: MIT
  *
- * What becomes a blob: regular files and symlinks of an upper layer.
+ * Single entries of an upper layer: what they are marked as, what is noted of them, and those that
+ * become blobs, regular files and symlinks.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <string.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include "capture/upper-internal.h"
+#include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/repo/import.h"
 #include "ga/sys/fd.h"
-#include "capture/upper-internal.h"
+
+static const char *where(const struct walk *w)
+{
+	return w->path.len ? w->path.ptr : ".";
+}
+
+void walk_left(struct walk *w, enum ga_left_kind kind, uint64_t count, uint64_t bytes)
+{
+	ga_left_add(&w->res->left, where(w), kind, count, bytes);
+	if (kind == GA_LEFT_REFUSED || kind == GA_LEFT_UNREADABLE || kind == GA_LEFT_LIMIT)
+		ga_strv_push(&w->stood, w->path.ptr);
+}
+
+void walk_note(struct walk *w, const char *what)
+{
+	cleanup_free char *q = ga_quote(where(w));
+
+	ga_strv_pushf(&w->res->notes, "%s: %s", q, what);
+}
+
+/* Note a limit, with its key and value. */
+void walk_note_limit(struct walk *w, enum ga_limit which, const char *what)
+{
+	cleanup_free char *value = ga_limit_text(w->limits, which);
+	cleanup_free char *text = ga_strf("%s (%s: %s)", what, ga_limit_key(which), value);
+
+	w->res->met |= (uint64_t)1 << which;
+	if (w->met.limited++ < LIMITS_NAMED)
+		walk_note(w, text);
+}
+
+void walk_limit(struct walk *w, enum ga_limit which, const char *what, uint64_t count,
+		uint64_t bytes)
+{
+	walk_left(w, GA_LEFT_LIMIT, count, bytes);
+	walk_note_limit(w, which, what);
+}
+
+/* A sparse checkout does not show every path of the base: what was not shown cannot have been
+ * removed. */
+static bool was_shown(const struct walk *w, const char *path)
+{
+	cleanup_close int fd = -1;
+
+	if (w->lower_fd < 0)
+		return true;
+	fd = ga_openat_beneath(w->lower_fd, path, O_PATH | O_NOFOLLOW, 0);
+	return fd >= 0;
+}
+
+static void remove_one(struct walk *w, const char *path, const struct ga_entry *base)
+{
+	static const struct ga_entry none = { 0 };
+
+	if (was_shown(w, path))
+		(void)ga_changes_add(&w->res->changes, path, base, &none);
+}
+
+/* The base's entry at the current path is gone: record that it was removed, for the path
+ * ([UP-WH/BASE-REG] [UP-WH/BASE-EXE] [UP-WH/BASE-LNK] [UP-WH/BASE-GITLINK]) or everything below it
+ * ([UP-WH/BASE-DIR]); nothing if the base had none ([UP-WH/BASE-NONE] [UP-WH/BASE-IGN]). The same
+ * for [UP-XWH/BASE-ANY]. */
+int walk_removed(struct walk *w, const struct ga_entry *base)
+{
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
+
+	if (base->mode == GA_MODE_NONE)
+		return 0;
+	if (base->mode != GA_MODE_TREE) {
+		remove_one(w, w->path.ptr, base);
+		return 0;
+	}
+	if (ga_tree_list(w->repo, &base->oid, BASE_PATHS_MAX, &all, w->err))
+		return -1;
+	for (size_t i = 0; i < all.n; i++) {
+		cleanup_free char *path = ga_path_join(w->path.ptr, all.v[i].path);
+
+		remove_one(w, path, &all.v[i].new);
+	}
+	return 0;
+}
+
+/* Why the rules of the result ignore the current path, which those of the base did not. */
+static char *newly_ignored_by(const struct walk *w, bool is_dir)
+{
+	cleanup_free char *was = ga_ignore_reason(&w->base, w->path.ptr, is_dir);
+	cleanup_free char *now = ga_ignore_reason(&w->final, w->path.ptr, is_dir);
+
+	return ga_strf("by %s%s%s%s", now ? now : "what is above it", was ? ", and not by " : "",
+		       was ? was : "", was ? " any more" : "");
+}
+
+void walk_ignored(struct walk *w, const char *top, uint64_t count, uint64_t bytes, bool is_dir)
+{
+	ga_left_add(&w->res->left, top ? top : where(w), GA_LEFT_IGNORED, count, bytes);
+	if (top || ga_ignore_check(&w->base, w->path.ptr, is_dir) == GA_IGNORE_YES)
+		return;
+	ga_strv_push(&w->res->newly_ignored, w->path.ptr);
+	ga_strv_take(&w->res->newly_ignored_by, newly_ignored_by(w, is_dir));
+}
+
+int read_names(int fd, size_t max, struct ga_strv *names)
+{
+	cleanup_dir DIR *d = ga_dir_of(fcntl(fd, F_DUPFD_CLOEXEC, 3));
+	int rc = d ? 0 : -1;
+	struct dirent *e;
+
+	while (!rc && (e = ga_dir_next(d))) {
+		if (names->n < max)
+			ga_strv_push(names, e->d_name);
+		else
+			rc = 1;
+	}
+	if (!rc && errno)
+		rc = -1;
+	/* the order is that of the file system, and results must not depend on it */
+	ga_strv_sort_unique(names);
+	return rc;
+}
+
+void marks_release(struct marks *m)
+{
+	free(m->odd);
+	m->odd = NULL;
+}
+
+static void one_mark(int fd, const char *name, struct marks *m)
+{
+	/* All that overlayfs (6.x, userxattr) leaves on an upper of ours. */
+	static const char *const usual[] = { "origin", "impure", "uuid", "nlink", "protattr",
+					     "upper" };
+	static const char prefix[] = "user.overlay.", escaped[] = "overlay.";
+	const char *rest = name + strlen(prefix);
+	char value[2];
+
+	if (strncmp(name, prefix, strlen(prefix)))
+		return;
+	/* "user.overlay.overlay.x" is what a program inside sees as "user.overlay.x" */
+	if (!strncmp(rest, escaped, strlen(escaped)))
+		return;
+	for (size_t i = 0; i < GA_NELEMS(usual); i++)
+		if (!strcmp(rest, usual[i]))
+			return;
+	if (!strcmp(rest, "opaque") && fgetxattr(fd, name, value, sizeof(value)) == 1) {
+		m->opaque |= value[0] == 'y';
+		m->xwhiteouts |= value[0] == 'x';
+		if (value[0] == 'y' || value[0] == 'x')
+			return;
+	}
+	if (!strcmp(rest, "whiteout")) {
+		m->whiteout = true;
+		return;
+	}
+	free(m->odd);
+	m->odd = ga_quote(rest);
+}
+
+void read_marks(int fd, struct marks *m)
+{
+	cleanup_free char *big = NULL;
+	char small[1024], *buf = small;
+	ssize_t n = flistxattr(fd, small, sizeof(small));
+
+	*m = (struct marks){ 0 };
+	if (n < 0 && errno == ERANGE) {
+		buf = big = ga_malloc(XATTR_LIST_MAX);
+		n = flistxattr(fd, big, XATTR_LIST_MAX);
+	}
+	if (n < 0) {
+		if (errno != ENOTSUP)
+			m->odd = ga_strdup("(cannot be listed)");
+		return;
+	}
+	for (ssize_t i = 0; i < n; i += (ssize_t)strlen(buf + i) + 1)
+		one_mark(fd, buf + i, m);
+}
+
+/* git takes a directory for a repository of its own if its `.git` is one, or is a file that points
+ * to one. This only looks at names: nothing is opened as a repository, and a symlink may lead to
+ * one. */
+bool holds_repository(int fd)
+{
+	static const char *const parts[] = { "HEAD", "objects", "refs" };
+	cleanup_close int git = -1;
+	struct stat st;
+	char head[8];
+
+	if (fstatat(fd, ".git", &st, AT_SYMLINK_NOFOLLOW))
+		return false;
+	if (S_ISLNK(st.st_mode))
+		return true;
+	git = openat(fd, ".git", O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+	if (git < 0)
+		return true;
+	if (S_ISREG(st.st_mode))
+		return read(git, head, sizeof(head)) == (ssize_t)sizeof(head) &&
+		       !memcmp(head, "gitdir: ", sizeof(head));
+	for (size_t i = 0; i < GA_NELEMS(parts); i++)
+		if (fstatat(git, parts[i], &st, AT_SYMLINK_NOFOLLOW))
+			return false;
+	return true;
+}
+
+bool attributes_convert(const char *text, size_t n)
+{
+	static const char *const words[] = { "text", "eol", "crlf", "ident", "filter",
+					     "working-tree-encoding" };
+	const char *end = text + n;
+
+	while (text < end) {
+		const char *word;
+		size_t len;
+
+		while (text < end && memchr(" \t\r\n-!", *text, 6))
+			text++;
+		word = text;
+		while (text < end && !memchr(" \t\r\n", *text, 4))
+			text++;
+		len = (size_t)(text - word);
+		for (size_t i = 0; i < GA_NELEMS(words); i++) {
+			size_t w = strlen(words[i]);
+
+			/* a pattern that looks like an attribute only costs time */
+			if (len >= w && !memcmp(word, words[i], w) && (len == w || word[w] == '='))
+				return true;
+		}
+	}
+	return false;
+}
+
+bool name_is_bad(const char *name, mode_t type)
+{
+	/* where a backslash is a separator, "a\\.git" contains ".git", too */
+	for (const char *p = name;;) {
+		size_t n = strcspn(p, "\\");
+
+		if (ga_path_component_is_dotgit(p, n) || (n == 2 && !memcmp(p, "..", 2)))
+			return true;
+		if (!p[n])
+			break;
+		p += n + 1;
+	}
+	/* As a symlink it would make git read a file anywhere. As a directory it makes no sense to
+	 * git, and `git fsck` refuses the tree. */
+	return (type != S_IFREG && ga_name_means_gitmodules(name)) ||
+	       (type == S_IFDIR && ga_name_means_gitattributes(name));
+}
 
 #define SMALL_FILE (1u << 20) /* up to this size, read into memory */
 /* For files that git itself reads from trees: the greatest size of one, and about how many git is
@@ -74,12 +326,10 @@ static bool over_limit(struct walk *w, const struct stat *st)
 
 static int read_whole(struct walk *w, int fd, const struct stat *st)
 {
-	cleanup_free char *q = NULL;
-
 	if (!read_small(fd, (size_t)st->st_size, &w->data))
 		return 0;
-	q = ga_escape(w->path.ptr);
-	return ga_fail_errno(w->err, GA_EFATAL, errno, "cannot read '%s' of the upper layer", q);
+	return ga_fail_errno(w->err, GA_EFATAL, errno, "cannot read '%s' of the upper layer",
+			     w->path.ptr);
 }
 
 /* [refused]: with this in a tree, `git fsck` would report it as broken, and many servers would

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 #include "ga/repo/diff.h"
-#include "ga/session/wip.h"
+#include "ga/session/session.h"
 
 struct options {
 	bool held, uncommitted;

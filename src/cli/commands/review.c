@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/verdict.h"
-#include "ga/capture/leftbehind.h"
-#include "ga/repo/hunk.h"
+#include "ga/capture/capture.h"
+#include "ga/repo/diff.h"
 
 static void verdict_release(struct cli_verdict *v)
 {

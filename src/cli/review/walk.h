@@ -6,7 +6,7 @@
 #define WALK_H
 
 #include "cli/verdict.h"
-#include "ga/repo/hunk.h"
+#include "ga/repo/diff.h"
 
 enum choice { LEAVE, ACCEPT, REJECT, PARTS };
 

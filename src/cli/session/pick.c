@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "ga/on/on.h"
 #include "ga/run/run.h"
-#include "ga/session/wip.h"
+#include "ga/session/session.h"
 #include "ga/trash/trash.h"
 
 int cli_capture_interrupted(struct cli *c, struct ga_session *s, int lock, struct ga_error *err)

@@ -4,14 +4,13 @@
  * hook runs the user's by its own path, as husky, lefthook, pre-commit and others require. No file
  * of the user's is changed, and none is added where others could see it.
  */
-#include "guard-internal.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +18,67 @@
 #include "ga/base/quote.h"
 #include "ga/base/trace.h"
 #include "ga/sys/fd.h"
+#include "guard-internal.h"
+
+/* Does the path end as that of the file `name` in a guard's directory? The one of
+ * this repository, or of where it was before it was moved or copied. */
+static bool guard_is_ours(const char *path, const char *name)
+{
+	cleanup_free char *end = ga_strf("/git-agent/guard/%s", name);
+
+	return ga_ends_in(path, end);
+}
+
+/* A path as git takes it from configuration, which may be relative to the working tree. The caller
+ * frees it. */
+static char *guard_from_worktree(const struct ga_repo *r, const char *path)
+{
+	return *path == '/' ? ga_strdup(path)
+			    : ga_strf("%s/%s", ga_repo_info(r)->workdir, path);
+}
+
+/* The last value of a key in the scope of the repository, or NULL. */
+static const char *guard_value(const struct ga_gitconfig *c, const char *key)
+{
+	for (size_t i = c->n; i-- > 0;)
+		if (!strcasecmp(c->v[i].key, key) && !strcmp(c->v[i].scope, "local") &&
+		    c->v[i].value)
+			return c->v[i].value;
+	return NULL;
+}
+
+/* core.hooksPath in the repository's configuration file itself, or NULL. What files have that it
+ * includes is the user's, and stays there. */
+static const char *guard_hooks_path(const struct ga_repo *r, const struct ga_gitconfig *c)
+{
+	cleanup_free char *file = ga_path_join(ga_repo_info(r)->commondir, "config");
+	struct stat it, st;
+
+	if (stat(file, &it))
+		return NULL;
+	for (size_t i = c->n; i-- > 0;) {
+		const char *from = c->v[i].origin;
+		cleanup_free char *at = NULL;
+
+		if (strcasecmp(c->v[i].key, "core.hookspath") != 0 || !c->v[i].value ||
+		    strncmp(from, "file:", 5) != 0)
+			continue;
+		at = guard_from_worktree(r, from + 5);
+		if (!stat(at, &st) && st.st_dev == it.st_dev && st.st_ino == it.st_ino)
+			return c->v[i].value;
+	}
+	return NULL;
+}
+
+/* The last value of core.hooksPath, wherever it is set, that is no guard's, or NULL. */
+static const char *guard_users_path(const struct ga_gitconfig *c)
+{
+	for (size_t i = c->n; i-- > 0;)
+		if (!strcasecmp(c->v[i].key, "core.hookspath") && c->v[i].value &&
+		    !guard_is_ours(c->v[i].value, "hooks"))
+			return c->v[i].value;
+	return NULL;
+}
 
 /* Those of ga_hook_events that the guard has hooks for. */
 static const char *const own_hooks[] = { "reference-transaction", "pre-push", "post-merge" };
@@ -213,15 +273,14 @@ static bool is_foreign(int dir, const char *name)
 /* Move a file to where the user's hooks are, unless one of its name is there. */
 static int give_back(const char *from, const char *to, struct ga_error *err)
 {
-	cleanup_free char *parent = ga_path_parent(to), *q = ga_escape(from), *there = NULL;
+	cleanup_free char *parent = ga_path_parent(to);
 
 	if (ga_mkdir_p(parent, 0777, err))
 		return -1;
 	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
 		return 0;
-	there = ga_escape(to);
 	(void)ga_fail_errno(err, GA_EFATAL, errno, "'%s' is none of the guard's hooks, and cannot "
-			    "go to '%s'", q, there);
+			    "go to '%s'", from, to);
 	return ga_hint(err, "move it there yourself, or remove it");
 }
 

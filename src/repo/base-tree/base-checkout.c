@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/repo/gitdir.h"
 #include "ga/sys/fd.h"
 #include "repo/index-file.h"
@@ -52,11 +51,8 @@ static int without_filters(const struct ga_gitconfig *c, struct ga_strv *config,
 		const char *n = names.v[i];
 
 		/* git splits "-c key=value" at the first '=' */
-		if (strchr(n, '=')) {
-			cleanup_free char *q = ga_escape(n);
-
-			return ga_fail(err, GA_EFATAL, "the filter '%s' cannot be switched off", q);
-		}
+		if (strchr(n, '='))
+			return ga_fail(err, GA_EFATAL, "the filter '%s' cannot be switched off", n);
 		ga_strv_pushf(config, "filter.%s.smudge=", n);
 		ga_strv_pushf(config, "filter.%s.clean=", n);
 		ga_strv_pushf(config, "filter.%s.process=", n);
@@ -167,11 +163,8 @@ static int make_git_empty(const char *dir, struct ga_error *err)
 
 	if (at >= 0 && ga_rmtree_at(at, "git", err))
 		return -1;
-	if (at < 0 || mkdirat(at, "git", 0700)) {
-		cleanup_free char *q = ga_escape(dir);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create 'git' in '%s'", q);
-	}
+	if (at < 0 || mkdirat(at, "git", 0700))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create 'git' in '%s'", dir);
 	return 0;
 }
 

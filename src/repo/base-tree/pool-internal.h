@@ -10,17 +10,6 @@
 #include "ga/repo/pool.h"
 #include "repo/repo-internal.h"
 
-/* What decides the bytes of a checkout besides the commit: `place` (working tree and trust),
- * followed by the rules (configuration, attribute files, sparse patterns). NUL-separated
- * records. */
-struct ga_base_key {
-	struct ga_buf text;
-	size_t place_len; /* length of the place at the beginning */
-};
-void ga_base_key_release(struct ga_base_key *k);
-int ga_base_key_make(const struct ga_repo *r, const struct ga_gitconfig *c, bool trusted,
-		     struct ga_base_key *ret, struct ga_error *err);
-
 enum ga_base_way {
 	GA_WAY_MOVE,   /* from the commit that it has; costs what differs, if that can be told */
 	GA_WAY_REPAIR, /* the same, but git checks every file */
@@ -36,10 +25,7 @@ struct ga_base_plan {
 	bool attributes;     /* a .gitattributes comes or goes: then the plan is not used */
 	bool below_top;      /* the old index has a .gitattributes below the top */
 };
-#define GA_BASE_PLAN_INIT                                                                          \
-	{                                                                                          \
-		.gone = GA_BUF_INIT, .come = GA_BUF_INIT, .trees = GA_BUF_INIT                     \
-	}
+#define GA_BASE_PLAN_INIT { .gone = GA_BUF_INIT, .come = GA_BUF_INIT, .trees = GA_BUF_INIT }
 void ga_base_plan_release(struct ga_base_plan *p);
 /* Find what differs between `dir`/tree and `commit`, and remove files that changed or are gone from
  * the tree; what comes in their place has yet to be checked out. Returns false if the difference

@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT */
-#include "ga/repo/pool.h"
-
+/* SPDX-License-Identifier: MIT
+ *
+ * The pool of base trees: finding one, making one, and removing those that nobody uses.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,18 +11,73 @@
 
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
+#include "ga/base/quote.h"
+#include "ga/repo/pool.h"
 #include "ga/sys/fd.h"
 #include "pool-internal.h"
+
+#define MAGIC "git-agent base 2"
+
+/* Does this key of the configuration change what a checkout writes? */
+static bool shapes_checkout(const char *key)
+{
+	static const char *const keys[] = {
+		"core.autocrlf", "core.eol", "core.symlinks", "core.filemode", "core.ignorecase",
+		"core.precomposeunicode", "core.protecthfs", "core.protectntfs",
+		"core.attributesfile", "core.sparsecheckout", "core.sparsecheckoutcone",
+	};
+
+	if (!strncmp(key, "filter.", 7) || !strncmp(key, "lfs.", 4))
+		return true;
+	for (size_t i = 0; i < GA_NELEMS(keys); i++)
+		if (!strcmp(key, keys[i]))
+			return true;
+	return false;
+}
+
+/* Add the file's content to a key as a record of its own; a missing file counts as empty. */
+static int add_file(struct ga_buf *key, const char *path, struct ga_error *err)
+{
+	ga_buf_add0(key, path);
+	if (ga_user_file_read(path, GA_RULES_MAX, key, err))
+		return -1;
+	ga_buf_addch(key, '\0');
+	return 0;
+}
+
+static int add_rules(const struct ga_repo *r, const struct ga_gitconfig *c, struct ga_buf *key,
+		     struct ga_error *err)
+{
+	cleanup_free char *info = ga_path_join(r->info.commondir, "info/attributes");
+	cleanup_free char *sparse = ga_path_join(r->info.gitdir, "info/sparse-checkout");
+	const char *system = ga_system_attributes();
+	cleanup_free char *own = NULL;
+
+	for (size_t i = 0; i < c->n; i++)
+		if (shapes_checkout(c->v[i].key)) {
+			ga_buf_addf(key, "%s%c", c->v[i].key, c->v[i].has_value ? '=' : ' ');
+			ga_buf_add0(key, c->v[i].value);
+		}
+	if (ga_user_file(r, c, "core.attributesfile", "attributes", &own, err) ||
+	    (system && add_file(key, system, err)) || (own && add_file(key, own, err)) ||
+	    add_file(key, info, err))
+		return -1;
+	if (!ga_gitconfig_bool(c, "core.sparsecheckout", false))
+		return 0;
+	return add_file(key, sparse, err);
+}
 
 #define SMALL_FILE ((size_t)64 << 20)
 #define MAX_TRIES 100
 
-/* What one call of ga_base_acquire() looks for. */
+/* What one call of ga_base_acquire() looks for. The key is what decides the bytes of a checkout
+ * besides the commit. */
 struct want {
 	struct ga_repo *r;
 	const struct ga_base_opts *o;
 	const struct ga_oid *commit;
-	struct ga_base_key key;
+	struct ga_buf key;     /* records that each end in NUL: the working tree ... */
+	size_t place_len;      /* ... is what these bytes tell; and then the rules */
 	char *bases;           /* <state>/bases */
 	struct ga_buf stand;   /* what `commit` holds in a base that fits */
 	struct ga_buf making;  /* what `making` holds while one is made */
@@ -29,7 +85,7 @@ struct want {
 
 static void want_release(struct want *w)
 {
-	ga_base_key_release(&w->key);
+	ga_buf_release(&w->key);
 	ga_buf_release(&w->stand);
 	ga_buf_release(&w->making);
 	free(w->bases);
@@ -98,11 +154,6 @@ static int write_small(int dir, const char *name, const struct ga_buf *b, struct
 	return 0;
 }
 
-static bool exists(int dir, const char *name)
-{
-	return !faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW);
-}
-
 /* ---- looking ----------------------------------------------------------------------- */
 
 static int open_base(const struct want *w, unsigned n)
@@ -110,11 +161,6 @@ static int open_base(const struct want *w, unsigned n)
 	cleanup_free char *path = ga_strf("%s/%u", w->bases, n);
 
 	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
-static bool stands(int dir, const struct want *w)
-{
-	return file_is(dir, "commit", &w->stand) && file_is(dir, "key", &w->key.text);
 }
 
 /* `commit` is "<commit>\n<boot id>\n". */
@@ -134,14 +180,14 @@ static enum fit look_at(const struct want *w, int dir)
 	cleanup_error struct ga_error e1 = GA_ERROR_INIT, e2 = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf commit = GA_BUF_INIT, key = GA_BUF_INIT;
 
-	if (!exists(dir, "commit"))
+	if (faccessat(dir, "commit", F_OK, AT_SYMLINK_NOFOLLOW))
 		return file_is(dir, "making", &w->making) ? FIT_MAKING : FIT_INCOMPLETE;
 	if (ga_read_file_at(dir, "commit", SMALL_FILE, &commit, &e1) ||
 	    ga_read_file_at(dir, "key", SMALL_FILE, &key, &e2))
 		return FIT_INCOMPLETE;
-	if (ga_buf_equal(&key, &w->key.text))
+	if (ga_buf_equal(&key, &w->key))
 		return fit_of_complete(w, &commit);
-	if (key.len >= w->key.place_len && !memcmp(key.ptr, w->key.text.ptr, w->key.place_len))
+	if (key.len >= w->place_len && !memcmp(key.ptr, w->key.ptr, w->place_len))
 		return FIT_RULES;
 	return FIT_NONE;
 }
@@ -191,9 +237,9 @@ static int list(const struct want *w, struct pool *p, struct ga_error *err)
 
 /* ---- locks ------------------------------------------------------------------------- */
 
-static int open_lock(int dir, const char *name, struct ga_error *err)
+static int open_lock(int dir, struct ga_error *err)
 {
-	int fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = openat(dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the lock of a base tree");
@@ -210,13 +256,13 @@ static int stand_on(const struct want *w, unsigned n, bool wait, struct ga_base 
 
 	if (dir < 0)
 		return 1;
-	lock = open_lock(dir, "lock", err);
+	lock = open_lock(dir, err);
 	if (lock < 0)
 		return -1;
 	rc = ga_flock(lock, false, wait, err);
 	if (rc)
 		return rc;
-	if (!stands(dir, w))
+	if (!file_is(dir, "commit", &w->stand) || !file_is(dir, "key", &w->key))
 		return 1;
 	/* the lock's mtime tells ga_base_prune() when the base was last used */
 	(void)futimens(lock, NULL);
@@ -259,7 +305,7 @@ static int take(const struct want *w, unsigned n, enum fit fit, struct taken *re
 	t.dir = open_base(w, n);
 	if (t.dir < 0)
 		return 1;
-	t.lock = open_lock(t.dir, "lock", err);
+	t.lock = open_lock(t.dir, err);
 	if (t.lock < 0)
 		return -1;
 	rc = ga_flock(t.lock, true, false, err);
@@ -296,8 +342,9 @@ static int take_new(const struct want *w, const struct pool *p, struct taken *re
 	return ret->lock < 0 ? ga_fail(err, GA_EFATAL, "cannot take a new base tree") : 0;
 }
 
-/* To be called with the pool's lock held. Returns 0 if a base was found and locked, 1 if one was
- * taken that has to be made, 2 if base `*ret_n` is being made by another process. */
+/* Returns 0 if a base was found and locked. Else, with the pool's lock held, 1 if one was taken
+ * that has to be made, or 2 if base `*ret_n` is being made by another process. Without the lock,
+ * `taken` is NULL, and only a base is looked for that can be used as it is: the usual case. */
 static int choose(const struct want *w, struct ga_base *ret, struct taken *taken, unsigned *ret_n,
 		  struct ga_error *err)
 {
@@ -309,7 +356,7 @@ static int choose(const struct want *w, struct ga_base *ret, struct taken *taken
 		const struct candidate *c = &p.v[i];
 		int rc = 1;
 
-		if (c->fit == FIT_NONE)
+		if (c->fit == FIT_NONE || (!taken && c->fit != FIT_EXACT))
 			break;
 		if (c->fit == FIT_EXACT) {
 			rc = stand_on(w, c->n, false, ret, err);
@@ -325,7 +372,7 @@ static int choose(const struct want *w, struct ga_base *ret, struct taken *taken
 			return 2;
 		}
 	}
-	return take_new(w, &p, taken, err) ? -1 : 1;
+	return taken && take_new(w, &p, taken, err) ? -1 : 1;
 }
 
 static int make(const struct want *w, struct taken *t, struct ga_base *ret, struct ga_error *err)
@@ -334,7 +381,7 @@ static int make(const struct want *w, struct taken *t, struct ga_base *ret, stru
 
 	if (ga_base_checkout(w->r, dir, t->lock, w->commit, t->way, w->o, ret, err))
 		return ga_error_wrap(err, "cannot make a base tree");
-	if (write_small(t->dir, "key", &w->key.text, err) ||
+	if (write_small(t->dir, "key", &w->key, err) ||
 	    write_small(t->dir, "commit", &w->stand, err))
 		return -1;
 	(void)unlinkat(t->dir, "making", 0);
@@ -352,30 +399,17 @@ static int prepare(struct want *w, const char *state_dir, const struct ga_gitcon
 	if (*state_dir != '/')
 		GA_BUG("the state directory is not absolute");
 	w->bases = ga_path_join(state_dir, "bases");
-	if (ga_mkdir_p(w->bases, 0700, err) ||
-	    ga_base_key_make(w->r, c, w->o->trusted, &w->key, err))
+	ga_buf_add0(&w->key, MAGIC);
+	ga_buf_add0(&w->key, w->r->info.workdir);
+	ga_buf_add0(&w->key, w->o->trusted ? "trusted" : "untrusted");
+	w->place_len = w->key.len;
+	if (ga_mkdir_p(w->bases, 0700, err) || add_rules(w->r, c, &w->key, err))
 		return -1;
 	/* without a boot id, a base of an earlier boot cannot be recognised */
 	ga_buf_addf(&w->stand, "%s\n%s\n", GA_HEX(w->commit), boot);
 	ga_buf_add(&w->making, w->stand.ptr, w->stand.len);
-	ga_buf_add(&w->making, w->key.text.ptr, w->key.text.len);
+	ga_buf_add(&w->making, w->key.ptr, w->key.len);
 	return 0;
-}
-
-/* Look for a base that can be used as it is, which is the usual case, without the pool's lock. */
-static int find_standing(const struct want *w, struct ga_base *ret, struct ga_error *err)
-{
-	cleanup_(pool_release) struct pool p = { 0 };
-
-	if (list(w, &p, err))
-		return -1;
-	for (size_t i = 0; i < p.n && p.v[i].fit == FIT_EXACT; i++) {
-		int rc = stand_on(w, p.v[i].n, false, ret, err);
-
-		if (rc <= 0)
-			return rc;
-	}
-	return 1;
 }
 
 static int choose_locked(const struct want *w, struct ga_base *ret, struct taken *taken,
@@ -385,7 +419,7 @@ static int choose_locked(const struct want *w, struct ga_base *ret, struct taken
 
 	if (dir < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the pool of base trees");
-	lock = open_lock(dir, "lock", err);
+	lock = open_lock(dir, err);
 	if (lock < 0 || ga_flock(lock, true, true, err) < 0)
 		return -1;
 	return choose(w, ret, taken, ret_n, err);
@@ -399,22 +433,17 @@ static int acquire(const struct want *w, struct ga_base *ret, struct ga_error *e
 	for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
 		cleanup_(taken_release) struct taken t = TAKEN_INIT;
 		unsigned n = 0;
-		int rc = find_standing(w, ret, err);
+		int rc = choose(w, ret, NULL, NULL, err);
 
 		if (rc <= 0)
 			return rc;
 		rc = choose_locked(w, ret, &t, &n, err);
 		if (rc <= 0)
 			return rc;
-		if (rc == 2) {
-			rc = stand_on(w, n, true, ret, err);
-			if (rc <= 0)
-				return rc;
-			continue;
-		}
-		if (make(w, &t, ret, err))
+		if (rc == 1 && make(w, &t, ret, err))
 			return -1;
-		n = t.n;
+		if (rc == 1)
+			n = t.n;
 		taken_release(&t);
 		t = (struct taken)TAKEN_INIT;
 		rc = stand_on(w, n, true, ret, err);
@@ -430,8 +459,12 @@ int ga_base_acquire(struct ga_repo *r, const char *state_dir, const struct ga_oi
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig own = GA_GITCONFIG_INIT;
 	struct ga_base_opts mine = *o;
 	cleanup_(want_release) struct want w = {
-		.r = r, .o = &mine, .commit = commit, .key = { .text = GA_BUF_INIT },
-		.stand = GA_BUF_INIT, .making = GA_BUF_INIT,
+		.r = r,
+		.o = &mine,
+		.commit = commit,
+		.key = GA_BUF_INIT,
+		.stand = GA_BUF_INIT,
+		.making = GA_BUF_INIT,
 	};
 
 	if (!mine.config) {
@@ -442,4 +475,100 @@ int ga_base_acquire(struct ga_repo *r, const char *state_dir, const struct ga_oi
 	if (prepare(&w, state_dir, mine.config, err))
 		return -1;
 	return acquire(&w, ret, err);
+}
+
+#define GONE ".gone-" /* prefix of a base that is being removed: the name is no number, so nobody
+		       * uses it */
+
+/* Why a base may be removed, or NULL. Its exclusive lock is held. */
+static char *why_removable(int dir, int lock, time_t unused_since)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf key = GA_BUF_INIT;
+	const char *workdir;
+	struct stat st;
+	size_t pos = 0;
+
+	if (faccessat(dir, "commit", F_OK, AT_SYMLINK_NOFOLLOW))
+		return ga_strdup("not complete");
+	if (ga_read_file_at(dir, "key", SMALL_FILE, &key, &ignored) || !ga_buf_next0(&key, &pos) ||
+	    !(workdir = ga_buf_next0(&key, &pos)))
+		return ga_strdup("damaged");
+	if (access(workdir, F_OK) && errno == ENOENT) {
+		cleanup_free char *q = ga_quote(workdir);
+
+		return ga_strf("its working tree %s is gone", q);
+	}
+	if (fstat(lock, &st) || st.st_mtime >= unused_since)
+		return NULL;
+	return ga_strf("not used for %lld days", (long long)((time(NULL) - st.st_mtime) / 86400));
+}
+
+/* Rename it first, so that nobody takes half of it for a base, and remove it. */
+static int remove_base(int bases, const char *name, struct ga_error *err)
+{
+	cleanup_free char *gone = ga_strf(GONE "%s", name);
+
+	if (ga_rmtree_at(bases, gone, err))
+		return -1;
+	if (renameat(bases, name, bases, gone))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove base tree %s", name);
+	return ga_rmtree_at(bases, gone, err);
+}
+
+static int prune_one(int bases, const char *name, time_t unused_since, bool dry,
+		     struct ga_strv *names, struct ga_strv *whys, struct ga_error *err)
+{
+	cleanup_close int dir = openat(bases, name,
+				       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_close int lock =
+	    dir < 0 ? -1 : openat(dir, "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_free char *why = NULL;
+	int rc;
+
+	/* without a lock file it is only just being made, or is no base */
+	if (lock < 0)
+		return 0;
+	rc = ga_flock(lock, true, false, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	why = why_removable(dir, lock, unused_since);
+	rc = why && !dry ? remove_base(bases, name, err) : 0;
+	ga_funlock(lock);
+	if (rc || !why)
+		return rc;
+	ga_strv_push(names, name);
+	ga_strv_take(whys, ga_steal(&why));
+	return 0;
+}
+
+int ga_base_prune(const char *state_dir, time_t unused_since, bool dry, struct ga_strv *names,
+		  struct ga_strv *whys, struct ga_error *err)
+{
+	cleanup_free char *path = ga_path_join(state_dir, "bases");
+	cleanup_close int bases = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), lock = -1;
+	cleanup_strv struct ga_strv all = GA_STRV_INIT;
+	cleanup_dir DIR *d = bases < 0 ? NULL : opendir(path);
+	struct dirent *e;
+	uint64_t n;
+
+	if (!d)
+		return 0;
+	while ((e = ga_dir_next(d)))
+		if (ga_parse_u64(e->d_name, 1000000000, &n) ||
+		    !strncmp(e->d_name, GONE, sizeof(GONE) - 1))
+			ga_strv_push(&all, e->d_name);
+	ga_strv_sort_unique(&all);
+	/* held so that nobody chooses a base meanwhile */
+	lock = open_lock(bases, err);
+	if (lock < 0 || ga_flock(lock, true, true, err) < 0)
+		return -1;
+	for (size_t i = 0; i < all.n; i++) {
+		bool gone = *all.v[i] == '.';
+
+		if (gone ? !dry && ga_rmtree_at(bases, all.v[i], err)
+			 : prune_one(bases, all.v[i], unused_since, dry, names, whys, err))
+			return -1;
+	}
+	return 0;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The user's files that git's configuration names, and the user's identity.
+ * What git's configuration names: the user's files and identity, hooks; and files in its syntax.
  */
-#include "repo/repo-internal.h"
-
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,8 +9,10 @@
 
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
+#include "ga/repo/repo.h"
 #include "ga/sys/fd.h"
+#include "ga/sys/process.h"
+#include "repo/repo-internal.h"
 
 /* The place where git looks if nothing is configured. */
 static char *default_user_file(const char *name)
@@ -77,11 +77,8 @@ int ga_user_file_read(const char *path, size_t max, struct ga_buf *out, struct g
 
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return 0;
-	if (ga_read_fd(fd, max, out, err)) {
-		cleanup_free char *q = ga_escape(path);
-
-		return ga_error_wrap(err, "cannot read '%s'", q);
-	}
+	if (ga_read_fd(fd, max, out, err))
+		return ga_error_wrap(err, "cannot read '%s'", path);
 	if (out->len && out->ptr[out->len - 1] != '\n')
 		ga_buf_addch(out, '\n');
 	return 0;
@@ -158,4 +155,133 @@ int ga_repo_signature(const struct ga_repo *r, const struct ga_gitconfig *c, tim
 	*ret = ga_strf("%s %lld %c%02ld%02ld", who, (long long)at, minutes < 0 ? '-' : '+',
 		       labs(minutes) / 60, labs(minutes) % 60);
 	return 0;
+}
+
+/* Add the "hook.NAME.enabled" of a "hook.NAME.event", which a hook has once for each of its
+ * events. */
+static int take_hook(const git_config_entry *e, void *payload)
+{
+	static const char before[] = "hook.", behind[] = ".event";
+	size_t n = strlen(e->name), around = sizeof(before) + sizeof(behind) - 2;
+	struct ga_strv *off = payload;
+	cleanup_free char *setting = NULL;
+
+	if (n <= around)
+		return 0;
+	setting = ga_strf("%.*s.enabled", (int)(n - (sizeof(behind) - 1)), e->name);
+	if (!off->n || strcmp(off->v[off->n - 1], setting) != 0)
+		ga_strv_take(off, ga_steal(&setting));
+	return 0;
+}
+
+int ga_hooks_find(struct ga_repo *r, struct ga_error *err)
+{
+	git_config *c = NULL;
+	int rc = git_repository_config_snapshot(&c, r->repo);
+
+	if (!rc)
+		rc = git_config_foreach_match(c, "^hook\\..*\\.event$", take_hook, &r->hooks_off);
+	git_config_free(c);
+	return rc ? ga_fail_git(err, "cannot read git's configuration") : 0;
+}
+
+/* The directory of the hooks that are files. */
+static char *hook_dir(const struct ga_repo *r, const struct ga_gitconfig *c)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	char *set = NULL;
+
+	if (ga_gitconfig_get(c, "core.hookspath"))
+		(void)ga_user_file(r, c, "core.hookspath", "hooks", &set, &ignored);
+	return set ? set : ga_path_join(ga_repo_info(r)->commondir, "hooks");
+}
+
+static bool is_configured(const struct ga_gitconfig *c, const char *hook)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		const char *key = c->v[i].key, *dot = strrchr(key, '.');
+
+		if (!strncmp(key, "hook.", 5) && dot && !strcmp(dot, ".event") &&
+		    c->v[i].value && !strcmp(c->v[i].value, hook))
+			return true;
+	}
+	return false;
+}
+
+bool ga_repo_has_hook(const struct ga_repo *r, const struct ga_gitconfig *c,
+		      const char *const *names)
+{
+	cleanup_free char *dir = hook_dir(r, c);
+
+	for (; *names; names++) {
+		cleanup_free char *file = ga_path_join(dir, *names);
+
+		if (ga_is_program(file) || is_configured(c, *names))
+			return true;
+	}
+	return false;
+}
+
+#define LIST_MAX ((size_t)8 << 20) /* a section's name is in it for each of its variables */
+enum { PARSE_MS = 10000 };
+
+static int add(const git_config_entry *e, void *payload)
+{
+	struct ga_gitconfig *c = payload;
+
+	/* from an included file: libgit2 follows includes */
+	if (e->include_depth)
+		return 0;
+	GA_GROW(c->v, c->n, c->cap);
+	c->v[c->n++] = (struct ga_gitconfig_item){
+		.scope = ga_strdup("file"),
+		.origin = ga_strdup(""),
+		.key = ga_strdup(e->name),
+		.value = ga_strdup(e->value ? e->value : ""),
+		.has_value = e->value != NULL,
+	};
+	return 0;
+}
+
+int ga_configfile_read(const char *path, struct ga_gitconfig *ret, struct ga_error *err)
+{
+	struct ga_gitconfig c = GA_GITCONFIG_INIT;
+	git_config *cfg = NULL;
+	int rc;
+
+	if (ga_library_begin(err))
+		return -1;
+	rc = git_config_open_ondisk(&cfg, path);
+	if (!rc)
+		rc = git_config_foreach(cfg, add, &c);
+	if (rc < 0) {
+		const git_error *e = git_error_last();
+
+		(void)ga_fail(err, GA_EFATAL, "cannot read '%s': %s", path,
+			      e && e->message ? e->message : "not in git-config syntax");
+		ga_gitconfig_release(&c);
+	} else {
+		*ret = c;
+	}
+	git_config_free(cfg);
+	(void)git_libgit2_shutdown();
+	return rc < 0 ? -1 : 0;
+}
+
+int ga_configfile_parse(const struct ga_repo *r, const struct ga_buf *text,
+			struct ga_gitconfig *ret, struct ga_error *err)
+{
+	static const char *const args[] = { "config", "--no-includes", "--file", "-", "-z",
+					    "--list", "--show-scope", "--show-origin", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, said = GA_BUF_INIT;
+	struct ga_git g = GA_GIT(.args = args, .in = text->ptr, .in_len = text->len, .out = &out,
+				 .out_max = LIST_MAX, .timeout_ms = PARSE_MS, .errout = &said);
+	struct ga_process_job *job;
+	int status;
+
+	/* it reads no object: what is not written yet can wait */
+	if (ga_git_spawn(r, &g, true, NULL, &job, err) || ga_process_end(job, &status, err))
+		return -1;
+	return status ? ga_fail(err, GA_EFATAL, "git cannot parse it")
+		      : ga_gitconfig_parse(&out, ret, err);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "repo/repo-internal.h"
-
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
+#include "ga/repo/repo.h"
+#include "repo/repo-internal.h"
 
 #define CONFIG_MAX ((size_t)64 << 20)
 
@@ -236,4 +238,19 @@ char *ga_gitconfig_filter(const char *key)
 	if (strncmp(key, "filter.", 7) || dot <= key + 7)
 		return NULL;
 	return ga_strndup(key + 7, (size_t)(dot - key - 7));
+}
+
+char *ga_repo_guess(void)
+{
+	cleanup_free char *at = getcwd(NULL, 0);
+
+	while (at && *at == '/' && at[1]) {
+		cleanup_free char *git = ga_path_join(at, ".git");
+		struct stat st;
+
+		if (!lstat(git, &st))
+			return S_ISDIR(st.st_mode) ? ga_steal(&at) : NULL;
+		ga_path_up(at);
+	}
+	return NULL;
 }

@@ -52,7 +52,7 @@ static char *config_value(git_config *c, const char *key)
 	return ret;
 }
 
-static int diagnose_extensions(const char *gitdir, const char *q, struct ga_error *err)
+static int diagnose_extensions(const char *gitdir, struct ga_error *err)
 {
 	cleanup_free char *common = find_commondir(gitdir);
 	cleanup_free char *file = ga_path_join(common, "config");
@@ -65,16 +65,13 @@ static int diagnose_extensions(const char *gitdir, const char *q, struct ga_erro
 	refs = config_value(c, "extensions.refstorage");
 	git_config_free(c);
 	if (format && strcmp(format, "sha1")) {
-		cleanup_free char *f = ga_quote(format);
-
-		(void)ga_fail(err, GA_EFATAL, "repository '%s' has %s objects", q, f);
+		(void)ga_fail(err, GA_EFATAL, "repository '%s' has %s objects", gitdir, format);
 		return ga_hint(err, "only SHA-1 repositories are supported, since the installed "
 				    "libgit2 reads no others");
 	}
 	if (refs && strcmp(refs, "files")) {
-		cleanup_free char *f = ga_quote(refs);
-
-		(void)ga_fail(err, GA_EFATAL, "repository '%s' stores its refs as %s", q, f);
+		(void)ga_fail(err, GA_EFATAL, "repository '%s' stores its refs as %s", gitdir,
+			      refs);
 		return ga_hint(err, "'git refs migrate --ref-format=files' converts it");
 	}
 	return 0;
@@ -82,41 +79,34 @@ static int diagnose_extensions(const char *gitdir, const char *q, struct ga_erro
 
 static int diagnose(const char *dir, struct ga_error *err)
 {
-	cleanup_free char *qdir = ga_escape(dir), *q = NULL, *gitdir = NULL;
-	cleanup_free char *msg = NULL;
 	const git_error *e = git_error_last();
+	cleanup_free char *msg =
+		ga_strdup(e && e->message ? e->message : "unknown error of libgit2");
+	cleanup_free char *gitdir = NULL, *top = NULL, *sh = NULL;
 	git_buf found = GIT_BUF_INIT;
 	struct stat st;
 
-	msg = ga_strdup(e && e->message ? e->message : "unknown error of libgit2");
 	if (!git_repository_discover(&found, dir, 0, NULL))
 		gitdir = ga_strdup(found.ptr);
 	git_buf_dispose(&found);
 	if (!gitdir) {
-		(void)ga_fail(err, GA_EFATAL, "'%s' is not in a git repository", qdir);
+		(void)ga_fail(err, GA_EFATAL, "'%s' is not in a git repository", dir);
 		return ga_hint(err, "change into one, or make one with 'git init'");
 	}
 	if (strlen(gitdir) > 1 && gitdir[strlen(gitdir) - 1] == '/')
 		gitdir[strlen(gitdir) - 1] = '\0';
-	q = ga_escape(gitdir);
-	if (diagnose_extensions(gitdir, q, err))
+	if (diagnose_extensions(gitdir, err))
 		return -1;
 	if (!stat(gitdir, &st) && st.st_uid != geteuid()) {
-		cleanup_free char *sh = NULL, *top = ga_path_parent(gitdir);
-
+		top = ga_path_parent(gitdir);
 		sh = ga_quote_shell(top);
-		(void)ga_fail(err, GA_EFATAL, "repository '%s' belongs to another user", q);
+		(void)ga_fail(err, GA_EFATAL, "repository '%s' belongs to another user", gitdir);
 		return ga_hint(err, "if you trust it: git config --global --add safe.directory %s",
 			       sh);
 	}
-	{
-		cleanup_buf struct ga_buf why = GA_BUF_INIT;
-
-		ga_quote_add(&why, msg, strlen(msg));
-		(void)ga_fail(err, GA_EFATAL, "cannot open repository '%s': %s", q, why.ptr);
-		return !strstr(msg, "extension") ? -1 :
-			ga_hint(err, "it was made by a newer git; a newer libgit2 may read it");
-	}
+	(void)ga_fail(err, GA_EFATAL, "cannot open repository '%s': %s", gitdir, msg);
+	return !strstr(msg, "extension") ? -1 :
+		ga_hint(err, "it was made by a newer git; a newer libgit2 may read it");
 }
 
 /* ---- opening ------------------------------------------------------------- */
@@ -143,19 +133,13 @@ static int fill_info(struct ga_repo *r, struct ga_error *err)
 	struct stat st;
 
 	if (git_repository_is_bare(r->repo) || !workdir) {
-		cleanup_free char *q = ga_escape(git_repository_path(r->repo));
-
-		(void)ga_fail(err, GA_EFATAL, "repository '%s' is bare", q);
+		(void)ga_fail(err, GA_EFATAL, "repository '%s' is bare",
+			      git_repository_path(r->repo));
 		return ga_hint(err, "make a working tree with 'git worktree add', and start there");
 	}
-	r->info.workdir = real_path(workdir, err);
-	if (!r->info.workdir)
-		return -1;
-	r->info.gitdir = real_path(git_repository_path(r->repo), err);
-	if (!r->info.gitdir)
-		return -1;
-	r->info.commondir = real_path(git_repository_commondir(r->repo), err);
-	if (!r->info.commondir)
+	if (!(r->info.workdir = real_path(workdir, err)) ||
+	    !(r->info.gitdir = real_path(git_repository_path(r->repo), err)) ||
+	    !(r->info.commondir = real_path(git_repository_commondir(r->repo), err)))
 		return -1;
 	r->info.has_dotgit = is_found_from(r->info.workdir, r->info.gitdir);
 	r->info.linked = git_repository_is_worktree(r->repo) != 0;
@@ -174,11 +158,8 @@ static int open_refs(struct ga_repo *r, struct ga_error *err)
 	if (!rc)
 		rc = git_repository_refdb(&db, r->repo);
 	git_refdb_free(db); /* the repository keeps it */
-	if (git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1) || rc) {
-		cleanup_free char *q = ga_escape(r->info.commondir);
-
-		return ga_fail_git(err, "cannot open the refs of '%s'", q);
-	}
+	if (git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1) || rc)
+		return ga_fail_git(err, "cannot open the refs of '%s'", r->info.commondir);
 	return 0;
 }
 
@@ -194,11 +175,8 @@ int ga_repo_open_as_is(const char *dir, struct ga_repo **ret, struct ga_error *e
 		return diagnose(dir, err);
 	if (fill_info(r, err) || open_refs(r, err))
 		return -1;
-	if (git_repository_odb(&r->odb, r->repo)) {
-		cleanup_free char *q = ga_escape(r->info.commondir);
-
-		return ga_fail_git(err, "cannot open the objects of '%s'", q);
-	}
+	if (git_repository_odb(&r->odb, r->repo))
+		return ga_fail_git(err, "cannot open the objects of '%s'", r->info.commondir);
 	r->own = r->odb;
 	r->objects = ga_path_join(r->info.commondir, "objects");
 	if (ga_hooks_find(r, err))
@@ -305,11 +283,9 @@ static int add_object_dir(const char *path, unsigned depth, struct ga_strv *ret,
 
 	if (!dir || stat(dir, &st) || !S_ISDIR(st.st_mode) || ga_strv_has(ret, dir))
 		return 0;
-	if (depth > ALTERNATES_DEPTH || ret->n >= ALTERNATES_MAX) {
-		cleanup_free char *q = ga_escape(dir);
-
-		return ga_fail(err, GA_EFATAL, "too many alternate object directories at '%s'", q);
-	}
+	if (depth > ALTERNATES_DEPTH || ret->n >= ALTERNATES_MAX)
+		return ga_fail(err, GA_EFATAL, "too many alternate object directories at '%s'",
+			       dir);
 	ga_strv_push(ret, dir);
 	file = ga_path_join(dir, "info/alternates");
 	if (access(file, F_OK) && errno == ENOENT)
@@ -329,11 +305,8 @@ int ga_repo_object_dirs(const struct ga_repo *r, struct ga_strv *ret, struct ga_
 
 	if (add_object_dir(own, 0, &dirs, err))
 		return -1;
-	if (!dirs.n) {
-		cleanup_free char *q = ga_escape(own);
-
-		return ga_fail(err, GA_EFATAL, "cannot read the object directory '%s'", q);
-	}
+	if (!dirs.n)
+		return ga_fail(err, GA_EFATAL, "cannot read the object directory '%s'", own);
 	ga_strv_extend(ret, &dirs);
 	if (r->private)
 		ga_strv_push(ret, r->objects);
@@ -366,17 +339,17 @@ int ga_repo_head(struct ga_repo *r, struct ga_oid *ret, char **ret_branch, struc
 	return 0;
 }
 
-static int peel_to_commit(struct ga_repo *r, const struct ga_oid *oid, const char *q,
+static int peel_to_commit(struct ga_repo *r, const struct ga_oid *oid, const char *rev,
 			  struct ga_oid *ret, struct ga_error *err)
 {
 	git_oid id = ga_to_git_oid(oid);
 	git_object *o = NULL, *c = NULL;
 
 	if (git_object_lookup(&o, r->repo, &id, GIT_OBJECT_ANY))
-		return ga_fail_git(err, "cannot read '%s'", q);
+		return ga_fail_git(err, "cannot read '%s'", rev);
 	if (git_object_peel(&c, o, GIT_OBJECT_COMMIT)) {
 		git_object_free(o);
-		return ga_fail(err, GA_EFATAL, "'%s' is not a commit", q);
+		return ga_fail(err, GA_EFATAL, "'%s' is not a commit", rev);
 	}
 	*ret = ga_from_git_oid(git_object_id(c));
 	git_object_free(c);
@@ -419,7 +392,6 @@ static int resolve_name(struct ga_repo *r, const char *rev, struct ga_oid *ret)
  * Only the forms with nothing to interpret are done here. */
 int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(rev);
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	const char *const args[] = { "rev-parse", "--verify", "--quiet", "--end-of-options", rev,
 				     NULL };
@@ -435,19 +407,19 @@ int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, stru
 			(void)ga_fail(err, GA_EFATAL, "there is no commit yet");
 			return ga_hint(err, "make a first commit");
 		}
-		return rc ? -1 : peel_to_commit(r, &oid, q, ret, err);
+		return rc ? -1 : peel_to_commit(r, &oid, rev, ret, err);
 	}
 	if (ga_oid_parse(rev, strlen(rev), &oid) || !resolve_name(r, rev, &oid))
-		return peel_to_commit(r, &oid, q, ret, err);
+		return peel_to_commit(r, &oid, rev, ret, err);
 	if (ga_git_run(r, &g, &status, err))
 		return -1;
 	ga_buf_chomp(&out);
 	if (status || !ga_oid_parse(out.ptr, out.len, &oid)) {
-		(void)ga_fail(err, GA_EFATAL, "'%s' is not a commit of this repository", q);
+		(void)ga_fail(err, GA_EFATAL, "'%s' is not a commit of this repository", rev);
 		return ga_hint(err, "'git log --all --oneline' lists its commits, 'git fetch' "
 				    "brings more");
 	}
-	return peel_to_commit(r, &oid, q, ret, err);
+	return peel_to_commit(r, &oid, rev, ret, err);
 }
 
 const char *ga_repo_operation(const struct ga_repo *r)

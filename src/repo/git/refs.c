@@ -21,17 +21,14 @@
 
 int ga_ref_read(struct ga_repo *r, const char *name, struct ga_oid *ret, struct ga_error *err)
 {
-	cleanup_free char *q = NULL;
 	git_oid id;
 	int rc = git_reference_name_to_id(&id, r->repo, name);
 
 	*ret = (struct ga_oid){ { 0 } };
 	if (rc == GIT_ENOTFOUND)
 		return 1;
-	if (rc) {
-		q = ga_escape(name);
-		return ga_fail_git(err, "cannot read ref '%s'", q);
-	}
+	if (rc)
+		return ga_fail_git(err, "cannot read ref '%s'", name);
 	*ret = ga_from_git_oid(&id);
 	return 0;
 }
@@ -110,41 +107,24 @@ int ga_refs_list(struct ga_repo *r, const char *prefix, struct ga_refs *ret, str
 	return 0;
 }
 
-/* ---- names ------------------------------------------------------------------ */
-
-static bool needs_no_quoting(const char *name)
-{
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-
-	ga_quote_add(&b, name, strlen(name));
-	return !strcmp(b.ptr, name);
-}
-
-static bool component_ok(const char *p, size_t n)
-{
-	/* git allows a '-' at the beginning, but people type these names as arguments */
-	if (!n || *p == '.' || *p == '-' || ga_path_component_is_dotgit(p, n))
-		return false;
-	return n < 5 || memcmp(p + n - 5, ".lock", 5) != 0;
-}
-
-/* The rules of git-check-ref-format(1), and more of our own. */
+/* The rules of git-check-ref-format(1), and more of our own: nothing that has to be quoted, and no
+ * '-' at the beginning, as people type these names as arguments. */
 bool ga_ref_name_ok(const char *name)
 {
-	size_t len = strlen(name);
+	cleanup_free char *quoted = ga_escape(name);
+	size_t len = strlen(name), n;
 
-	if (strncmp(name, "refs/", 5) || len > NAME_MAX_LEN || !needs_no_quoting(name) ||
+	if (strncmp(name, "refs/", 5) || len > NAME_MAX_LEN || strcmp(quoted, name) != 0 ||
 	    strpbrk(name, " ~^:?*[\\") || strstr(name, "..") || strstr(name, "@{") ||
 	    name[len - 1] == '.')
 		return false;
-	for (;;) {
-		size_t n = strcspn(name, "/");
-
-		if (!component_ok(name, n))
+	for (;; name += n + 1) {
+		n = strcspn(name, "/");
+		if (!n || *name == '.' || *name == '-' || ga_path_component_is_dotgit(name, n) ||
+		    (n >= 5 && !memcmp(name + n - 5, ".lock", 5)))
 			return false;
 		if (!name[n])
 			return true;
-		name += n + 1;
 	}
 }
 
@@ -204,83 +184,28 @@ static void format_update(const struct ga_ref_update *v, struct ga_buf *out)
 	ga_buf_add0(out, v->has_old ? GA_HEX(&v->old) : "");
 }
 
-/* The name of an existing ref that makes this update impossible, or NULL. */
-static char *find_conflict(struct ga_repo *r, const struct ga_ref_updates *u, const char *wanted)
-{
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
-	const char *slash = strchr(wanted + strlen("refs/"), '/');
-	cleanup_free char *space = ga_strndup(wanted, slash ? (size_t)(slash - wanted) + 1 : 5);
-
-	if (ga_refs_list(r, space, &refs, &ignored))
-		return NULL;
-	for (size_t i = 0; i < refs.n; i++) {
-		bool going = false;
-
-		for (size_t k = 0; k < u->n; k++)
-			going |= ga_oid_is_zero(&u->v[k].new) &&
-				 !strcmp(u->v[k].name, refs.v[i].name);
-		/* one is a directory of the other */
-		if (!going && strcmp(refs.v[i].name, wanted) &&
-		    (ga_path_inside(refs.v[i].name, wanted) ||
-		     ga_path_inside(wanted, refs.v[i].name)))
-			return ga_strdup(refs.v[i].name);
-	}
-	return NULL;
-}
-
-/* Replace git's message about a file where a directory is needed, which says little about what to
- * do. Returns -1 with an error, or 0 if that was not the reason. */
-static int explain_conflict(struct ga_repo *r, const struct ga_ref_updates *u,
-			    struct ga_error *err)
-{
-	for (size_t i = 0; i < u->n; i++) {
-		const char *wanted = u->v[i].name;
-		cleanup_free char *found = NULL, *q = NULL, *qw = NULL;
-
-		if (ga_oid_is_zero(&u->v[i].new) || strncmp(wanted, "refs/", 5))
-			continue;
-		found = find_conflict(r, u, wanted);
-		if (!found)
-			continue;
-		q = ga_escape(found);
-		qw = ga_escape(wanted);
-		ga_error_release(err);
-		(void)ga_fail(err, GA_EFATAL, "cannot make ref '%s': ref '%s' is in the way", qw,
-			      q);
-		if (!strncmp(found, "refs/heads/", 11)) {
-			cleanup_free char *sh = ga_quote_shell(found + 11);
-
-			return ga_hint(err, "rename that branch: git branch -m %s NEW-NAME", sh);
-		}
-		return ga_hint(err, "rename or delete that ref");
-	}
-	return 0;
-}
-
-static void add_lock(const struct ga_repo *r, const char *name, struct ga_buf *out)
-{
-	cleanup_free char *lock = ga_strf("%s/%s.lock", r->info.commondir, name), *q = NULL;
-
-	if (access(lock, F_OK))
-		return;
-	q = ga_quote_shell(lock);
-	ga_buf_addf(out, " %s", q);
-}
-
-/* A lock that a crash of the machine, or a full disk, left behind is in the way of every later
- * update. Only the user can tell whether another git holds it just now. */
-static void explain_locks(const struct ga_repo *r, const struct ga_ref_updates *u,
-			  struct ga_error *err)
+/* Say what to do about what git's message tells. A lock that a crash of the machine, or a full
+ * disk, left behind is in the way of every later update; only the user can tell whether another git
+ * holds it just now. */
+static int explain(const struct ga_repo *r, const struct ga_ref_updates *u, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf locks = GA_BUF_INIT;
 
-	add_lock(r, "packed-refs", &locks);
-	for (size_t i = 0; i < u->n; i++)
-		add_lock(r, u->v[i].name, &locks);
+	for (size_t i = 0; i <= u->n; i++) {
+		const char *name = i < u->n ? u->v[i].name : "packed-refs";
+		cleanup_free char *lock = ga_strf("%s/%s.lock", r->info.commondir, name);
+		cleanup_free char *q = ga_quote_shell(lock);
+
+		if (!access(lock, F_OK))
+			ga_buf_addf(&locks, " %s", q);
+	}
+	(void)ga_error_wrap(err, "cannot update refs");
 	if (locks.len)
-		(void)ga_hint(err, "if no other git is at work in this repository: rm%s",
-			      locks.ptr);
+		return ga_hint(err, "if no other git is at work in this repository: rm%s",
+			       locks.ptr);
+	return strstr(err->msg, "; cannot create")
+		       ? ga_hint(err, "rename or delete the ref that exists (git branch -m)")
+		       : -1;
 }
 
 static bool has_path(const struct ga_strv *known, const char *path)
@@ -377,24 +302,19 @@ int ga_refs_begin(struct ga_repo *r, const char *reason, int lock, struct ga_ref
 	return 0;
 }
 
-/* prepare takes every lock and compares every old value before commit changes anything. If we or
- * git end before commit, nothing is changed. */
-static void format_all(const struct ga_ref_updates *u, struct ga_buf *in)
-{
-	ga_buf_add0(in, "start");
-	for (size_t i = 0; i < u->n; i++)
-		format_update(&u->v[i], in);
-	ga_buf_add0(in, "prepare");
-	ga_buf_add0(in, "commit");
-}
-
 /* Returns when git says that it has committed; its end need not be waited for. */
 static int commit(struct ga_refs_job *j, const struct ga_ref_updates *u, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
 	int done, status;
 
-	format_all(u, &in);
+	/* prepare takes every lock and compares every old value before commit changes anything. If
+	 * we or git end before commit, nothing is changed. */
+	ga_buf_add0(&in, "start");
+	for (size_t i = 0; i < u->n; i++)
+		format_update(&u->v[i], &in);
+	ga_buf_add0(&in, "prepare");
+	ga_buf_add0(&in, "commit");
 	/* if git is gone, its own message says why */
 	if (ga_write_full(j->in, in.ptr, in.len) && errno != EPIPE)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write to git");
@@ -423,11 +343,7 @@ int ga_refs_end(struct ga_repo *r, struct ga_refs_job *j, const struct ga_ref_up
 	if (by_git) {
 		if (!j)
 			GA_BUG("refs that need git, and none was begun");
-		rc = commit(j, u, err);
-		if (rc && !explain_conflict(r, u, err)) {
-			explain_locks(r, u, err);
-			(void)ga_error_wrap(err, "cannot update refs");
-		}
+		rc = commit(j, u, err) ? explain(r, u, err) : 0;
 	} else if (u->n) {
 		rc = ga_ref_delete(r, u->v[0].name, &u->v[0].old, err);
 	}
@@ -474,7 +390,6 @@ char *ga_ref_upstream(const struct ga_repo *r, const char *branch)
 int ga_ref_create(struct ga_repo *r, const char *name, const struct ga_oid *oid, const char *reason,
 		  struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(name);
 	git_oid id = ga_to_git_oid(oid), none = { { 0 } };
 	git_reference *ref = NULL;
 	int rc;
@@ -483,8 +398,8 @@ int ga_ref_create(struct ga_repo *r, const char *name, const struct ga_oid *oid,
 	rc = git_reference_create_matching(&ref, r->repo, name, &id, 0, &none, reason);
 	git_reference_free(ref);
 	if (rc == GIT_EEXISTS || rc == GIT_EMODIFIED)
-		return ga_fail(err, GA_EFATAL, "ref '%s' exists already", q);
-	return rc ? ga_fail_git(err, "cannot make ref '%s'", q) : 0;
+		return ga_fail(err, GA_EFATAL, "ref '%s' exists already", name);
+	return rc ? ga_fail_git(err, "cannot make ref '%s'", name) : 0;
 }
 
 /* Remove directories left empty, which would be in the way of a ref with their name: libgit2 leaves
@@ -503,18 +418,10 @@ static void remove_empty(const char *dir, const char *name)
 	}
 }
 
-static void prune_directories(struct ga_repo *r, const char *name)
-{
-	cleanup_free char *logs = ga_path_join(r->info.commondir, "logs");
-
-	remove_empty(r->info.commondir, name);
-	remove_empty(logs, name);
-}
-
 int ga_ref_delete(struct ga_repo *r, const char *name, const struct ga_oid *old,
 		  struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(name);
+	cleanup_free char *logs = ga_path_join(r->info.commondir, "logs");
 	git_reference *ref = NULL;
 	const git_oid *has;
 	git_oid id = ga_to_git_oid(old);
@@ -523,7 +430,7 @@ int ga_ref_delete(struct ga_repo *r, const char *name, const struct ga_oid *old,
 	if (rc == GIT_ENOTFOUND)
 		return 0;
 	if (rc)
-		return ga_fail_git(err, "cannot read ref '%s'", q);
+		return ga_fail_git(err, "cannot read ref '%s'", name);
 	has = git_reference_target(ref);
 	/* the deletion compares the value with the one looked up, under the ref's lock */
 	if (!has || !git_oid_equal(has, &id))
@@ -532,10 +439,11 @@ int ga_ref_delete(struct ga_repo *r, const char *name, const struct ga_oid *old,
 		rc = git_reference_delete(ref);
 	git_reference_free(ref);
 	if (rc == GIT_EMODIFIED)
-		return ga_fail(err, GA_EFATAL, "ref '%s' has changed meanwhile", q);
+		return ga_fail(err, GA_EFATAL, "ref '%s' has changed meanwhile", name);
 	if (rc && rc != GIT_ENOTFOUND)
-		return ga_fail_git(err, "cannot delete ref '%s'", q);
-	prune_directories(r, name);
+		return ga_fail_git(err, "cannot delete ref '%s'", name);
+	remove_empty(r->info.commondir, name);
+	remove_empty(logs, name);
 	return 0;
 }
 
@@ -576,10 +484,7 @@ int ga_reflog_pin(struct ga_repo *r, const char *name, const struct ga_oid *oids
 	/* not by libgit2, which makes an empty log and then replaces it: replacing makes the file
 	 * system begin to write at once */
 	if (ga_mkdir_p(dir, 0777, err) ||
-	    ga_write_new(AT_FDCWD, path, b.ptr, b.len, 0666, err)) {
-		cleanup_free char *q = ga_escape(name);
-
-		return ga_error_wrap(err, "cannot write the log of ref '%s'", q);
-	}
+	    ga_write_new(AT_FDCWD, path, b.ptr, b.len, 0666, err))
+		return ga_error_wrap(err, "cannot write the log of ref '%s'", name);
 	return 0;
 }

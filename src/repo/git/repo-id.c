@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/sys/fd.h"
 
 #define ID_LEN 16
@@ -124,11 +123,8 @@ int ga_repo_load_id(struct ga_repo_info *info, struct ga_error *err)
 
 	if (rc < 0)
 		return -1;
-	if ((rc || !is_ours(&f, info->commondir)) && settle_id(info->commondir, &f, err)) {
-		cleanup_free char *q = ga_escape(info->commondir);
-
-		return ga_error_wrap(err, "cannot give repository '%s' an id", q);
-	}
+	if ((rc || !is_ours(&f, info->commondir)) && settle_id(info->commondir, &f, err))
+		return ga_error_wrap(err, "cannot give repository '%s' an id", info->commondir);
 	info->id = ga_strdup(f.id);
 	return 0;
 }

@@ -126,9 +126,7 @@ static void add_ignored(struct ga_scan *s, const char *path)
 
 static int unmerged(const char *path, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(path);
-
-	(void)ga_fail(err, GA_EFATAL, "'%s' has a conflict that is not resolved", q);
+	(void)ga_fail(err, GA_EFATAL, "'%s' has a conflict that is not resolved", path);
 	return ga_hint(err, "resolve it, or start with --dirty ignore");
 }
 

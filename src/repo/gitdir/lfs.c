@@ -9,7 +9,6 @@
 
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/sys/fd.h"
 
 #define CHUNK ((size_t)1 << 17)
@@ -223,11 +222,9 @@ int ga_lfs_add(const char *store, const struct ga_lfs_pointer *p, int fd, struct
 	if (make_dirs(store, object, dirs, err))
 		return -1;
 	to = mkostemp(tmp, O_CLOEXEC);
-	if (to < 0) {
-		cleanup_free char *q = ga_escape(store);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a file in '%s/tmp'", q);
-	}
+	if (to < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a file in '%s/tmp'",
+				     store);
 	rc = copy(fd, to, &st, err);
 	if (!rc && (fchmod(to, 0666 & ~mask) || fsync(to)))
 		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot write an LFS object");

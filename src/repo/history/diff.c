@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: MIT */
-#include "ga/repo/diff.h"
-
+/* SPDX-License-Identifier: MIT
+ *
+ * Comparing versions of a file, and merging them.
+ */
 #include <fcntl.h>
 #include <string.h>
 
+#include "ga/repo/diff.h"
 #include "ga/sys/fd.h"
 #include "repo/objects-internal.h"
 
@@ -97,7 +99,9 @@ static size_t count_newlines(const char *p, const char *end)
 	return n;
 }
 
-size_t ga_lines_between(const struct ga_buf *a, const struct ga_buf *b)
+/* The lines, of both together, between their common beginning and end: those that a comparison has
+ * to look at. 0 if one of them is empty, where there is nothing to search (diff.c). */
+static size_t ga_lines_between(const struct ga_buf *a, const struct ga_buf *b)
 {
 	size_t min = a->len < b->len ? a->len : b->len, head = 0, tail = 0;
 
@@ -213,8 +217,8 @@ int ga_diff_stat(struct ga_repo *r, const struct ga_oid *old_tree, const struct 
 	return 0;
 }
 
-int ga_diff_add_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
-		     const git_diff_line *line, void *payload)
+static int ga_diff_add_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
+			    const git_diff_line *line, void *payload)
 {
 	struct ga_buf *out = payload;
 
@@ -238,8 +242,10 @@ int ga_diff_add_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
 	return 0;
 }
 
-int ga_diff_print(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
-		  bool as_text, git_diff_line_cb each, void *payload, struct ga_error *err)
+/* diff.c: call `each` for what ga_diff_hunks() appends; and the function that appends one line of
+ * it to the buffer `payload`. */
+static int ga_diff_print(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
+			 bool as_text, git_diff_line_cb each, void *payload, struct ga_error *err)
 {
 	cleanup_(patch_release) struct patch p = PATCH_INIT;
 
@@ -254,4 +260,297 @@ int ga_diff_hunks(struct ga_repo *r, const struct ga_entry *old, const struct ga
 		  bool as_text, struct ga_buf *out, struct ga_error *err)
 {
 	return ga_diff_print(r, old, new, as_text, ga_diff_add_line, out, err);
+}
+
+void ga_hunks_release(struct ga_hunks *h)
+{
+	ga_buf_release(&h->text);
+	free(h->edits);
+	free(h->v);
+	*h = (struct ga_hunks)GA_HUNKS_INIT;
+}
+
+struct reading {
+	struct ga_hunks *h;
+	size_t old, new; /* the next line of each version, counted from 0 */
+	bool in;         /* the line before is part of an edit */
+};
+
+static void begin_hunk(struct reading *x, const git_diff_hunk *hunk, size_t at)
+{
+	struct ga_hunks *h = x->h;
+
+	GA_GROW(h->v, h->n, h->cap);
+	h->v[h->n++] = (struct ga_hunk){ .first = h->n_edits, .at = at };
+	/* of no lines, the line before them is given */
+	x->old = (size_t)hunk->old_start - (hunk->old_lines > 0);
+	x->new = (size_t)hunk->new_start - (hunk->new_lines > 0);
+	x->in = false;
+}
+
+static void begin_edit(struct reading *x, size_t at)
+{
+	struct ga_hunks *h = x->h;
+
+	GA_GROW(h->edits, h->n_edits, h->cap_edits);
+	h->edits[h->n_edits++] =
+	    (struct ga_edit){ .old_at = x->old, .new_at = x->new, .at = at };
+	h->v[h->n - 1].n++;
+	x->in = true;
+}
+
+static int take_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
+		     const git_diff_line *line, void *payload)
+{
+	struct reading *x = payload;
+	struct ga_hunks *h = x->h;
+	bool old = line->origin == GIT_DIFF_LINE_DELETION;
+	bool new = line->origin == GIT_DIFF_LINE_ADDITION;
+	bool both = line->origin == GIT_DIFF_LINE_CONTEXT;
+	size_t at = h->text.len;
+
+	(void)ga_diff_add_line(delta, hunk, line, &h->text);
+	if (h->text.len == at)
+		return 0;
+	if (line->origin == GIT_DIFF_LINE_HUNK_HDR)
+		begin_hunk(x, hunk, at);
+	else if ((old || new) && !x->in)
+		begin_edit(x, at);
+	x->in &= !both;
+	x->old += old || both;
+	x->new += new || both;
+	h->v[h->n - 1].len = h->text.len - h->v[h->n - 1].at;
+	if (x->in) {
+		struct ga_edit *e = &h->edits[h->n_edits - 1];
+
+		e->old_n += old;
+		e->new_n += new;
+		/* with git's remark that there is no newline */
+		e->len = h->text.len - e->at;
+	}
+	return 0;
+}
+
+static bool has_lines(const struct ga_entry *e)
+{
+	return e->mode == GA_MODE_FILE || e->mode == GA_MODE_EXEC || e->mode == GA_MODE_NONE;
+}
+
+int ga_hunks_read(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
+		  struct ga_hunks *ret, struct ga_error *err)
+{
+	struct reading x = { .h = ret };
+	int rc;
+
+	if (!has_lines(old) || !has_lines(new))
+		return 1;
+	rc = ga_diff_print(r, old, new, false, take_line, &x, err);
+	return rc < 0 ? -1 : rc || !ret->n_edits;
+}
+
+static size_t count_of_kind(const char *p, size_t n, char kind)
+{
+	size_t count = 0;
+
+	for (const char *end = p + n; p < end;) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+
+		count += *p == kind;
+		p = nl ? nl + 1 : end;
+	}
+	return count;
+}
+
+static void put_range(struct ga_buf *out, char sign, size_t at, size_t n)
+{
+	ga_buf_addf(out, " %c%zu,%zu", sign, n ? at + 1 : at, n);
+}
+
+void ga_hunks_edit_text(const struct ga_hunks *h, const struct ga_hunk *hunk, size_t edit,
+			struct ga_buf *out)
+{
+	const struct ga_edit *e = &h->edits[edit];
+	const char *text = h->text.ptr, *nl = memchr(text + hunk->at, '\n', hunk->len);
+	size_t body = nl ? (size_t)(nl - text) + 1 : hunk->at + hunk->len;
+	size_t from = edit > hunk->first ? e[-1].at + e[-1].len : body;
+	size_t to = edit + 1 < hunk->first + hunk->n ? e[1].at : hunk->at + hunk->len;
+	size_t before = count_of_kind(text + from, e->at - from, ' ');
+	size_t around = before + count_of_kind(text + e->at + e->len, to - e->at - e->len, ' ');
+
+	ga_buf_adds(out, "@@");
+	put_range(out, '-', e->old_at - before, e->old_n + around);
+	put_range(out, '+', e->new_at - before, e->new_n + around);
+	ga_buf_adds(out, " @@\n");
+	ga_buf_add(out, text + from, to - from);
+}
+
+/* A position in a text. */
+struct position {
+	const char *at, *end;
+	size_t n; /* lines before `at` */
+};
+
+/* Move to line `n` and return where it begins. NULL if there are fewer lines, or it was passed
+ * already. */
+static const char *go_to(struct position *l, size_t n)
+{
+	while (l->n < n && l->at < l->end) {
+		const char *nl = memchr(l->at, '\n', (size_t)(l->end - l->at));
+
+		l->at = nl ? nl + 1 : l->end;
+		l->n++;
+	}
+	return l->n == n ? l->at : NULL;
+}
+
+int ga_hunks_undo(const struct ga_hunks *h, const bool *undo, const struct ga_buf *old,
+		  const struct ga_buf *new, struct ga_buf *out)
+{
+	struct position was = { old->ptr, old->ptr + old->len, 0 };
+	struct position is = { new->ptr, new->ptr + new->len, 0 };
+	size_t start = out->len;
+	const char *done = new->ptr;
+
+	for (size_t i = 0; i < h->n_edits; i++) {
+		const struct ga_edit *e = &h->edits[i];
+		const char *from = go_to(&is, e->new_at), *to = go_to(&is, e->new_at + e->new_n);
+		const char *put = go_to(&was, e->old_at), *end = go_to(&was, e->old_at + e->old_n);
+
+		if (!from || !to || !put || !end) {
+			ga_buf_truncate(out, start);
+			return -1;
+		}
+		if (!undo[i])
+			continue;
+		ga_buf_add(out, done, (size_t)(from - done));
+		ga_buf_add(out, put, (size_t)(end - put));
+		done = to;
+	}
+	ga_buf_add(out, done, (size_t)(is.end - done));
+	return 0;
+}
+
+/* Longer files are not merged by lines. */
+#define MERGE_MAX ((size_t)32 << 20)
+/* Nor are files of which more lines may differ: the time it takes grows with their square. */
+#define MERGE_LINES ((size_t)1000000)
+/* Git takes a file for binary if there is a NUL in its first 8000 bytes. */
+#define BINARY_PEEK ((size_t)8000)
+
+static bool is_file(const struct ga_entry *e)
+{
+	return e->mode == GA_MODE_FILE || e->mode == GA_MODE_EXEC;
+}
+
+/* Read one side. Returns 1 if it is too long, binary, or one that a partial clone lacks. */
+static int read_text(struct ga_repo *r, const struct ga_entry *e, struct ga_buf *out,
+		     struct ga_error *err)
+{
+	int rc = ga_diff_is_absent(r, e) ? 1 : ga_blob_read(r, &e->oid, MERGE_MAX, out, err);
+
+	if (rc)
+		return rc;
+	return memchr(out->ptr, '\0', out->len < BINARY_PEEK ? out->len : BINARY_PEEK) ? 1 : 0;
+}
+
+/* Read base, ours and theirs. Returns 1 as well if too many lines differ. */
+static int read_texts(struct ga_repo *r, const struct ga_entry *side[3], struct ga_buf text[3],
+		      struct ga_error *err)
+{
+	for (size_t i = 0; i < 3; i++) {
+		int rc = read_text(r, side[i], &text[i], err);
+
+		if (rc)
+			return rc;
+		if (i && ga_lines_between(&text[0], &text[i]) > MERGE_LINES)
+			return 1;
+	}
+	return 0;
+}
+
+static void input(git_merge_file_input *in, const struct ga_buf *b)
+{
+	in->version = GIT_MERGE_FILE_INPUT_VERSION;
+	in->ptr = b->ptr;
+	in->size = b->len;
+}
+
+static int merge_lines(struct ga_repo *r, const struct ga_buf text[3], bool write,
+		       struct ga_oid *ret, struct ga_error *err)
+{
+	git_merge_file_input base = { 0 }, ours = { 0 }, theirs = { 0 };
+	git_merge_file_result result = { 0 };
+	int rc;
+
+	input(&base, &text[0]);
+	input(&ours, &text[1]);
+	input(&theirs, &text[2]);
+	if (git_merge_file(&result, &base, &ours, &theirs, NULL))
+		return ga_fail_git(err, "cannot merge a file");
+	rc = !result.automergeable ? 1 :
+	     write ? ga_blob_write(r, result.ptr, result.len, ret, err)
+		   : ga_blob_id_of(result.ptr, result.len, ret, err);
+	git_merge_file_result_free(&result);
+	return rc;
+}
+
+static int merge_content(struct ga_repo *r, const struct ga_entry *side[3], bool write,
+			 struct ga_oid *ret, struct ga_error *err)
+{
+	struct ga_buf text[3] = { GA_BUF_INIT, GA_BUF_INIT, GA_BUF_INIT };
+	int rc = read_texts(r, side, text, err);
+
+	if (!rc)
+		rc = merge_lines(r, text, write, ret, err);
+	for (size_t i = 0; i < 3; i++)
+		ga_buf_release(&text[i]);
+	return rc;
+}
+
+static int merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
+		       const struct ga_entry *theirs, bool write, struct ga_entry *ret,
+		       struct ga_error *err)
+{
+	const struct ga_entry *side[] = { base, ours, theirs };
+	struct ga_entry e = *ours;
+
+	if (ga_entry_equal(ours, theirs) || ga_entry_equal(base, theirs)) {
+		*ret = *ours;
+		return 0;
+	}
+	if (ga_entry_equal(base, ours)) {
+		*ret = *theirs;
+		return 0;
+	}
+	/* without a file as base nothing tells which lines belong to both */
+	if (!is_file(base) || !is_file(ours) || !is_file(theirs))
+		return 1;
+	/* a file is executable or not, so two sides that differ cannot both differ from the base */
+	e.mode = base->mode == ours->mode ? theirs->mode : ours->mode;
+	if (ga_oid_equal(&base->oid, &ours->oid)) {
+		e.oid = theirs->oid;
+	} else if (!ga_oid_equal(&base->oid, &theirs->oid) &&
+		   !ga_oid_equal(&ours->oid, &theirs->oid)) {
+		int rc = merge_content(r, side, write, &e.oid, err);
+
+		if (rc)
+			return rc;
+	}
+	*ret = e;
+	return 0;
+}
+
+int ga_merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
+		   const struct ga_entry *theirs, struct ga_entry *ret, struct ga_error *err)
+{
+	return merge_entry(r, base, ours, theirs, true, ret, err);
+}
+
+int ga_merge_is_in(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
+		   const struct ga_entry *theirs, struct ga_error *err)
+{
+	struct ga_entry merged;
+	int rc = merge_entry(r, base, ours, theirs, false, &merged, err);
+
+	return rc < 0 ? -1 : !rc && ga_entry_equal(&merged, ours);
 }

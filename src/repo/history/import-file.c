@@ -8,12 +8,10 @@
 
 #include <string.h>
 
-#define ZLIB_CONST
 #include <git2/sys/path.h>
-#include <zlib.h>
 
 #include "ga/base/path.h"
-#include "ga/base/sha.h"
+#include "ga/base/progress.h"
 #include "ga/repo/import.h"
 #include "ga/sys/fd.h"
 
@@ -67,66 +65,6 @@ bool ga_import_minds_file(const char *name, const char *data, size_t n)
 	       (ga_name_means_gitattributes(name) && (n >= LONG_FILE || has_long_line(data, n)));
 }
 
-static void put_object(struct ga_buf *pack, git_object_t type, const void *data, size_t n)
-{
-	unsigned char c = (unsigned char)((unsigned)type << 4 | (n & 15));
-	uLongf len = compressBound(n);
-	size_t size = n >> 4;
-
-	for (; size; size >>= 7) {
-		ga_buf_addch(pack, (char)(c | 0x80));
-		c = size & 0x7f;
-	}
-	ga_buf_addch(pack, (char)c);
-	if (compress2((Bytef *)ga_buf_reserve(pack, len), &len, data, n, Z_BEST_SPEED) != Z_OK)
-		GA_BUG("compress2");
-	pack->len += len;
-	pack->ptr[pack->len] = '\0';
-}
-
-static int make_pack(const char *name, const char *data, size_t n, struct ga_buf *pack,
-		     struct ga_error *err)
-{
-	static const char head[] = { 'P', 'A', 'C', 'K', 0, 0, 0, 2, 0, 0, 0, 2 };
-	cleanup_buf struct ga_buf tree = GA_BUF_INIT;
-	unsigned char sum[GA_SHA1_RAWSZ];
-	struct ga_sha s;
-	struct ga_oid oid;
-
-	if (ga_blob_id_of(data, n, &oid, err))
-		return -1;
-	ga_buf_addf(&tree, "100644 %s", name);
-	ga_buf_addch(&tree, '\0');
-	ga_buf_add(&tree, oid.id, GA_OID_RAWSZ);
-	ga_buf_add(pack, head, sizeof(head));
-	put_object(pack, GIT_OBJECT_BLOB, data, n);
-	put_object(pack, GIT_OBJECT_TREE, tree.ptr, tree.len);
-	ga_sha1_init(&s);
-	ga_sha_add(&s, pack->ptr, pack->len);
-	ga_sha_end(&s, sum);
-	ga_buf_add(pack, sum, sizeof(sum));
-	return 0;
-}
-
-static int ask(struct ga_repo *r, const struct ga_buf *pack, char **ret_reason,
-	       struct ga_error *err)
-{
-	/* generous: the pack is ours, and holds two objects */
-	static const struct ga_import_limits l = {
-		.max_pack_bytes = 1 << 30, .max_object_bytes = 1 << 30, .max_total_bytes = 1 << 30,
-		.max_objects = 2, .timeout_ms = PATIENCE_MS,
-	};
-	cleanup_close int fd = ga_memfd("git-agent-file", pack->ptr, pack->len, err);
-	struct ga_import *im = NULL;
-	int rc;
-
-	if (fd < 0 || ga_import_begin(r, &l, &im, err))
-		return -1;
-	rc = ga_import_pack(im, fd, ret_reason, err);
-	ga_import_free(im);
-	return rc;
-}
-
 int ga_import_probe(const struct ga_repo *r, uint64_t bytes, struct ga_error *err)
 {
 	return ga_probe_write(r->objects, (size_t)(bytes < PROBE_MAX ? bytes : PROBE_MAX), err);
@@ -135,23 +73,40 @@ int ga_import_probe(const struct ga_repo *r, uint64_t bytes, struct ga_error *er
 int ga_import_judge_file(struct ga_repo *r, const char *name, const char *data, size_t n,
 			 char **ret_reason, struct ga_error *err)
 {
+	/* generous: the pack is ours, and holds two objects */
+	static const struct ga_import_limits l = {
+		.max_pack_bytes = 1 << 30,
+		.max_object_bytes = 1 << 30,
+		.max_total_bytes = 1 << 30,
+		.max_objects = 2,
+		.timeout_ms = PATIENCE_MS,
+	};
 	/* under its plain name: which other spellings are recognised differs between versions of
 	 * git */
 	const char *plain = ga_name_means_gitmodules(name) ? ".gitmodules" : ".gitattributes";
-	cleanup_buf struct ga_buf pack = GA_BUF_INIT;
-	cleanup_free char *first = NULL;
+	cleanup_buf struct ga_buf pack = GA_BUF_INIT, index = GA_BUF_INIT, tree = GA_BUF_INIT;
+	cleanup_free char *stem = NULL;
+	cleanup_close int fd = -1;
+	struct ga_packed v[] = {
+		{ .type = GIT_OBJECT_BLOB, .data = (void *)(uintptr_t)data, .n = n },
+		{ .type = GIT_OBJECT_TREE }
+	};
+	struct ga_import *im = NULL;
 	int rc;
 
-	if (make_pack(plain, data, n, &pack, err))
+	if (ga_blob_id_of(data, n, &v[0].oid, err))
 		return -1;
-	rc = ask(r, &pack, &first, err);
-	if (rc != 1)
-		return rc;
-	/* a failing disk must not count against the file: git's objection must be the same twice */
-	if (ga_import_probe(r, pack.len, err))
+	ga_buf_addf(&tree, "100644 %s", plain);
+	ga_buf_addch(&tree, '\0');
+	ga_buf_add(&tree, v[0].oid.id, GA_OID_RAWSZ);
+	v[1].data = tree.ptr;
+	v[1].n = tree.len;
+	stem = ga_pack_bytes(v, 2, &pack, &index);
+	fd = ga_memfd("git-agent-file", pack.ptr, pack.len, err);
+	if (fd < 0 || ga_import_begin(r, &l, GA_PROGRESS_NEVER, &im, err))
 		return -1;
-	rc = ask(r, &pack, ret_reason, err);
-	if (rc == 1 && strcmp(first, *ret_reason) != 0)
-		return ga_fail(err, GA_EFATAL, "cannot have a file judged: %s", *ret_reason);
-	return rc;
+	rc = ga_import_pack(im, fd, ret_reason, err);
+	ga_import_free(im);
+	/* a full or failing disk must not count against the file */
+	return rc == 1 && ga_import_probe(r, pack.len, err) ? -1 : rc;
 }

@@ -37,8 +37,8 @@ struct ga_import {
 	int64_t progress_delay_ms;
 };
 
-int ga_import_begin(struct ga_repo *r, const struct ga_import_limits *l, struct ga_import **ret,
-		    struct ga_error *err)
+int ga_import_begin(struct ga_repo *r, const struct ga_import_limits *l, int64_t progress_delay_ms,
+		    struct ga_import **ret, struct ga_error *err)
 {
 	struct ga_quarantine *q;
 	struct ga_import *im;
@@ -48,16 +48,13 @@ int ga_import_begin(struct ga_repo *r, const struct ga_import_limits *l, struct 
 	if (ga_quarantine_begin(r, &q, err))
 		return -1;
 	im = ga_calloc(1, sizeof(*im));
-	*im = (struct ga_import){ .r = r, .l = *l, .q = q,
-				 .deadline = ga_now_ms() + l->timeout_ms,
-				 .progress_delay_ms = GA_PROGRESS_NEVER };
+	*im = (struct ga_import){ .r = r,
+				  .l = *l,
+				  .q = q,
+				  .deadline = ga_now_ms() + l->timeout_ms,
+				  .progress_delay_ms = progress_delay_ms };
 	*ret = im;
 	return 0;
-}
-
-void ga_import_show(struct ga_import *im, int64_t delay_ms)
-{
-	im->progress_delay_ms = delay_ms;
 }
 
 uint64_t ga_import_memory(const struct ga_import_limits *l)
@@ -81,14 +78,11 @@ static int beyond(struct ga_import *im, enum ga_import_over which, const char *r
 	return 1;
 }
 
-static bool is_late(const struct ga_import *im)
+/* Refuse if time is up. Returns 1 then. */
+static int check_time(struct ga_import *im, char **ret_reason)
 {
-	return ga_now_ms() >= im->deadline;
-}
-
-static int late(struct ga_import *im, char **ret_reason)
-{
-	return beyond(im, GA_IMPORT_TIME, GA_IMPORT_LATE, ret_reason);
+	return ga_now_ms() < im->deadline ? 0
+					  : beyond(im, GA_IMPORT_TIME, GA_IMPORT_LATE, ret_reason);
 }
 
 /* Give the handle its own object database back: one that has a removed directory among its
@@ -187,14 +181,14 @@ static int run_git(struct ga_import *im, const struct ga_git *what, char **ret_r
 	int64_t left = im->deadline - ga_now_ms();
 
 	if (left <= 0)
-		return late(im, ret_reason);
+		return check_time(im, ret_reason);
 	g.errout = &errout;
 	g.object_dir = im->q->path;
 	g.timeout_ms = (unsigned)left;
 	if (!ga_git_ok(im->r, &g, &e))
 		return 0;
-	if (is_late(im))
-		return late(im, ret_reason);
+	if (check_time(im, ret_reason))
+		return 1;
 	*ret_reason = first_complaint(&errout);
 	if (!*ret_reason)
 		*ret_reason = ga_strdup(e.msg);
@@ -207,7 +201,7 @@ static int index_pack(struct ga_import *im, int fd, char **ret_reason, struct ga
 					 (unsigned long long)im->l.max_pack_bytes);
 	static const char *const config[] = { GA_IMPORT_CONFIG, NULL };
 	/* --strict also wants every object that one names, of which a partial clone may lack some;
-	 * check_connected() tells those from others, as git's own fetch does */
+	 * list_objects() tells those from others, as git's own fetch does */
 	const char *const args[] = { "index-pack",
 				     ga_repo_is_partial(im->r) ? "--fsck-objects" : "--strict",
 				     "--stdin", max, NULL };
@@ -269,9 +263,9 @@ static int judge_object(const git_oid *id, void *data)
 
 	if (git_odb_read_header(&size, &type, w->odb, id))
 		return -1;
-	if (is_late(w->im))
-		(void)late(w->im, &w->reason);
-	else if (size > w->im->l.max_object_bytes)
+	if (check_time(w->im, &w->reason))
+		return -1;
+	if (size > w->im->l.max_object_bytes)
 		(void)beyond(w->im, GA_IMPORT_OBJECT_BYTES, "an object is too large", &w->reason);
 	else if (type != GIT_OBJECT_BLOB && size > TREE_MAX)
 		w->reason = ga_strdup("a tree or commit is too large");
@@ -378,8 +372,8 @@ static int measure_commits(struct ga_import *im, const struct ga_buf *commits,
 		struct ga_oid id, tree;
 		int rc;
 
-		if (is_late(im))
-			return late(im, ret_reason);
+		if (check_time(im, ret_reason))
+			return 1;
 		if (!ga_oid_parse(p, GA_OID_HEXSZ, &id))
 			return ga_fail(err, GA_EFATAL, "git rev-list printed no commit");
 		if (ga_commit_tree(im->r, &id, &tree, err))
@@ -400,15 +394,21 @@ static int measure_commits(struct ga_import *im, const struct ga_buf *commits,
 	return 0;
 }
 
-/* Check connectivity as fetch and receive-pack do: everything reachable is looked up. In a partial
- * clone objects that the promisor remote owes do not count as missing. */
-static int check_connected(struct ga_import *im, const struct ga_buf *revs, char **ret_reason)
+/* List all objects that these revisions reach, and perhaps some that a hidden one does. Each is
+ * looked up, which checks connectivity as fetch and receive-pack do. In a partial clone objects
+ * that the promisor remote owes do not count as missing. */
+static int list_objects(struct ga_import *im, const struct ga_buf *revs, struct ga_buf *ret,
+			char **ret_reason)
 {
-	const char *args[] = { "rev-list", "--objects", "--quiet", "--stdin", NULL, NULL };
-	struct ga_git g = GA_GIT(.args = args, .in = revs->ptr, .in_len = revs->len);
+	const char *const args[] = { "rev-list",
+				     "--objects",
+				     ret ? "--no-object-names" : "--quiet",
+				     "--stdin",
+				     ga_repo_is_partial(im->r) ? "--exclude-promisor-objects"
+							       : NULL,
+				     NULL };
+	struct ga_git g = GA_GIT(.args = args, .in = revs->ptr, .in_len = revs->len, .out = ret);
 
-	if (ga_repo_is_partial(im->r))
-		args[4] = "--exclude-promisor-objects";
 	return run_git(im, &g, ret_reason);
 }
 
@@ -424,7 +424,8 @@ static int check(struct ga_import *im, const struct ga_oid *tips, size_t n_tips,
 		return -1;
 	ga_rev_input(tips, n_tips, hide, n_hide, &revs);
 	if (check_tips(im, tips, n_tips, ret_reason) ||
-	    new_commits(im, &revs, &commits, ret_reason) || check_connected(im, &revs, ret_reason))
+	    new_commits(im, &revs, &commits, ret_reason) ||
+	    list_objects(im, &revs, NULL, ret_reason))
 		return 1;
 	return n_hide ? measure_commits(im, &commits, &hide[0], ret_reason, err) : 0;
 }
@@ -438,24 +439,6 @@ int ga_import_check(struct ga_import *im, const struct ga_oid *tips, size_t n_ti
 	if (rc)
 		restore_odb(im);
 	return rc;
-}
-
-/* List all objects that `tips` reach and `hide` does not, and perhaps some that `hide` does. */
-static int list_objects(struct ga_import *im, const struct ga_oid *tips, size_t n_tips,
-			const struct ga_oid *hide, size_t n_hide, struct ga_buf *ret,
-			char **ret_reason)
-{
-	const char *args[] = { "rev-list", "--objects", "--no-object-names", "--stdin", NULL,
-			       NULL };
-	cleanup_buf struct ga_buf revs = GA_BUF_INIT;
-	struct ga_git g = GA_GIT(.args = args, .out = ret);
-
-	if (ga_repo_is_partial(im->r))
-		args[4] = "--exclude-promisor-objects";
-	ga_rev_input(tips, n_tips, hide, n_hide, &revs);
-	g.in = revs.ptr;
-	g.in_len = revs.len;
-	return run_git(im, &g, ret_reason);
 }
 
 static int find_absent(struct ga_import *im, const struct ga_buf *list, struct ga_oidmap *ret,
@@ -483,17 +466,20 @@ int ga_import_check_origin(struct ga_import *im, const struct ga_oid *tips, size
 			   const struct ga_oid *known, size_t n_known, char **ret_reason,
 			   struct ga_error *err)
 {
-	cleanup_buf struct ga_buf list = GA_BUF_INIT, all = GA_BUF_INIT;
+	cleanup_buf struct ga_buf list = GA_BUF_INIT, all = GA_BUF_INIT, revs = GA_BUF_INIT;
+	cleanup_buf struct ga_buf known_revs = GA_BUF_INIT;
 	cleanup_oidmap struct ga_oidmap absent = GA_OIDMAP_INIT;
 	size_t found = 0;
 
-	if (list_objects(im, tips, n_tips, known, n_known, &list, ret_reason))
+	ga_rev_input(tips, n_tips, known, n_known, &revs);
+	ga_rev_input(known, n_known, NULL, 0, &known_revs);
+	if (list_objects(im, &revs, &list, ret_reason))
 		return 1;
 	if (find_absent(im, &list, &absent, err))
 		return -1;
 	/* git leaves out what the last commits of `known` have, and their history may have more: a
 	 * file that is as it was long ago need not be sent */
-	if (absent.n && list_objects(im, known, n_known, NULL, 0, &all, ret_reason))
+	if (absent.n && list_objects(im, &known_revs, &all, ret_reason))
 		return 1;
 	for (const char *p = all.ptr; absent.n && *p; p += GA_OID_HEXSZ + 1) {
 		struct ga_oid oid;

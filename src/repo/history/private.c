@@ -11,14 +11,11 @@
 #include <git2/sys/repository.h>
 
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 #include "ga/sys/fd.h"
 
 static int fail_open(const char *objects, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(objects);
-
-	return ga_fail_git(err, "cannot open the objects in '%s'", q);
+	return ga_fail_git(err, "cannot open the objects in '%s'", objects);
 }
 
 static void set_odb(struct ga_repo *r, git_odb *odb, git_odb *own)

@@ -10,27 +10,22 @@
 #include <sys/resource.h>
 
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 
 int ga_fail_git(struct ga_error *err, const char *fmt, ...)
 {
 	/* libgit2 may have no message, and the next call may overwrite it */
 	const git_error *e = git_error_last();
-	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	cleanup_free char *msg = NULL;
 	char *p = NULL;
 	va_list ap;
 
-	if (e && e->message)
-		ga_quote_add(&why, e->message, strlen(e->message));
-	else
-		ga_buf_adds(&why, "unknown error of libgit2");
 	va_start(ap, fmt);
 	if (vasprintf(&p, fmt, ap) < 0)
 		GA_BUG("vasprintf");
 	va_end(ap);
 	msg = p;
-	return ga_fail(err, GA_EFATAL, "%s: %s", msg, why.ptr);
+	return ga_fail(err, GA_EFATAL, "%s: %s", msg,
+		       e && e->message ? e->message : "unknown error of libgit2");
 }
 
 /* Call git_libgit2_init() while no descriptor can be had. Debian's libgit2 (with mbedTLS) parses

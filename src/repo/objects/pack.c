@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One pack under construction. The first objects wait in memory: a handful is made a pack there,
- * or goes into the batch if one is open, as do more. Beyond that a pack stream without deltas is
+ * One pack under construction. The first objects wait in memory: a handful is made a pack there, or
+ * goes into the batch if one is open, as do more. Beyond that a pack stream without deltas is
  * written to a file, and at the end read back by libgit2's indexer, so that what is indexed is what
  * is on the disk.
  *

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 
 struct apply {
 	struct ga_repo *r;
@@ -129,9 +128,7 @@ static void put_item(struct items *out, const struct group *g, const struct ga_t
 
 static int both_file_and_directory(struct apply *a, const struct group *g)
 {
-	cleanup_free char *q = ga_escape(g->leaf->path);
-
-	return ga_fail(a->err, GA_EFATAL, "'%s' cannot be a file and a directory", q);
+	return ga_fail(a->err, GA_EFATAL, "'%s' cannot be a file and a directory", g->leaf->path);
 }
 
 /* Add the entry that one name gets, if any. */
@@ -299,11 +296,8 @@ static int check(const struct ga_changes *c, struct ga_error *err)
 		if (i && strcmp(c->v[i - 1].path, v->path) >= 0)
 			GA_BUG("changes are not sorted");
 		if (!mode_ok(v->new.mode) || !depth_ok(v->path) ||
-		    (v->new.mode && !path_ok(v->path))) {
-			cleanup_free char *q = ga_escape(v->path);
-
-			return ga_fail(err, GA_EFATAL, "git cannot hold a path like '%s'", q);
-		}
+		    (v->new.mode && !path_ok(v->path)))
+			return ga_fail(err, GA_EFATAL, "git cannot hold a path like '%s'", v->path);
 	}
 	return 0;
 }

@@ -7,14 +7,12 @@
 #include <string.h>
 
 #include "ga/base/path.h"
-#include "ga/base/quote.h"
 
 static int too_deep(const char *path, struct ga_error *err)
 {
 	cleanup_free char *top = ga_strndup(path, strcspn(path, "/"));
-	cleanup_free char *q = ga_escape(top);
 
-	return ga_fail(err, GA_EFATAL, "directories beneath '%s' are nested more than %d deep", q,
+	return ga_fail(err, GA_EFATAL, "directories beneath '%s' are nested more than %d deep", top,
 		       GA_TREE_DEPTH_MAX);
 }
 

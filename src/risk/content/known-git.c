@@ -8,7 +8,7 @@
 #include "ga/base/ignore.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
-#include "ga/repo/configfile.h"
+#include "ga/repo/repo.h"
 #include "ga/secret/secret.h"
 #include "risk/content.h"
 

@@ -6,7 +6,7 @@
  */
 #include "../upper-support.h"
 
-#include "ga/session/worktree.h"
+#include "ga/session/session.h"
 
 /* ---- rows */
 

@@ -3,7 +3,7 @@
 
 #include "ga/config/config.h"
 #include "ga/config/service.h"
-#include "ga/session/check.h"
+#include "ga/session/session.h"
 
 TEST(commands_are_words_of_a_shell)
 {

@@ -68,7 +68,7 @@ static inline struct attempt try_pack(const char *script, const char *pack, cons
 	SH("import", "cd agent; set -- %s %s; %s", GA_HEX(&a.tip), GA_HEX(&base), pack);
 	r = open_repo("import/host");
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	OK(ga_import_begin(r, l ? l : &wide, &im, &err));
+	OK(ga_import_begin(r, l ? l : &wide, GA_PROGRESS_NEVER, &im, &err));
 	a.stage = "pack";
 	OK((a.rc = ga_import_pack(im, fd, &a.reason, &err)) < 0);
 	if (!a.rc) {

@@ -64,7 +64,7 @@ TEST(gt05_stalled_stream)
 	r = open_repo("import/host");
 	EQUAL(pipe2(fds, O_CLOEXEC), 0);
 	l.timeout_ms = 100;
-	OK(ga_import_begin(r, &l, &im, &err));
+	OK(ga_import_begin(r, &l, GA_PROGRESS_NEVER, &im, &err));
 	EQUAL(ga_import_pack(im, fds[0], &reason, &e), 1);
 	STREQ(reason, "the pack took too long to arrive");
 	ga_import_free(im);
@@ -92,7 +92,7 @@ TEST(gt05_time_is_for_all)
 	r = open_repo("import/host");
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	l.timeout_ms = 3000;
-	OK(ga_import_begin(r, &l, &im, &err));
+	OK(ga_import_begin(r, &l, GA_PROGRESS_NEVER, &im, &err));
 	OK(ga_import_pack(im, fd, &reason, &err));
 	(void)sleep(3);
 	EQUAL(ga_import_check(im, &tip, 1, &base, 1, &reason, &e), 1);
@@ -111,7 +111,7 @@ TEST(what_a_killed_import_left_is_swept)
 	r = open_repo("import/host");
 	SH("import", "cd host/.git/objects; mkdir -p tmp_objdir-git-agent-left/pack/x tmp_objdir-other;"
 		    "ln -s .. tmp_objdir-git-agent-link");
-	OK(ga_import_begin(r, &wide, &im, &err));
+	OK(ga_import_begin(r, &wide, GA_PROGRESS_NEVER, &im, &err));
 	ga_import_sweep(r);
 	SH("import", "cd host/.git/objects; test ! -e tmp_objdir-git-agent-left; test -d tmp_objdir-other;"
 		    "test -L tmp_objdir-git-agent-link; rm tmp_objdir-git-agent-link;"
@@ -135,7 +135,7 @@ TEST(an_import_that_is_running_is_not_swept)
 		ERR(err);
 		struct ga_import *im = NULL;
 
-		if (ga_import_begin(r, &wide, &im, &err) ||
+		if (ga_import_begin(r, &wide, GA_PROGRESS_NEVER, &im, &err) ||
 		    system("test -d import/host/.git/objects/tmp_objdir-git-agent-*/pack"))
 			_exit(1);
 		ga_import_free(im);
