@@ -36,7 +36,7 @@ TEST(a_hint_comes_with_the_message_and_no_argument_is_one)
 	ERR(err);
 
 	(void)ga_fail(&err, GA_EFATAL, "no '%s'" GA_HINT "make %d", "x" GA_HINT "y", 1);
-	STREQ(err.msg, "no 'x" GA_HINT "y'");
+	STREQ(err.msg, "no 'x\\nhint: y'");
 	STREQ(err.hint, "make 1");
 }
 
