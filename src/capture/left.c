@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/capture/capture.h"
+#include "ga/config/config.h"
 
 #include <errno.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "ga/repo/history.h"
 #include "capture-internal.h"
 #include "ga/base/parse.h"
 #include "ga/base/quote.h"

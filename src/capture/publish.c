@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ga/repo/history.h"
 #include "capture-internal.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "ga/repo/history.h"
 #include "capture-internal.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"

@@ -36,7 +36,7 @@
 #include "ga/land/land.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
-#include "ga/review/report.h"
+#include "ga/review/review.h"
 #include "ga/run/live.h"
 #include "ga/session/journal.h"
 #include "ga/session/session.h"

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "cli.h"
-#include "ga/review/report.h"
+#include "ga/review/review.h"
 #include "ga/run/live.h"
 
 /* Sessions that have not landed, compared with the current branch and with each other by their

@@ -9,6 +9,7 @@
 
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
+#include "ga/config/config.h"
 #include "ga/config/service.h"
 #include "ga/config/yaml.h"
 #include "ga/sys/fd.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "ga/config/config.h"
 #include "schema.h"
 
 #include <ctype.h>

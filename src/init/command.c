@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "init.h"
-#include "renames.h"
+#include "renames-internal.h"
 
 struct request {
 	char *bytes;

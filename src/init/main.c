@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "init.h"
-#include "renames.h"
+#include "renames-internal.h"
 
 /* A mount stays on the directory on which it was mounted, wherever that is moved, and is detached
  * when that is removed. Both can happen to a directory of the agents' home: by the agent, by

@@ -15,7 +15,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "renames.h"
+#include "renames-internal.h"
 
 /* Two descriptors per level. Capture does not go as deep. */
 #define MAX_DEPTH 250

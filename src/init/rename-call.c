@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #include "init.h"
-#include "renames.h"
+#include "renames-internal.h"
 
 #define PAGE 4096u
 

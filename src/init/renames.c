@@ -30,7 +30,7 @@
 
 #include "ga/sys/scm.h"
 #include "init.h"
-#include "renames.h"
+#include "renames-internal.h"
 
 /* Missing in some headers: from Linux 5.19, without which any signal to the caller would restart a
  * call that is being served; and from 6.6, which saves a switch of processors. */

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "land/land-internal.h"
 #include "decide.h"
 #include "ga/base/quote.h"
-#include "ga/repo/diff.h"
+#include "ga/repo/history.h"
 #include "ga/repo/objects.h"
 
 enum match { NOT, BENEATH, EXACT };

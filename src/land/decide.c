@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "ga/repo/history.h"
 #include "decide.h"
 #include "ga/base/json.h"
 #include "ga/base/quote.h"

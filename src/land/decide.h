@@ -7,7 +7,7 @@
 
 #include "ga/base/strmap.h"
 #include "ga/risk/risk.h"
-#include "landing.h"
+#include "land-internal.h"
 
 /* The refs and trees that a decision changes. */
 struct decided {
@@ -64,8 +64,5 @@ int decide_cut(struct decision *d, struct ga_error *err);
  * found to the report. */
 int decide_classify(struct decision *d, struct ga_error *err);
 void decide_add_found(const struct decision *d, struct ga_report *r);
-
-/* Open flags again that were rejected and are found again: the content is back. */
-void decide_reopen(struct ga_report *r, const struct ga_flags *found);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "land/land-internal.h"
 #include "decide.h"
 #include "ga/base/strmap.h"
 #include "ga/repo/objects.h"

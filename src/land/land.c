@@ -14,7 +14,7 @@
 #include "ga/session/journal.h"
 #include "ga/session/session.h"
 #include "ga/sys/signals.h"
-#include "landing.h"
+#include "land-internal.h"
 
 /* ---- before anything ------------------------------------------------------------------------ */
 

@@ -12,6 +12,7 @@
 
 #include "ga/base/path.h"
 #include "ga/land/land.h"
+#include "ga/repo/history.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
 #include "ga/sys/fd.h"

@@ -16,10 +16,11 @@
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/base/trace.h"
+#include "ga/repo/history.h"
 #include "ga/repo/import.h"
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"
-#include "landing.h"
+#include "land-internal.h"
 
 #define PATIENCE_MS 3000
 #define PAUSE_NS 20000000

@@ -10,7 +10,7 @@
 #include "ga/base/quote.h"
 #include "ga/repo/refs.h"
 #include "ga/sys/fd.h"
-#include "landing.h"
+#include "land-internal.h"
 
 #define PATHSPECS 500 /* so many paths are named to git, of more it lists all */
 

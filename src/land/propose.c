@@ -7,9 +7,10 @@
 
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
+#include "ga/repo/history.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
-#include "landing.h"
+#include "land-internal.h"
 
 void proposal_release(struct proposal *p)
 {

@@ -18,7 +18,7 @@
 #include "ga/base/error.h"
 #include "ga/base/oid.h"
 #include "ga/land/land.h"
-#include "ga/worktree/work.h"
+#include "ga/worktree/worktree.h"
 
 enum record_phase {
 	RECORD_MOVING,      /* git moves branch, index and files, or we bring files */

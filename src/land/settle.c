@@ -7,7 +7,7 @@
 
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
-#include "landing.h"
+#include "land-internal.h"
 
 int land_is_at(struct ga_repo *r, const struct record *rec, const struct ga_oid *at,
 	       struct ga_error *err)

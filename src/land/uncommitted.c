@@ -10,7 +10,7 @@
 #include "ga/repo/objects.h"
 #include "ga/session/session.h"
 #include "ga/sys/fd.h"
-#include "landing.h"
+#include "land-internal.h"
 
 /* Everything that the plan is made from. */
 struct plan {

@@ -14,7 +14,7 @@
 #include "ga/session/journal.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/signals.h"
-#include "landing.h"
+#include "land-internal.h"
 
 static int fail_moved_on(const struct record *rec, struct ga_error *err)
 {

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "reach/reach-internal.h"
 #include "words.h"
 
 enum { STRING_MAX = 4096, IDENT_MAX = 32 };

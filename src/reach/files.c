@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ga/base/path.h"
-#include "gather.h"
+#include "reach-internal.h"
 
 /* Variables and substitutions as the shell writes them, and lines that go on joined. */
 static char *shell_dollars(const char *text)

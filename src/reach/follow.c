@@ -9,7 +9,7 @@
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/sys/fd.h"
-#include "gather.h"
+#include "reach-internal.h"
 
 /* A path that words name. */
 static int named(struct ga_gather *g, const struct ga_source *s, const char *text, bool given)

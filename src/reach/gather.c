@@ -2,7 +2,7 @@
  *
  * All that the host executes of a repository, gathered from each place that can say so.
  */
-#include "gather.h"
+#include "reach-internal.h"
 
 #include <dirent.h>
 #include <fcntl.h>

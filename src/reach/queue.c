@@ -14,7 +14,7 @@
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"
-#include "gather.h"
+#include "reach-internal.h"
 
 enum { LIST_MAX = 2000000, LINKS_MAX = 40, GLOB_MAX = 64 };
 

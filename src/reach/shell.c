@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "reach/reach-internal.h"
 #include "ga/base/path.h"
 #include "shell.h"
 

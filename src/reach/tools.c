@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ga/base/quote.h"
-#include "gather.h"
+#include "reach-internal.h"
 
 #define NODE "npmrc yarn-classic yarn-berry pnp-loader pnpm"
 #define NODE_CODE "npm-manifest npm-manifest-lifecycle node-lockfiles node-build-config"

@@ -46,13 +46,6 @@ void ga_words_add_module(struct ga_words *w, const char *name);
 /* Is it worth a look when it is merely named: a path, or the name of a script? */
 bool ga_word_like_script(const char *word);
 
-/* The words of shell text. `home`: what "~" and $HOME are, or NULL. */
-void ga_words_of_shell(const char *text, const char *home, struct ga_words *ret);
-/* The same of one command, as code has it in a list. */
-void ga_words_of_command(const struct ga_strv *words, const char *home, struct ga_words *ret);
-/* The words of a program in another language: its strings, and what it imports. */
-void ga_words_of_code(const char *text, const char *home, struct ga_words *ret);
-
 /* ---- commands (words.c) ----------------------------------------------------- */
 
 enum ga_command_kind {

@@ -4,6 +4,7 @@
  * last. What the user did to the branch since then is brought to them, path by path: commits on
  * top, rejected paths, or another history altogether.
  */
+#include "ga/repo/history.h"
 #include "resume-internal.h"
 
 int resume_layers_lost(const struct ga_session *s, const char *path, struct ga_error *err)

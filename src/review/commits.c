@@ -5,8 +5,9 @@
 
 #include "ga/base/parse.h"
 #include "ga/base/quote.h"
+#include "ga/repo/history.h"
 #include "ga/repo/objects.h"
-#include "ga/review/report.h"
+#include "ga/review/review.h"
 #include "review-internal.h"
 
 /* More commits than a person could look at: a bound on reading them. */

@@ -10,9 +10,9 @@
 #include "ga/base/out.h"
 #include "ga/base/parse.h"
 #include "ga/base/quote.h"
-#include "ga/repo/diff.h"
+#include "ga/repo/history.h"
 #include "ga/repo/objects.h"
-#include "ga/review/report.h"
+#include "ga/review/review.h"
 #include "review-internal.h"
 
 #define KEY "agent.colour"

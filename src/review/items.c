@@ -6,7 +6,7 @@
 
 #include "ga/base/quote.h"
 #include "ga/base/strmap.h"
-#include "ga/repo/diff.h"
+#include "ga/repo/history.h"
 #include "ga/repo/objects.h"
 #include "review-internal.h"
 

@@ -12,7 +12,7 @@
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
-#include "ga/repo/diff.h"
+#include "ga/repo/history.h"
 #include "ga/risk/risk.h"
 #include "review-internal.h"
 

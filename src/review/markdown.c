@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "ga/base/quote.h"
-#include "ga/repo/diff.h"
+#include "ga/repo/history.h"
 #include "review-internal.h"
 
 #define COMMITS_SHOWN 20

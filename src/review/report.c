@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/review/report.h"
+#include "ga/review/review.h"
 
 #include <string.h>
 

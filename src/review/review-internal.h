@@ -10,8 +10,8 @@
 #include "ga/base/buf.h"
 #include "ga/base/error.h"
 #include "ga/base/oid.h"
-#include "ga/repo/diff.h"
-#include "ga/review/report.h"
+#include "ga/repo/history.h"
+#include "ga/review/review.h"
 
 /* One commit as listings show it; raw bytes, not escaped. */
 struct review_commit {

@@ -9,7 +9,7 @@
 
 #include "ga/base/parse.h"
 #include "ga/base/quote.h"
-#include "ga/repo/diff.h"
+#include "ga/repo/history.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
 #include "review-internal.h"

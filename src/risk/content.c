@@ -9,7 +9,7 @@
 #include "content.h"
 #include "ga/base/path.h"
 #include "ga/base/toml.h"
-#include "ga/repo/diff.h"
+#include "ga/repo/history.h"
 #include "ga/repo/lfs.h"
 #include "ga/secret/secret.h"
 #include "risk/internal.h"

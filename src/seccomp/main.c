@@ -4,7 +4,7 @@
  * filter as a C file, because compiling it at run time would take longer than starting the
  * sandbox's processes.
  *
- * "renames" announces renames and removals of directories to pid 1 (src/init/renames.h); a filter
+ * "renames" announces renames and removals of directories to pid 1 (src/init/renames-internal.h); a filter
  * cannot know which renames are of directories, as paths are behind pointers. "deep" announces
  * more removals. "session" applies to all processes of a sandbox, or "nested" if programs may
  * create sandboxes of their own in it. These allow everything except what the table names: an agent
@@ -234,8 +234,8 @@ static const struct filter {
 } filters[] = {
 	{ "session", "ga/sandbox/sandbox.h", "ga_seccomp_program", fill_session },
 	{ "nested", "ga/sandbox/sandbox.h", "ga_seccomp_nested_program", fill_nested },
-	{ "renames", "renames.h", "renames_program", fill_renames },
-	{ "deep", "renames.h", "deep_program", fill_deep },
+	{ "renames", "renames-internal.h", "renames_program", fill_renames },
+	{ "deep", "renames-internal.h", "deep_program", fill_deep },
 };
 
 static int export(scmp_filter_ctx ctx, struct sock_filter *v, size_t max, size_t *ret_n)

@@ -7,7 +7,7 @@
  *     "f" FINGERPRINT of PATH and STAT, VERDICT for each file
  *     ""
  */
-#include "finder.h"
+#include "secret-internal.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
  *
  * The search: what is committed, then the working tree, then what links lead to.
  */
-#include "finder.h"
+#include "secret-internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "finder.h"
+#include "secret-internal.h"
 #include "ga/base/clock.h"
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"

@@ -3,7 +3,7 @@
  * Judging whether a file is a secret, by its name and its content together.
  */
 
-#include "internal.h"
+#include "secret-internal.h"
 
 /* Marks of content that make a file a secret whatever its name: surely, and at all. */
 #define LIVE (GA_MARK_KEY | GA_MARK_TOKEN | GA_MARK_SERVICE_ACCOUNT | GA_MARK_AUTHORIZED_USER)

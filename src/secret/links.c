@@ -4,7 +4,7 @@
  * the secret, whatever its own name: programs open it through the link. Links in the target's path
  * are followed as the kernel follows them.
  */
-#include "finder.h"
+#include "secret-internal.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
  * Committed files: those of one tree, of which only what changed since the last one is read; those
  * of all history; and the repository's own configuration.
  */
-#include "finder.h"
+#include "secret-internal.h"
 
 #include <string.h>
 

@@ -7,6 +7,7 @@
 
 #include "ga/capture/capture.h"
 #include "ga/repo/gitdir.h"
+#include "ga/repo/history.h"
 #include "start-internal.h"
 
 /* How long the processes of a sandbox may take to end once its supervisor is gone: each has to be

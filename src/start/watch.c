@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "ga/config/config.h"
 #include "start-internal.h"
 #include "ga/sys/ns.h"
 

@@ -5,7 +5,7 @@
  * session, as if it had run here.
  */
 #include "transfer-internal.h"
-#include "ga/repo/diff.h"
+#include "ga/repo/history.h"
 #include "ga/session/session.h"
 
 #define APPLY_MS 600000

@@ -5,6 +5,7 @@
  */
 #include <time.h>
 
+#include "ga/repo/history.h"
 #include "transfer-internal.h"
 #include "ga/base/trace.h"
 #include "ga/capture/capture.h"

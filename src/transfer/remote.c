@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "ga/repo/history.h"
 #include "transfer-internal.h"
 
 #define LIST_MAX ((size_t)64 << 20)

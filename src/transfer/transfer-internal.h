@@ -18,7 +18,7 @@
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"
-#include "ga/transfer/fetch.h"
+#include "ga/transfer/transfer.h"
 
 /* remote.c: the refs, or ids without a name, that a remote is known to have (ga_fetch_session()),
  * and its remote-tracking branches of sessions. */

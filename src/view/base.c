@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <poll.h>
 
+#include "ga/repo/history.h"
+#include "ga/view/view.h"
 #include "view-internal.h"
 #include "ga/base/ignore.h"
 

@@ -9,6 +9,7 @@
 #include <grp.h>
 #include <pwd.h>
 
+#include "ga/view/view.h"
 #include "view-internal.h"
 #include "ga/view/env.h"
 

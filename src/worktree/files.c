@@ -13,7 +13,7 @@
 #include "ga/base/trace.h"
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"
-#include "ga/worktree/work.h"
+#include "ga/worktree/worktree.h"
 
 #define READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)
 #define PART ".git-agent-part" /* a file that is being written, beside its place */

@@ -8,9 +8,10 @@
 
 #include "ga/base/oid.h"
 #include "ga/base/quote.h"
+#include "ga/repo/history.h"
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"
-#include "ga/worktree/work.h"
+#include "ga/worktree/worktree.h"
 
 #define USAGE 129 /* git's status for options that it does not know */
 

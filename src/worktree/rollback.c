@@ -17,7 +17,7 @@
 #include "ga/base/trace.h"
 #include "ga/repo/objects.h"
 #include "ga/sys/fd.h"
-#include "ga/worktree/work.h"
+#include "ga/worktree/worktree.h"
 
 /* Is it a process of git's whose working directory is the repository's? Processes of other
  * users cannot be examined; they cannot hold our locks either. */

@@ -18,9 +18,9 @@ static void *keep(void *p)
 	return kept[n_kept++] = p;
 }
 #define calloc(n, size) keep((calloc)(n, size))
-#include "../../src/init/command.c"
+#include "init/command.c"
 #undef calloc
-#include "../../src/run/run-internal.h"
+#include "run/run-internal.h"
 #include "ga/sys/fd.h"
 
 enum { FDS_MAX = 6 };

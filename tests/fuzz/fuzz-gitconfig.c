@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "../../src/repo/repo-internal.h"
+#include "repo/repo-internal.h"
 #include "fuzz.h"
 
 /* Written as git would have: the same bytes. */

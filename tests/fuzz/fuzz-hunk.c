@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "ga/repo/diff.h"
+#include "ga/repo/history.h"
 #include "ga/repo/objects.h"
 
 static void expect(const struct ga_hunks *h, const bool *undo, const struct ga_buf *old,

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "../../src/repo/objects-internal.h"
+#include "repo/objects-internal.h"
 #include "fuzz.h"
 #include "ga/base/path.h"
 #include "ga/repo/objects.h"

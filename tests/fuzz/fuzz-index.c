@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../src/repo/index-file.h"
+#include "repo/index-file.h"
 #include "fuzz.h"
 
 /* A path ends within the file, or is the buffer in which version 4 puts paths together. */

@@ -8,7 +8,7 @@
 #include "fuzz.h"
 #include "ga/base/json.h"
 #include "ga/base/quote.h"
-#include "ga/review/report.h"
+#include "ga/review/review.h"
 
 static void check_bytes(const json_t *o, const char *key, const char *want)
 {

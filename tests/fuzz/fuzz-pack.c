@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../src/repo/objects-internal.h"
+#include "repo/objects-internal.h"
 #include "fuzz.h"
 #include "ga/base/progress.h"
 #include "ga/repo/import.h"

@@ -19,7 +19,7 @@ static char *keep_word(const char *s)
 	return words[n_words++] = ga_strdup(s);
 }
 #define ga_strdup(s) keep_word(s)
-#include "../../src/stage/plan.c"
+#include "stage/plan.c"
 #undef ga_strdup
 
 static void check_place(const char *s)

@@ -6,7 +6,7 @@
 
 #include "fuzz.h"
 #include "ga/base/path.h"
-#include "ga/review/report.h"
+#include "ga/review/review.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../src/reach/gather.h"
+#include "reach/reach-internal.h"
 #include "risk/internal.h"
 #include "fuzz.h"
 #include "ga/base/path.h"

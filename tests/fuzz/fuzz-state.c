@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../src/repo/repo-internal.h"
+#include "repo/repo-internal.h"
 #include "fuzz.h"
 #include "ga/session/session.h"
 #include "ga/sys/fd.h"

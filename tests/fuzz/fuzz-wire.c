@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "../../src/capture/upper-internal.h"
+#include "capture/upper-internal.h"
 #include "fuzz.h"
 
 static void read_result(struct ga_buf *b)

@@ -8,7 +8,7 @@
 #include <git2/sys/mempack.h>
 #include <stdlib.h>
 
-#include "../../src/repo/repo-internal.h"
+#include "repo/repo-internal.h"
 #include "ga/sys/fd.h"
 
 static struct ga_repo *repo;

@@ -12,6 +12,7 @@
 
 #include "ga/base/parse.h"
 #include "ga/base/quote.h"
+#include "ga/repo/history.h"
 #include "ga/repo/objects.h"
 #include "ga/risk/risk.h"
 #include "ga/sys/process.h"

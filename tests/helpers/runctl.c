@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../src/run/live-internal.h"
+#include "run/live-internal.h"
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/run/run.h"

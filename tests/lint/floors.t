@@ -9,7 +9,7 @@ cd "${TEST_SRCDIR:?}" || exit 1
 
 # files that may call each other in a circle, and why
 circles='
-reach: code shell text (a command may hold a program, and a program commands)
+reach: code shell shell-text (a command may hold a program, and a program commands)
 '
 
 folders=$(awk -F'`' '/^\| `src\// { print $2 }' docs/architecture.md)

@@ -10,7 +10,7 @@
 
 #include "ga/land/land.h"
 #include "ga/repo/refs.h"
-#include "ga/review/report.h"
+#include "ga/review/review.h"
 #include "ga/risk/risk.h"
 #include "ga/session/session.h"
 

@@ -5,6 +5,7 @@
 #ifndef GA_TEST_UPPER_SUPPORT_H
 #define GA_TEST_UPPER_SUPPORT_H
 
+#include "ga/config/config.h"
 #include "repo-support.h"
 
 #include <sys/sysmacros.h>

@@ -11,7 +11,7 @@
 #include "ga/config/limits.h"
 #include "ga/repo/import.h"
 #include "ga/repo/repo.h"
-#include "ga/review/report.h"
+#include "ga/review/review.h"
 #include "ga/run/run.h"
 #include "ga/session/session.h"
 

@@ -192,4 +192,13 @@ char *ga_config_place(const struct ga_config *c, const char *key);
  * followed by a comment that says where it comes from. */
 void ga_config_print(const struct ga_config *c, bool origin, struct ga_buf *out);
 
+/* "limits.capture.depth" */
+const char *ga_limit_key(enum ga_limit l);
+
+/* The value of that limit in `l`, as text. The caller frees it. */
+char *ga_limit_text(const struct ga_limits *l, enum ga_limit which);
+
+/* The defaults. */
+void ga_limits_default(struct ga_limits *ret);
+
 #endif

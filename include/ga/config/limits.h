@@ -52,16 +52,10 @@ struct ga_use_limits {
 	bool tasks_default; /* `tasks` is the default, not what somebody asked for */
 };
 
-/* "limits.capture.depth" */
-const char *ga_limit_key(enum ga_limit l);
 /* The value of that limit in `l`, as text. The caller frees it. */
-char *ga_limit_text(const struct ga_limits *l, enum ga_limit which);
 static inline bool ga_limit_is_lowered(const struct ga_limits *l, enum ga_limit which)
 {
 	return l->lowered >> which & 1;
 }
-
-/* The defaults. */
-void ga_limits_default(struct ga_limits *ret);
 
 #endif

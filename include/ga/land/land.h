@@ -12,7 +12,7 @@
 #include "ga/base/error.h"
 #include "ga/base/strv.h"
 #include "ga/repo/repo.h"
-#include "ga/review/report.h"
+#include "ga/review/review.h"
 #include "ga/session/session.h"
 
 enum ga_land_how {

@@ -2,7 +2,7 @@
  *
  * Sessions on another machine. There it is a session of the git-agent of that machine, in a depot:
  * a repository that has got the sessions' base commits and nothing else, and a working tree of it
- * for each session. Here it is a record, until its result is fetched (ga/transfer/fetch.h) and
+ * for each session. Here it is a record, until its result is fetched (ga/transfer/transfer.h) and
  * becomes a session without layers.
  *
  *     <state>/on/<name>                     the record: JSON, mode 0600
@@ -15,7 +15,7 @@
  * word of [A-Za-z0-9_-], which no login shell reads as anything else. What it answers begins behind
  * a line GA_ON_READY, since shells print what they like before. Commits travel by git, through the
  * same command. The other machine may lie: answers are bounded and checked, and what it sends ends
- * up where a session's own work could (ga/transfer/fetch.h).
+ * up where a session's own work could (ga/transfer/transfer.h).
  *
  * Where Slurm is the engine, the session is a job, named as the session is there. The depot has all
  * that is known of it, at refs/agent-on/<far name>/: `slurm`, what was submitted; `state`, JSON,

@@ -93,10 +93,5 @@ int ga_import_judge_file(struct ga_repo *r, const char *name, const char *data, 
 int ga_import_migrate(struct ga_import *im, struct ga_strv *keeps, struct ga_error *err);
 /* Remove the quarantine and free the handle. NULL is fine. */
 void ga_import_free(struct ga_import *im);
-/* Remove quarantines that dead processes left, whoever made them and however long ago: living ones
- * hold a lock on theirs. What cannot be removed stays. */
-void ga_import_sweep(struct ga_repo *r);
-/* Remove all .keep files of ours. The caller makes sure that none is needed any more. */
-void ga_keeps_sweep(struct ga_repo *r);
 
 #endif

@@ -39,9 +39,6 @@ int ga_commit_write(struct ga_repo *r, const struct ga_commit *c, struct ga_oid 
 /* Is that commit in the repository? Returns 1 if so, 0 if it is missing or no commit; a commit that
  * cannot be read is an error. Nothing is fetched. */
 int ga_commit_here(struct ga_repo *r, const struct ga_oid *commit, struct ga_error *err);
-/* Can the commit be read, and its first parents up to `base`, with the tree of each? Only some are
- * looked at, and nothing in these trees. */
-bool ga_commit_whole(struct ga_repo *r, const struct ga_oid *commit, const struct ga_oid *base);
 /* Is there an object of any type with that id? */
 bool ga_object_here(struct ga_repo *r, const struct ga_oid *oid);
 /* The tree of a commit. */
@@ -152,50 +149,7 @@ int ga_blob_id_of(const void *data, size_t n, struct ga_oid *ret, struct ga_erro
 int ga_blob_write(struct ga_repo *r, const void *data, size_t n, struct ga_oid *ret,
 		  struct ga_error *err);
 
-/* Three-way merge of one path. Returns 0 with the merged entry, 1 if the two sides cannot be
- * separated (conflict, binary, too large, type changed on both sides). Entries may be GA_MODE_NONE.
- * Equal sides need no content. No attribute or driver is consulted. */
-int ga_merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
-		   const struct ga_entry *theirs, struct ga_entry *ret, struct ga_error *err);
-
-/* Would that merge leave `ours` as it is, because it already contains the change of `theirs`?
- * Returns 1 if so, 0 if not. Nothing is written. */
-int ga_merge_is_in(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
-		   const struct ga_entry *theirs, struct ga_error *err);
-
 /* ---- history ----------------------------------------------------------- */
-
-/* Is `anc` an ancestor of `desc`, or the same? Returns 1 or 0. */
-int ga_is_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_oid *desc,
-		   struct ga_error *err);
-/* The best common ancestor of two commits; 1: they have none. */
-int ga_merge_base(struct ga_repo *r, const struct ga_oid *a, const struct ga_oid *b,
-		  struct ga_oid *ret, struct ga_error *err);
-/* ga_is_ancestor(), as far as a few commits tell, without a process; false if they do not. */
-bool ga_is_near_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_oid *desc);
-/* Is a commit reachable from `from` (may be NULL), or from a branch, remote branch or tag (from
- * those of sessions only with `sessions`)? `*ret` is false if the commit does not exist. */
-int ga_is_on_branch(struct ga_repo *r, const struct ga_oid *oid, const struct ga_oid *from,
-		    bool sessions, bool *ret, struct ga_error *err);
-/* Is a commit reachable from a ref whose name begins with one of these prefixes (each ending at a
- * slash)? Refs to other objects than commits do not count. Takes one process. */
-int ga_is_below_refs(struct ga_repo *r, const struct ga_oid *oid, const char *const *prefixes,
-		     bool *ret, struct ga_error *err);
-/* Of many commits, add to `ret` those reachable from `from` or from a branch, remote branch or tag
- * that is not a session's. Takes one process. A commit that does not exist is not; neither is any
- * if git cannot tell or more than `max` commits are in between. */
-int ga_find_on_branches(struct ga_repo *r, const struct ga_oid *oids, size_t n,
-			const struct ga_oid *from, size_t max, struct ga_oidmap *ret,
-			struct ga_error *err);
-/* List the commits reachable from any of `tips` and from none of `hide`, parents before children
- * (topological, oldest first). If there are more than `max`, ga_rev_list() fails and
- * ga_rev_list_bounded() returns 1. */
-int ga_rev_list(struct ga_repo *r, const struct ga_oid *tips, size_t n_tips,
-		const struct ga_oid *hide, size_t n_hide, size_t max, struct ga_oid **ret,
-		size_t *ret_n, struct ga_error *err);
-int ga_rev_list_bounded(struct ga_repo *r, const struct ga_oid *tips, size_t n_tips,
-			const struct ga_oid *hide, size_t n_hide, size_t max, struct ga_oid **ret,
-			size_t *ret_n, struct ga_error *err);
 
 /* One directory of a git tree as a sorted array, for walks that descend a tree alongside something
  * else and look up every name once. */
@@ -220,5 +174,12 @@ int ga_tree_level_read(struct ga_repo *r, const struct ga_oid *oid, struct ga_tr
 
 /* The entry of `name`; GA_MODE_NONE if there is none. */
 struct ga_entry ga_tree_level_find(const struct ga_tree_level *l, const char *name);
+
+/* Remove quarantines that dead processes left, whoever made them and however long ago: living ones
+ * hold a lock on theirs. What cannot be removed stays. */
+void ga_import_sweep(struct ga_repo *r);
+
+/* Remove all .keep files of ours. The caller makes sure that none is needed any more. */
+void ga_keeps_sweep(struct ga_repo *r);
 
 #endif

@@ -61,17 +61,6 @@ int ga_ref_updates_set(struct ga_repo *r, struct ga_ref_updates *u, const char *
 int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char *reason,
 		   struct ga_error *err);
 
-/* Remove the branch, and refs below `space` (GA_SESSION_REFS and a name), that name nothing or what
- * is not ga_commit_whole() down to `base`; a loose object that is damaged goes, too. Adds to `ret`
- * what they named, if anything, and their names. */
-int ga_refs_repair(struct ga_repo *r, const char *branch, const char *space,
-		   const struct ga_oid *base, struct ga_strv *ret, struct ga_error *err);
-
-/* Can git read all that these refs reach and `base` does not? Returns 1 if not: what is damaged and
- * a loose object was removed, so that it can be written again. Takes as long as reading it. */
-int ga_refs_check(struct ga_repo *r, const char *branch, const char *space,
-		  const struct ga_oid *base, struct ga_error *err);
-
 /* ga_refs_update() in two steps: git is started first, and told later what to do. Refs named in
  * `others` (NULL: none) are synced as well. `known` (sorted; NULL: none) are paths of files that
  * existed before and are, or are being, synced unchanged: of these only what git writes is synced

@@ -85,8 +85,6 @@ enum ga_live_end {
 	GA_LIVE_DETACHED, /* Ctrl-\ d, or the terminal was hung up */
 	GA_LIVE_TAKEN,    /* another terminal attached */
 };
-int ga_live_attach(const struct ga_live_peer *p, bool unfiltered, enum ga_live_end *ret,
-		   int *ret_status, struct ga_error *err);
 
 /* Watch its last output and, with `follow`, all further output up to its end; it comes through the
  * filter. */
@@ -123,5 +121,7 @@ int ga_live_remount(const struct ga_live_peer *p, const char *stage_dir, const c
  * with the session. */
 int ga_live_command(const struct ga_live_peer *p, const struct ga_run_command *c, const char *term,
 		    int *ret_status, struct ga_error *err);
+int ga_live_attach(const struct ga_live_peer *p, bool unfiltered, enum ga_live_end *ret,
+		   int *ret_status, struct ga_error *err);
 
 #endif

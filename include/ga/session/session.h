@@ -114,7 +114,7 @@ struct ga_session_run {
 };
 
 /* Its result, set by capture, land and fetch. The first four are what its report says, and stored
- * nowhere else: a session that was just loaded has none (ga_report_load() in ga/review/report.h).
+ * nowhere else: a session that was just loaded has none (ga_report_load() in ga/review/review.h).
  * */
 struct ga_session_result {
 	struct ga_oid tip;       /* tip of the branch; zero: nothing changed */

@@ -11,7 +11,7 @@
 #include "ga/agents/agents.h"
 #include "ga/net/net.h"
 #include "ga/repo/pool.h"
-#include "ga/review/report.h"
+#include "ga/review/review.h"
 #include "ga/run/run.h"
 #include "ga/sandbox/sandbox.h"
 #include "ga/session/session.h"

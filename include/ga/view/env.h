@@ -49,8 +49,4 @@ struct ga_env {
 	int64_t progress_delay_ms;  /* ... for those of ours, once they have taken this long */
 };
 
-/* Wait for the host's git configuration, which git reads while a start does other things. Does
- * nothing if it has been read. */
-int ga_env_config(struct ga_env *e, struct ga_error *err);
-
 #endif

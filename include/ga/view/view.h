@@ -12,7 +12,7 @@
 #include "ga/repo/refs.h"
 #include "ga/repo/snapshot.h"
 #include "ga/sandbox/sandbox.h"
-#include "ga/secret/exposure.h"
+#include "ga/secret/secret.h"
 #include "ga/session/session.h"
 #include "ga/view/env.h"
 
@@ -165,5 +165,9 @@ int ga_view_show_user(struct ga_spec *s, struct ga_error *err);
  * of his remotes. */
 int ga_view_show_ssh(const struct ga_env *e, struct ga_spec *s, struct ga_strv *notes,
 		     struct ga_error *err);
+
+/* Wait for the host's git configuration, which git reads while a start does other things. Does
+ * nothing if it has been read. */
+int ga_env_config(struct ga_env *e, struct ga_error *err);
 
 #endif

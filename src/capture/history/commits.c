@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "ga/repo/history.h"
 #include "capture/capture-internal.h"
 #include "ga/base/oidmap.h"
 #include "ga/base/path.h"

@@ -5,6 +5,8 @@
  */
 #include <string.h>
 
+#include "ga/config/config.h"
+#include "ga/repo/history.h"
 #include "capture/capture-internal.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "ga/repo/history.h"
 #include "capture/capture-internal.h"
 #include "ga/base/oidmap.h"
 #include "ga/base/path.h"

@@ -4,6 +4,7 @@
  * a path of the user's uncommitted work or a critical one, not even temporarily, since `git rebase`
  * and `git bisect` check out every commit.
  */
+#include "ga/repo/history.h"
 #include "rewrite-internal.h"
 
 #include <string.h>

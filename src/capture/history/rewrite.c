@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include "ga/repo/history.h"
 #include "rewrite-internal.h"
 
 #include "ga/repo/refs.h"
-#include "ga/review/report.h"
+#include "ga/review/review.h"
 #include "ga/session/session.h"
 
 #define COMMITS_MAX ((size_t)1000000)

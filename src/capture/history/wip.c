@@ -3,6 +3,7 @@
  * The user's uncommitted work: the commits of it that the agent's history is based on, and what the
  * agent did to it, which no commit may have.
  */
+#include "ga/repo/history.h"
 #include "capture/capture-internal.h"
 #include "ga/repo/objects.h"
 #include "ga/session/session.h"

@@ -10,6 +10,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "ga/config/config.h"
 #include "capture/upper-internal.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ga/config/config.h"
 #include "capture/upper-internal.h"
 #include "ga/base/path.h"
 #include "ga/repo/objects.h"

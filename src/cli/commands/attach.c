@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "ga/run/live.h"
+#include "ga/run/run.h"
 #include "cli/cli.h"
 
 struct options {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
-#include "ga/repo/diff.h"
+#include "ga/repo/history.h"
 #include "ga/session/session.h"
 
 struct options {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
-#include "ga/transfer/fetch.h"
+#include "ga/transfer/transfer.h"
 
 struct options {
 	bool held, force;

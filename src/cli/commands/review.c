@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/verdict.h"
+#include "cli/review.h"
 #include "ga/capture/capture.h"
-#include "ga/repo/diff.h"
+#include "ga/repo/history.h"
 
 static void verdict_release(struct cli_verdict *v)
 {

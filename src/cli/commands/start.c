@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include "ga/view/view.h"
 #include "cli/on.h"
 #include "ga/config/hosts.h"
 #include "ga/repo/snapshot.h"
-#include "ga/secret/exposure.h"
+#include "ga/secret/secret.h"
 
 #define FOUND_SHOWN 5
 #define NONCE_BYTES 4

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <pwd.h>
 
+#include "ga/view/view.h"
 #include "cli/cli.h"
 
 void cli_scrub_environment(void)

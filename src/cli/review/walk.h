@@ -5,8 +5,8 @@
 #ifndef WALK_H
 #define WALK_H
 
-#include "cli/verdict.h"
-#include "ga/repo/diff.h"
+#include "cli/review.h"
+#include "ga/repo/history.h"
 
 enum choice { LEAVE, ACCEPT, REJECT, PARTS };
 

@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 
+#include "ga/repo/history.h"
 #include "cli/cli.h"
 #include "ga/trash/trash.h"
 

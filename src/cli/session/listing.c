@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "ga/repo/history.h"
 #include "cli/listing.h"
 #include "cli/on.h"
 

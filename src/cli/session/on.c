@@ -5,7 +5,7 @@
 #include <poll.h>
 
 #include "cli/on.h"
-#include "ga/transfer/fetch.h"
+#include "ga/transfer/transfer.h"
 
 #define LOOK_MS 4000    /* for all hosts together */
 #define PAUSE_MIN_MS 200 /* between two looks at a session that is waited for */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "ga/repo/history.h"
 #include "cli/cli.h"
 
 #define MAX_PATHS 3 /* on the line of flags */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "ga/repo/objects.h"
 #include "cli/cli.h"
 #include "ga/repo/import.h"
 #include "ga/repo/pool.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 #include "ga/base/strmap.h"
-#include "ga/secret/exposure.h"
+#include "ga/secret/secret.h"
 
 struct options {
 	bool json, all, history;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "ga/repo/history.h"
 #include "guard-internal.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
-#include "ga/review/report.h"
+#include "ga/review/review.h"
 #include "ga/session/session.h"
 #include "ga/sys/fd.h"
 

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "ga/repo/diff.h"
+#include "ga/repo/history.h"
 #include "ga/sys/fd.h"
 #include "repo/objects-internal.h"
 

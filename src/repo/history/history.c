@@ -4,6 +4,7 @@
  * fails at their boundary, and git has commit graphs. Only short walks, which mostly give the
  * answer, are done here.
  */
+#include "ga/repo/history.h"
 #include "repo/objects-internal.h"
 
 #include <string.h>

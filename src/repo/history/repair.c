@@ -3,6 +3,7 @@
  * Refs of a session that lead nowhere: a file that names nothing, or a commit that cannot be read.
  * git deletes none of the former, and its gc and fsck fail at either.
  */
+#include "ga/repo/history.h"
 #include "repo/objects-internal.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "ga/repo/objects.h"
 #include "repo/objects-internal.h"
 
 #include <errno.h>

@@ -2,6 +2,7 @@
  *
  * What a key takes for its value, and the message about what it does not take.
  */
+#include "ga/config/config.h"
 #include "config-support.h"
 
 #include "config/schema.h"

@@ -4,7 +4,7 @@
  * and the emptying is done here, at the rename of the copy, which is linked to come by.
  */
 
-#include "init/renames.h"
+#include "init/renames-internal.h"
 #include "../scratch.h"
 
 int __real_renameat2(int from_at, const char *from, int to_at, const char *to, unsigned flags);

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "reach/reach-internal.h"
 #include "reach/words.h"
 #include "../test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "../objects-support.h"
 
-#include "ga/repo/diff.h"
+#include "ga/repo/history.h"
 
 /* Lines of few kinds, so that comparisons have something to find; now and then no newline at the
  * end. */

@@ -2,6 +2,7 @@
  *
  * Packs that are too much, or come too slowly, and what is left of those that were interrupted.
  */
+#include "ga/repo/objects.h"
 #include "import-support.h"
 
 /* Every limit, with a pack that keeps to it and one that is one beyond. */

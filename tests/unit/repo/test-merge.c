@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "ga/repo/history.h"
 #include "../objects-support.h"
 
 static struct ga_entry blob(struct ga_repo *r, uint32_t mode, const char *text, size_t n)

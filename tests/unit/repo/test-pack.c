@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "ga/repo/history.h"
 #include "../objects-support.h"
 
 /* A file of `n` bytes that deflate to about the half. */

@@ -3,7 +3,7 @@
 
 #include "review/review-internal.h"
 #include "ga/base/quote.h"
-#include "ga/repo/diff.h"
+#include "ga/repo/history.h"
 
 static struct ga_entry entry(char fill)
 {

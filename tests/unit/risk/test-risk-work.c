@@ -4,7 +4,7 @@
  */
 #include "risk-support.h"
 
-#include "ga/repo/diff.h"
+#include "ga/repo/history.h"
 
 /* `n`, or what ROUNDS says */
 static size_t rounds(size_t n)

@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-#include "ga/repo/diff.h"
+#include "ga/repo/history.h"
 
 #include "risk-fixtures.h"
 

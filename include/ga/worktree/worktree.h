@@ -2,8 +2,8 @@
  *
  * The user's working tree: single files in it, and what git does there as the user.
  */
-#ifndef GA_WORK_H
-#define GA_WORK_H
+#ifndef GA_WORKTREE_H
+#define GA_WORKTREE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,12 +2,12 @@
  *
  * Deciding about what a session did, on the command line and step by step.
  */
-#ifndef VERDICT_H
-#define VERDICT_H
+#ifndef REVIEW_H
+#define REVIEW_H
 
 #include "cli.h"
 #include "ga/land/land.h"
-#include "ga/review/report.h"
+#include "ga/review/review.h"
 
 /* What is asked to be decided, and what goes with it. */
 struct cli_verdict {

@@ -9,6 +9,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "ga/run/live.h"
+#include "ga/run/run.h"
 #include "live-internal.h"
 
 #define IN_FD 0

@@ -12,8 +12,8 @@
  * So it announces removals of directories, too. A shared directory is removed by the supervisor,
  * when it is empty; a rename of one gets EXDEV.
  */
-#ifndef RENAMES_H
-#define RENAMES_H
+#ifndef RENAMES_INTERNAL_H
+#define RENAMES_INTERNAL_H
 
 #include <limits.h>
 #include <stdbool.h>

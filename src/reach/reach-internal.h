@@ -3,8 +3,8 @@
  * Gathering what the host executes: sources (gather.c) give texts and
  * words, which are followed (follow.c).
  */
-#ifndef GA_REACH_GATHER_H
-#define GA_REACH_GATHER_H
+#ifndef REACH_INTERNAL_H
+#define REACH_INTERNAL_H
 
 #include "ga/reach/reach.h"
 #include "words.h"
@@ -100,5 +100,14 @@ int ga_gather_tool(struct ga_gather *g, const struct ga_source *s, const char *n
 
 /* Sources. */
 int ga_gather_envrc(struct ga_gather *g, const char *dir);
+
+/* The words of a program in another language: its strings, and what it imports. */
+void ga_words_of_code(const char *text, const char *home, struct ga_words *ret);
+
+/* The same of one command, as code has it in a list. */
+void ga_words_of_command(const struct ga_strv *words, const char *home, struct ga_words *ret);
+
+/* The words of shell text. `home`: what "~" and $HOME are, or NULL. */
+void ga_words_of_shell(const char *text, const char *home, struct ga_words *ret);
 
 #endif

@@ -13,8 +13,8 @@
  *                         after a failure or a kill: complete it, or roll it back
  *     undo.c land.c       undo; continue and abort of what was left to the user
  */
-#ifndef LAND_LANDING_H
-#define LAND_LANDING_H
+#ifndef LAND_INTERNAL_H
+#define LAND_INTERNAL_H
 
 #include "ga/land/land.h"
 #include "record.h"
@@ -174,5 +174,8 @@ int land_tree_of(struct ga_repo *r, const struct ga_oid *commit, struct ga_oid *
 /* Is HEAD on the record's branch, and at this commit? 1 yes. */
 int land_is_at(struct ga_repo *r, const struct record *rec, const struct ga_oid *at,
 	       struct ga_error *err);
+
+/* Open flags again that were rejected and are found again: the content is back. */
+void decide_reopen(struct ga_report *r, const struct ga_flags *found);
 
 #endif

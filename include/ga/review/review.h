@@ -3,8 +3,8 @@
  * The review of a session as a value, its stored form on refs/agent/<name>/report, and its
  * renderings.
  */
-#ifndef GA_REPORT_H
-#define GA_REPORT_H
+#ifndef GA_REVIEW_H
+#define GA_REVIEW_H
 
 #include <jansson.h>
 #include <stdbool.h>

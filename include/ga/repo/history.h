@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
+ * Differences between trees and between blobs, questions about commits, and repairs.
+ *
  * The lines that differ between two versions of a path, computed in process from the bytes of the
  * blobs: no attribute, diff driver, textconv, filter or configuration is consulted, so nothing in
  * the repository can hide a change or run a program. A blob is binary if it has a NUL byte near its
@@ -8,17 +10,20 @@
  * What a review leaves out of a change is decided here, by ga_diff_read(), and nowhere else: no
  * rendering has a limit of its own, and the rules flag what ga_diff_read() says is not shown.
  */
-#ifndef GA_DIFF_H
-#define GA_DIFF_H
+#ifndef GA_HISTORY_H
+#define GA_HISTORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ga/base/buf.h"
 #include "ga/base/error.h"
 #include "ga/base/oid.h"
+#include "ga/base/oidmap.h"
+#include "ga/repo/objects.h"
+#include "ga/repo/refs.h"
 #include "ga/repo/repo.h"
-#include <stddef.h>
 
 /* A blob longer than this is not compared line by line, nor looked into by the rules. */
 #define GA_DIFF_BLOB_MAX ((size_t)8 << 20)
@@ -128,5 +133,73 @@ void ga_hunks_edit_text(const struct ga_hunks *h, const struct ga_hunk *hunk, si
  * unchanged, if the edits do not belong to these two texts. */
 int ga_hunks_undo(const struct ga_hunks *h, const bool *undo, const struct ga_buf *old,
 		  const struct ga_buf *new, struct ga_buf *out);
+
+/* Can git read all that these refs reach and `base` does not? Returns 1 if not: what is damaged and
+ * a loose object was removed, so that it can be written again. Takes as long as reading it. */
+int ga_refs_check(struct ga_repo *r, const char *branch, const char *space,
+		  const struct ga_oid *base, struct ga_error *err);
+
+/* Remove the branch, and refs below `space` (GA_SESSION_REFS and a name), that name nothing or what
+ * is not ga_commit_whole() down to `base`; a loose object that is damaged goes, too. Adds to `ret`
+ * what they named, if anything, and their names. */
+int ga_refs_repair(struct ga_repo *r, const char *branch, const char *space,
+		   const struct ga_oid *base, struct ga_strv *ret, struct ga_error *err);
+
+/* Can the commit be read, and its first parents up to `base`, with the tree of each? Only some are
+ * looked at, and nothing in these trees. */
+bool ga_commit_whole(struct ga_repo *r, const struct ga_oid *commit, const struct ga_oid *base);
+
+/* Of many commits, add to `ret` those reachable from `from` or from a branch, remote branch or tag
+ * that is not a session's. Takes one process. A commit that does not exist is not; neither is any
+ * if git cannot tell or more than `max` commits are in between. */
+int ga_find_on_branches(struct ga_repo *r, const struct ga_oid *oids, size_t n,
+			const struct ga_oid *from, size_t max, struct ga_oidmap *ret,
+			struct ga_error *err);
+
+/* Is `anc` an ancestor of `desc`, or the same? Returns 1 or 0. */
+int ga_is_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_oid *desc,
+		   struct ga_error *err);
+
+/* Is a commit reachable from a ref whose name begins with one of these prefixes (each ending at a
+ * slash)? Refs to other objects than commits do not count. Takes one process. */
+int ga_is_below_refs(struct ga_repo *r, const struct ga_oid *oid, const char *const *prefixes,
+		     bool *ret, struct ga_error *err);
+
+/* ga_is_ancestor(), as far as a few commits tell, without a process; false if they do not. */
+bool ga_is_near_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_oid *desc);
+
+/* Is a commit reachable from `from` (may be NULL), or from a branch, remote branch or tag (from
+ * those of sessions only with `sessions`)? `*ret` is false if the commit does not exist. */
+int ga_is_on_branch(struct ga_repo *r, const struct ga_oid *oid, const struct ga_oid *from,
+		    bool sessions, bool *ret, struct ga_error *err);
+
+/* The best common ancestor of two commits; 1: they have none. */
+int ga_merge_base(struct ga_repo *r, const struct ga_oid *a, const struct ga_oid *b,
+		  struct ga_oid *ret, struct ga_error *err);
+
+/* Three-way merge of one path. Returns 0 with the merged entry, 1 if the two sides cannot be
+ * separated (conflict, binary, too large, type changed on both sides). Entries may be GA_MODE_NONE.
+ * Equal sides need no content. No attribute or driver is consulted. */
+int ga_merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
+		   const struct ga_entry *theirs, struct ga_entry *ret, struct ga_error *err);
+
+/* Would that merge leave `ours` as it is, because it already contains the change of `theirs`?
+ * Returns 1 if so, 0 if not. Nothing is written. */
+int ga_merge_is_in(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
+		   const struct ga_entry *theirs, struct ga_error *err);
+
+/* List the commits reachable from any of `tips` and from none of `hide`, parents before children
+ * (topological, oldest first). If there are more than `max`, ga_rev_list() fails and
+ * ga_rev_list_bounded() returns 1. */
+int ga_rev_list(struct ga_repo *r, const struct ga_oid *tips, size_t n_tips,
+		const struct ga_oid *hide, size_t n_hide, size_t max, struct ga_oid **ret,
+		size_t *ret_n, struct ga_error *err);
+
+/* List the commits reachable from any of `tips` and from none of `hide`, parents before children
+ * (topological, oldest first). If there are more than `max`, ga_rev_list() fails and
+ * ga_rev_list_bounded() returns 1. */
+int ga_rev_list_bounded(struct ga_repo *r, const struct ga_oid *tips, size_t n_tips,
+			const struct ga_oid *hide, size_t n_hide, size_t max, struct ga_oid **ret,
+			size_t *ret_n, struct ga_error *err);
 
 #endif

@@ -5,13 +5,13 @@
  * rules and holding are applied here, with the facts of this host; no flag, verdict or base commit
  * that the other side states is believed.
  */
-#ifndef GA_FETCH_H
-#define GA_FETCH_H
+#ifndef GA_TRANSFER_H
+#define GA_TRANSFER_H
 
 #include "ga/base/error.h"
 #include "ga/base/oid.h"
 #include "ga/repo/refs.h"
-#include "ga/review/report.h"
+#include "ga/review/review.h"
 #include "ga/session/session.h"
 #include "ga/view/env.h"
 
