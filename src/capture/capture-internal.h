@@ -164,6 +164,9 @@ void note_unkept(struct capture *c, const char *note);
 /* Add to heads, under a name of that form. If no ref can have the name it is counted in `*odd` and,
  * if there were few so far, noted. */
 void keep_head(struct capture *c, const char *name, const struct ga_oid *oid, size_t *odd);
+/* The first of what cannot be kept are named one by one; note those of `n` beyond that together. */
+#define NAMED_REFS 10
+void note_more_unkept(struct capture *c, size_t n, const char *what);
 /* Note the rest of those together, called `odd_what`, and `more` beyond limits.branches, called
  * `what`. */
 void note_rest(struct capture *c, const char *odd_what, size_t odd, const char *what, size_t more);
@@ -184,8 +187,6 @@ void forget_zero_heads(struct capture *c);
 void refuse_history(struct capture *c, const char *reason);
 /* Note what was taken beside its HEAD. */
 void name_others(struct capture *c);
-/* Note the commits on no branch that were taken. */
-void name_alone(struct capture *c);
 /* Is an operation unfinished in its git dir? `*ret` says which, in a few words, or is NULL. */
 bool left_unfinished(const struct capture *c, const char **ret);
 /* Did it narrow its checkout (git sparse-checkout)? Asks git inside, so it is called before the
