@@ -19,7 +19,7 @@ struct capture_base {
 	struct ga_oid agent;          /* the commit that it is based on ... */
 	struct ga_oid agent_tree;     /* ... and its tree */
 	struct ga_oid branch;         /* the commit that it is published on */
-	struct ga_stand *stands;      /* further commits that parts of it may stand on (stands.c) */
+	struct ga_stand *stands;      /* further commits that parts of it may stand on */
 	size_t n_stands, cap_stands;
 	struct ga_oid *known;         /* `agent`, `branch` and the work of all stands: what they
 				       * reach has nothing of the agent's that was not looked at */
@@ -30,7 +30,7 @@ struct capture_base {
 struct capture_git {
 	struct ga_oid head, head_tree, stash;
 	struct ga_oid tracked_tree;   /* what counts as tracked, if there is more to that than the
-				       * base (resumed.c) */
+				       * base */
 	struct ga_refs heads;         /* what else it has: GA_HEADS and the name of a branch, or
 				       * GA_OTHERS and what is on none (others.c) */
 	struct ga_refs standing;      /* its branches that need no ref: the session's, and those on

@@ -112,7 +112,7 @@ static int settle_id(const char *commondir, struct id_file *f, struct ga_error *
 	return write_id(dir, f->id, commondir, err);
 }
 
-/* Fill `info->id` (repo-id.c). */
+/* Fill `info->id`. */
 static int ga_repo_load_id(struct ga_repo_info *info, struct ga_error *err)
 {
 	cleanup_(id_file_release) struct id_file f = { "", NULL };
