@@ -19,7 +19,7 @@ struct capture_base {
 	struct ga_oid agent;          /* the commit that it is based on ... */
 	struct ga_oid agent_tree;     /* ... and its tree */
 	struct ga_oid branch;         /* the commit that it is published on */
-	struct ga_stand *stands;      /* further commits that parts of it may stand on (stands.c) */
+	struct ga_stand *stands;      /* further commits that parts of it may stand on */
 	size_t n_stands, cap_stands;
 	struct ga_oid *known;         /* `agent`, `branch` and the work of all stands: what they
 				       * reach has nothing of the agent's that was not looked at */
@@ -30,7 +30,7 @@ struct capture_base {
 struct capture_git {
 	struct ga_oid head, head_tree, stash;
 	struct ga_oid tracked_tree;   /* what counts as tracked, if there is more to that than the
-				       * base (resumed.c) */
+				       * base */
 	struct ga_refs heads;         /* what else it has: GA_HEADS and the name of a branch, or
 				       * GA_OTHERS and what is on none (others.c) */
 	struct ga_refs standing;      /* its branches that need no ref: the session's, and those on
@@ -164,6 +164,9 @@ void note_unkept(struct capture *c, const char *note);
 /* Add to heads, under a name of that form. If no ref can have the name it is counted in `*odd` and,
  * if there were few so far, noted. */
 void keep_head(struct capture *c, const char *name, const struct ga_oid *oid, size_t *odd);
+/* The first of what cannot be kept are named one by one; note those of `n` beyond that together. */
+#define NAMED_REFS 10
+void note_more_unkept(struct capture *c, size_t n, const char *what);
 /* Note the rest of those together, called `odd_what`, and `more` beyond limits.branches, called
  * `what`. */
 void note_rest(struct capture *c, const char *odd_what, size_t odd, const char *what, size_t more);
@@ -184,8 +187,6 @@ void forget_zero_heads(struct capture *c);
 void refuse_history(struct capture *c, const char *reason);
 /* Note what was taken beside its HEAD. */
 void name_others(struct capture *c);
-/* Note the commits on no branch that were taken. */
-void name_alone(struct capture *c);
 /* Is an operation unfinished in its git dir? `*ret` says which, in a few words, or is NULL. */
 bool left_unfinished(const struct capture *c, const char **ret);
 /* Did it narrow its checkout (git sparse-checkout)? Asks git inside, so it is called before the

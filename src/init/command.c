@@ -116,7 +116,8 @@ static void tell_step(int report, uint32_t step)
 	(void)TEMP_FAILURE_RETRY(write(report, &f, sizeof(f)));
 }
 
-void __attribute__((noreturn)) command_fail(int report, uint32_t step)
+/* In a child: say at which step it failed, with errno, and end. */
+static void __attribute__((noreturn)) command_fail(int report, uint32_t step)
 {
 	tell_step(report, step);
 	_exit(126);

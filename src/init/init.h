@@ -57,9 +57,6 @@ struct announced {
 int command_start(struct command *c, const struct ga_ctl_msg *m, struct request_fds *f, int ctl,
 		  struct announced a);
 
-/* In a child: say at which step it failed, with errno, and end. */
-void __attribute__((noreturn)) command_fail(int report, uint32_t step);
-
 /* Send one message; retries EINTR. Returns 0, or -1 with errno. */
 int send_msg(int fd, const struct ga_ctl_msg *m);
 /* The same with a descriptor. */

@@ -129,7 +129,8 @@ static int check_extent(struct decision *d, const struct ga_oid *old, const stru
 	return 0;
 }
 
-bool decide_undone(const struct decision *d, const char *path)
+/* Is the path rejected as a whole: put back, or dropped from what is held or left out? */
+static bool decide_undone(const struct decision *d, const char *path)
 {
 	return has(&d->chosen.restore, path) || has(&d->chosen.give_up, path) ||
 	       has(&d->chosen.unlist, path);

@@ -50,8 +50,6 @@ struct decision {
 };
 
 bool decide_held(const struct decision *d, const char *path);
-/* Is the path rejected as a whole: put back, or dropped from what is held or left out? */
-bool decide_undone(const struct decision *d, const char *path);
 bool decide_flagged(const struct decision *d, const char *path);
 
 /* decide-choose.c: choose the flags and paths that the decision is about. */

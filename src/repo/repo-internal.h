@@ -48,9 +48,6 @@ int ga_fail_git(struct ga_error *err, const char *fmt, ...) __attribute__((forma
 /* ga_repo_open() without the id, so that nothing is written there. */
 int ga_repo_open_as_is(const char *dir, struct ga_repo **ret, struct ga_error *err);
 
-/* Fill `info->id` (repo-id.c). */
-int ga_repo_load_id(struct ga_repo_info *info, struct ga_error *err);
-
 void ga_tree_slots_free(struct ga_tree_slots *t);
 
 /* Fill `r->hooks_off` (gitconfig-user.c). */

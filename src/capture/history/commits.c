@@ -15,7 +15,6 @@
 #include "ga/sandbox/sandbox.h"
 #include "ga/sys/fd.h"
 
-#define MAX_NAMED 10    /* branches in notes: of those kept, and of those that cannot be */
 #define MAX_KNOWN 10000 /* commits that git is told are on the host already, and that it is asked
 			 * about */
 
@@ -23,13 +22,8 @@
 struct inside_refs {
 	struct ga_oid head;
 	bool has_head;
-	struct ga_refs refs; /* refs/heads/..., refs/stash */
+	struct ga_refs *refs; /* refs/heads/..., refs/stash */
 };
-
-static void refs_release(struct inside_refs *r)
-{
-	ga_refs_release(&r->refs);
-}
 
 /* Is it a branch or the stash itself? The patterns given to git also match what is below. */
 static bool is_wanted(const char *name)
@@ -69,37 +63,13 @@ static int read_head(struct capture *c, struct inside_refs *ret, struct ga_error
 	return 0;
 }
 
-/* Refs that cannot be used. */
-struct bad_refs {
-	struct ga_buf names; /* the first few, for users */
-	size_t n;
-	bool more;            /* there are more than `n`: git's messages about them were cut off */
-};
-
-static void bad_release(struct bad_refs *bad)
-{
-	ga_buf_release(&bad->names);
-}
-
-static void add_bad(struct bad_refs *bad, const char *name)
-{
-	const char *branch = ga_ref_branch(name);
-	cleanup_free char *q = NULL;
-
-	if (bad->n++ >= MAX_NAMED)
-		return;
-	q = ga_quote(branch ? branch : name);
-	ga_buf_addf(&bad->names, "%s%s", bad->names.len ? ", " : ": ", q);
-}
-
 /* Find the refs that git ignored: it warns about each and continues. Only the beginning of its
- * messages is kept; if that does not end with a newline, they were cut off. */
-static void find_ignored(const struct ga_buf *errout, struct bad_refs *bad)
+ * messages is kept. */
+static void find_ignored(const struct ga_buf *errout, struct ga_strv *bad)
 {
 	static const char *const says[] = { "warning: ignoring broken ref ",
 					    "warning: ignoring ref with broken name " };
 
-	bad->more = errout->len && errout->ptr[errout->len - 1] != '\n';
 	for (size_t i = 0; i < GA_NELEMS(says); i++)
 		for (const char *p = errout->ptr; (p = strstr(p, says[i]));) {
 			cleanup_free char *name = NULL;
@@ -109,13 +79,13 @@ static void find_ignored(const struct ga_buf *errout, struct bad_refs *bad)
 				break;
 			name = ga_strndup(p, strcspn(p, "\n"));
 			if (is_wanted(name))
-				add_bad(bad, name);
+				ga_strv_push(bad, name);
 		}
 }
 
 /* Drop refs to anything but commits. for-each-ref cannot be asked about that: it would stop at the
  * first object that is missing. */
-static int drop_others_than_commits(struct capture *c, struct ga_refs *l, struct bad_refs *bad,
+static int drop_others_than_commits(struct capture *c, struct ga_refs *l, struct ga_strv *bad,
 				    struct ga_error *err)
 {
 	static const char *const args[] = { "cat-file", "--batch-check=%(objectname) %(objecttype)",
@@ -136,29 +106,32 @@ static int drop_others_than_commits(struct capture *c, struct ga_refs *l, struct
 		if (line && n == strlen(want) && !memcmp(line, want, n)) {
 			l->v[kept++] = l->v[i];
 		} else {
-			add_bad(bad, l->v[i].name);
-			free(l->v[i].name);
+			ga_strv_take(bad, l->v[i].name);
 		}
 	}
 	l->n = kept;
 	return 0;
 }
 
-static void note_bad(struct capture *c, const struct bad_refs *bad, bool more)
+/* `cut`: there are more of them than are listed. `more`: it is not known which. */
+static void note_bad(struct capture *c, struct ga_strv *bad, bool cut, bool more)
 {
-	cleanup_free char *rest = NULL, *note = NULL;
+	cleanup_free char *named = NULL, *note = NULL;
 
 	if (!bad->n && !more)
 		return;
-	if (bad->n > MAX_NAMED)
-		rest = ga_strf(" and %s%zu more", bad->more ? "at least " : "",
-			       bad->n - MAX_NAMED);
-	note = ga_strf("not all of the agent's branches could be read%s%s",
-		       bad->names.len ? bad->names.ptr : "", rest ? rest : "");
+	for (size_t i = 0; i < bad->n; i++) {
+		const char *branch = ga_ref_branch(bad->v[i]);
+
+		if (branch)
+			memmove(bad->v[i], branch, strlen(branch) + 1);
+	}
+	named = ga_quote_list(bad, NAMED_REFS);
+	note = ga_strf("not all of the agent's branches could be read%s%s%s", bad->n ? ": " : "",
+		       named, cut ? ", and others" : "");
 	c->git.unread = true;
 	note_unkept(c, note);
-	if (bad->n > 1)
-		c->unkept_more += bad->n - 1;
+	c->unkept_more += bad->n > 1 ? bad->n - 1 : 0;
 }
 
 /* Read the refs. One that cannot be used does not affect the others. */
@@ -167,7 +140,7 @@ static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error
 	static const char *const args[] = { "for-each-ref", "--format=%(objectname) %(refname)",
 					    "refs/heads/", "refs/stash", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, errout = GA_BUF_INIT;
-	cleanup_(bad_release) struct bad_refs bad = { .names = GA_BUF_INIT };
+	cleanup_strv struct ga_strv bad = GA_STRV_INIT;
 	const struct inside x = INSIDE(.args = args, .out = &out, .errout = &errout);
 	size_t pos = 0, n;
 	const char *line;
@@ -177,11 +150,12 @@ static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error
 	if (run_inside(c, &x, &status, err))
 		return -1;
 	while ((line = ga_buf_next_line(&out, &pos, &n)))
-		more |= !parse_ref(line, n, &ret->refs);
+		more |= !parse_ref(line, n, ret->refs);
 	find_ignored(&errout, &bad);
-	if (drop_others_than_commits(c, &ret->refs, &bad, err))
+	if (drop_others_than_commits(c, ret->refs, &bad, err))
 		return -1;
-	note_bad(c, &bad, more || status);
+	/* messages that do not end with a newline were cut off */
+	note_bad(c, &bad, errout.len && errout.ptr[errout.len - 1] != '\n', more || status);
 	return 0;
 }
 
@@ -194,9 +168,9 @@ static int find_known(struct capture *c, const struct inside_refs *in,
 	cleanup_free struct ga_oid *ask = ga_calloc(MAX_KNOWN, sizeof(*ask));
 	size_t n = 0;
 
-	for (size_t i = 0; i < in->refs.n && n < MAX_KNOWN; i++)
-		if (!ga_oidmap_get(host, &in->refs.v[i].oid, NULL))
-			ask[n++] = in->refs.v[i].oid;
+	for (size_t i = 0; i < in->refs->n && n < MAX_KNOWN; i++)
+		if (!ga_oidmap_get(host, &in->refs->v[i].oid, NULL))
+			ask[n++] = in->refs->v[i].oid;
 	return ga_find_on_branches(c->e->repo, ask, n, &c->base.agent,
 				   c->e->limits->history, ret, err);
 }
@@ -214,8 +188,8 @@ static int sort_out(struct capture *c, const struct inside_refs *in, const struc
 		(void)ga_oidmap_add(&there, &host->v[i].oid, 0);
 	if (find_known(c, in, &there, &on_branch, err))
 		return -1;
-	for (size_t i = 0; i < in->refs.n; i++) {
-		const struct ga_ref *r = &in->refs.v[i];
+	for (size_t i = 0; i < in->refs->n; i++) {
+		const struct ga_ref *r = &in->refs->v[i];
 		bool at_head = in->has_head && ga_oid_equal(&r->oid, &in->head);
 		bool is = is_stand(c, &r->oid) || ga_oidmap_get(&there, &r->oid, NULL) ||
 			  ga_oidmap_get(&on_branch, &r->oid, NULL);
@@ -281,22 +255,28 @@ static int judge_head(struct capture *c, struct ga_error *err)
 /* Name work that is not on the branch, where otherwise nobody would look for it. */
 void name_others(struct capture *c)
 {
-	size_t n = 0;
+	static const struct {
+		const char *kind, *what;
+	} kinds[] = {
+		{ "heads", "the agent's branches are kept on" },
+		{ "others", "what the agent committed on no branch is kept on" },
+	};
 
-	for (size_t i = 0; i < c->git.heads.n; i++) {
-		const char *branch = ga_path_below(c->git.heads.v[i].name, "heads");
-		cleanup_free char *q = NULL;
+	for (size_t k = 0; k < GA_NELEMS(kinds); k++) {
+		cleanup_strv struct ga_strv names = GA_STRV_INIT;
+		cleanup_free char *named = NULL;
 
-		if (!branch || n++ >= MAX_NAMED)
-			continue;
-		q = ga_quote(branch);
-		ga_strv_pushf(&c->notes, "the agent's branch %s is kept on " GA_SESSION_REFS
-			      "%s/heads/", q, c->s->name);
+		for (size_t i = 0; i < c->git.heads.n; i++) {
+			const char *name = ga_path_below(c->git.heads.v[i].name, kinds[k].kind);
+
+			if (name)
+				ga_strv_push(&names, name);
+		}
+		named = ga_quote_list(&names, NAMED_REFS);
+		if (names.n)
+			ga_strv_pushf(&c->notes, "%s " GA_SESSION_REFS "%s/%s/: %s", kinds[k].what,
+				      c->s->name, kinds[k].kind, named);
 	}
-	if (n > MAX_NAMED)
-		ga_strv_pushf(&c->notes, "%zu more branches of the agent are kept there",
-			      n - MAX_NAMED);
-	name_alone(c);
 	if (!ga_oid_is_zero(&c->git.stash))
 		ga_strv_pushf(&c->notes, "the agent's stash is kept on " GA_SESSION_REFS "%s/stash",
 			      c->s->name);
@@ -324,7 +304,8 @@ static int ask(struct capture *c, struct inside_refs *in, char **ret_reason, str
 
 int take_commits(struct capture *c, struct ga_error *err)
 {
-	cleanup_(refs_release) struct inside_refs in = { .refs = GA_REFS_INIT };
+	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
+	struct inside_refs in = { .refs = &refs };
 	cleanup_buf struct ga_buf known = GA_BUF_INIT;
 	cleanup_refs struct ga_refs host = GA_REFS_INIT;
 	cleanup_free char *reason = NULL;

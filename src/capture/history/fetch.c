@@ -12,13 +12,12 @@
 #include "ga/repo/import.h"
 #include "ga/sys/fd.h"
 
-#define MAX_NAMED 10 /* refs named in notes */
 #define MAX_TRIES 20 /* attempts to find out which of them are refused */
 
 struct fetching {
 	struct capture *c;
 	const struct ga_buf *known; /* "^ID" lines of commits */
-	struct ga_oid *theirs;      /* commits that are not the agent's, the base first */
+	const struct ga_oid *theirs; /* commits that are not the agent's, the base first */
 	size_t n_theirs;
 	uint64_t files, bytes;      /* files in the private git dir, and their bytes */
 	unsigned tries;             /* attempts left */
@@ -161,26 +160,11 @@ static void give_up(struct fetching *f, struct ga_oid **tips, size_t n, const ch
 		}
 		what = what_is(c, tips[i]);
 		note = ga_strf("%s was not taken, and stays in the session (%s)", what, q.ptr);
-		if (f->named++ < MAX_NAMED)
+		if (f->named++ < NAMED_REFS)
 			note_unkept(c, note);
 		*tips[i] = (struct ga_oid){ { 0 } };
 		c->git.unread = true;
 	}
-}
-
-/* Beyond a few, those given up are noted together. */
-static void note_given_up(struct fetching *f)
-{
-	size_t more = f->named > MAX_NAMED ? f->named - MAX_NAMED : 0;
-	cleanup_free char *note = NULL;
-
-	if (!more)
-		return;
-	note = ga_strf("%zu more of the agent's refs were not taken, and stay in the session",
-		       more);
-	note_unkept(f->c, note);
-	/* the note itself counts for one */
-	f->c->unkept_more += more - 1;
 }
 
 static int fetch_part(struct fetching *f, struct ga_oid **tips, size_t n, struct ga_error *err);
@@ -225,36 +209,26 @@ static int fetch_by_worth(struct fetching *f, struct ga_oid **tips, size_t n, co
 		       : 0;
 }
 
-/* A branch of the user's that the agent merged is not its work, and does not count for limits. */
-static void find_theirs(struct fetching *f, const struct ga_refs *host)
-{
-	const struct capture *c = f->c;
-
-	f->theirs = ga_calloc(c->base.n_known + host->n, sizeof(*f->theirs));
-	for (size_t i = 0; i < c->base.n_known; i++)
-		f->theirs[f->n_theirs++] = c->base.known[i];
-	for (size_t i = 0; i < host->n; i++)
-		f->theirs[f->n_theirs++] = host->v[i].oid;
-}
-
-static void fetching_release(struct fetching *f)
-{
-	free(f->theirs);
-}
-
 int fetch_commits(struct capture *c, const struct ga_refs *host, const struct ga_buf *known,
 		  struct ga_error *err)
 {
-	cleanup_(fetching_release) struct fetching f = { .c = c, .known = known,
-							 .tries = MAX_TRIES };
+	struct fetching f = { .c = c, .known = known, .tries = MAX_TRIES };
 	cleanup_free struct ga_oid **tips = ga_calloc(c->git.heads.n + 2, sizeof(*tips));
+	cleanup_free struct ga_oid *theirs =
+		ga_calloc(c->base.n_known + host->n + 1, sizeof(*theirs));
 	cleanup_free char *reason = NULL;
 	size_t n = agent_tips(c, tips);
 	int rc;
 
 	if (!n)
 		return 0;
-	find_theirs(&f, host);
+	/* a branch of the user's that the agent merged is not its work, and does not count for
+	 * limits */
+	f.theirs = theirs;
+	for (size_t i = 0; i < c->base.n_known; i++)
+		theirs[f.n_theirs++] = c->base.known[i];
+	for (size_t i = 0; i < host->n; i++)
+		theirs[f.n_theirs++] = host->v[i].oid;
 	if (measure(&f, err))
 		return -1;
 	begin_import(c);
@@ -266,7 +240,7 @@ int fetch_commits(struct capture *c, const struct ga_refs *host, const struct ga
 	}
 	if (rc)
 		return -1;
-	note_given_up(&f);
+	note_more_unkept(c, f.named, "refs were not taken, and stay in the session");
 	forget_zero_heads(c);
 	return 0;
 }

@@ -90,8 +90,6 @@ int list_history(struct capture *c, const struct ga_oid *tips, size_t n_tips,
 	return fail_limit(c, GA_LIMIT_HISTORY, "there are too many commits since the base", err);
 }
 
-#define MAX_NAMED 10    /* branches in notes that cannot be kept */
-
 bool clashes_with_head(const struct capture *c, const char *name)
 {
 	for (size_t i = 0; i < c->git.heads.n; i++)
@@ -140,46 +138,44 @@ char *id_and_name(const char *line, size_t n, struct ga_oid *ret)
 	       ga_strndup(line + GA_OID_HEXSZ + 1, n - GA_OID_HEXSZ - 1) : NULL;
 }
 
-/* Can this branch be kept as a ref of the session, beside those kept so far? A packed-refs file
- * written by hand can have a name twice, or one that is a directory of another, which no ref
- * transaction accepts. */
-static bool can_keep(const struct capture *c, const char *name)
-{
-	cleanup_free char *ref = ga_session_ref(c->s, name);
-
-	return ga_ref_name_ok(ref) && !clashes_with_head(c, name);
-}
-
+/* A packed-refs file written by hand can have a name twice, or one that is a directory of another,
+ * which no ref transaction accepts. */
 void keep_head(struct capture *c, const char *name, const struct ga_oid *oid, size_t *odd)
 {
 	const char *branch = ga_path_below(name, "heads");
-	const char *other = ga_path_below(name, "others");
-	cleanup_free char *q = NULL, *note = NULL;
+	cleanup_free char *ref = ga_session_ref(c->s, name), *q = NULL, *note = NULL;
 
-	if (can_keep(c, name)) {
+	if (ga_ref_name_ok(ref) && !clashes_with_head(c, name)) {
 		ga_refs_add(&c->git.heads, name, oid);
 		return;
 	}
 	/* so what an earlier capture kept of it is not removed */
 	c->git.unread = true;
-	if ((*odd)++ >= MAX_NAMED)
+	if ((*odd)++ >= NAMED_REFS)
 		return;
-	q = ga_quote(branch ? branch : other);
+	q = ga_quote(branch ? branch : ga_path_below(name, "others"));
 	note = ga_strf("the agent's %s %s has a name that cannot be kept",
 		       branch ? "branch" : "ref", q);
 	note_unkept(c, note);
 }
 
+void note_more_unkept(struct capture *c, size_t n, const char *what)
+{
+	cleanup_free char *note = NULL;
+
+	if (n <= NAMED_REFS)
+		return;
+	note = ga_strf("%zu more of the agent's %s", n - NAMED_REFS, what);
+	note_unkept(c, note);
+	/* the note itself counts for one */
+	c->unkept_more += n - NAMED_REFS - 1;
+}
+
 void note_rest(struct capture *c, const char *odd_what, size_t odd, const char *what, size_t more)
 {
-	if (odd > MAX_NAMED) {
-		cleanup_free char *note = ga_strf("%zu more of the agent's %s have names that "
-						  "cannot be kept", odd - MAX_NAMED, odd_what);
+	cleanup_free char *names = ga_strf("%s have names that cannot be kept", odd_what);
 
-		note_unkept(c, note);
-		/* the note itself counts for one */
-		c->unkept_more += odd - MAX_NAMED - 1;
-	}
+	note_more_unkept(c, odd, names);
 	if (more) {
 		cleanup_free char *note = ga_strf("%zu more %s stay in the session", more, what);
 

@@ -19,8 +19,8 @@
 #include "ga/sys/fd.h"
 
 #define MAX_FOUND 10000 /* candidates: most turn out to be on a branch */
-#define MAX_HOST 10000  /* refs of the host told to git inside; with more, the host is asked, too */
-#define MAX_NAMED 10    /* of those kept, in a note */
+#define MAX_HOST 10000  /* refs of the host told to git inside; with more, the host is asked, too \
+			 */
 #define MAX_TREES 1000  /* entries in the directory of further working trees */
 #define PSEUDO_MAX ((size_t)64 << 10) /* bytes of such a file: more merge heads than git takes */
 
@@ -114,38 +114,19 @@ static void found(struct others *x, const struct ga_oid *oid, const char *kind, 
 		x->more = true;
 }
 
-static void found_nth(struct others *x, const struct ga_oid *oid, const char *kind, size_t n)
-{
-	cleanup_free char *number = ga_strf("%zu", n);
-
-	found(x, oid, kind, number);
-}
-
-/* Ask git inside. `*ret_said`: it answered. */
-static int ask_all(struct others *x, const char *const *args, const struct ga_buf *in,
-		   struct ga_buf *out, bool *ret_said, struct ga_error *err)
+/* Ask git inside. No answer counts as an empty one, and is noted in `failed`. */
+static int ask(struct others *x, const char *const *args, const struct ga_buf *in,
+	       struct ga_buf *out, bool *failed, struct ga_error *err)
 {
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
 	const struct inside i = INSIDE(.args = args, .in = in, .out = out);
 
-	*ret_said = !run_inside_ok(x->c, &i, &inner);
-	if (*ret_said)
+	if (!run_inside_ok(x->c, &i, &inner))
 		return 0;
 	if (must_fail(x->c, &inner))
 		return ga_error_move(err, &inner);
 	ga_buf_clear(out);
-	return 0;
-}
-
-/* The same; no answer counts as an empty one, and is noted in `failed`. */
-static int ask(struct others *x, const char *const *args, const struct ga_buf *in,
-	       struct ga_buf *out, struct ga_error *err)
-{
-	bool said;
-
-	if (ask_all(x, args, in, out, &said, err))
-		return -1;
-	x->failed |= !said;
+	*failed = true;
 	return 0;
 }
 
@@ -163,7 +144,7 @@ int narrowed_checkout(struct capture *c, bool *ret, struct ga_error *err)
 	    !is_there(dir, "info/sparse-checkout") || ga_gitdir_has_trap(path))
 		return 0;
 	allow_inside(c, 0, 0);
-	if (ask(&x, args, NULL, &out, err))
+	if (ask(&x, args, NULL, &out, &x.failed, err))
 		return -1;
 	*ret = out.len && !strcmp(out.ptr, "true\n");
 	return 0;
@@ -183,20 +164,8 @@ static void add_tag(struct others *x, const char *name, const struct ga_oid *oid
 	const char *tag = ga_path_below(name, "refs/tags");
 	const struct ga_ref *was = ga_refs_find(x->theirs, name);
 
-	if (!tag)
-		return;
-	if (was && ga_oid_equal(&was->oid, oid))
-		return;
-	ga_strv_push(&x->tags, tag);
-}
-
-static void note_tags(const struct others *x)
-{
-	cleanup_free char *named = ga_quote_list(&x->tags, MAX_NAMED);
-
-	if (x->tags.n)
-		ga_strv_pushf(&x->c->notes, "tags that are not here, or are others here, are not "
-					    "taken: %s", named);
+	if (tag && !(was && ga_oid_equal(&was->oid, oid)))
+		ga_strv_push(&x->tags, tag);
 }
 
 /* Remote branches are not among them: what was fetched is somebody else's, and is there. */
@@ -209,7 +178,7 @@ static int find_refs(struct others *x, struct ga_error *err)
 	const char *line;
 	size_t pos = 0, n;
 
-	if (ask(x, args, NULL, &out, err))
+	if (ask(x, args, NULL, &out, &x->failed, err))
 		return -1;
 	while ((line = ga_buf_next_line(&out, &pos, &n))) {
 		struct ga_oid oid;
@@ -233,14 +202,18 @@ static int find_in_list(struct others *x, const char *const *args, const char *b
 	size_t pos = 0, n, nth = 0, skip = strlen(before);
 	const char *line;
 
-	if (ask(x, args, NULL, &out, err))
+	if (ask(x, args, NULL, &out, &x->failed, err))
 		return -1;
 	while ((line = ga_buf_next_line(&out, &pos, &n))) {
 		struct ga_oid oid;
 
-		if (n == skip + GA_OID_HEXSZ && begins(line, n, before) &&
-		    ga_oid_parse(line + skip, GA_OID_HEXSZ, &oid))
-			found_nth(x, &oid, kind, nth++);
+		cleanup_free char *number = ga_strf("%zu", nth);
+
+		if (n != skip + GA_OID_HEXSZ || !begins(line, n, before) ||
+		    !ga_oid_parse(line + skip, GA_OID_HEXSZ, &oid))
+			continue;
+		found(x, &oid, kind, number);
+		nth++;
 	}
 	return 0;
 }
@@ -309,7 +282,7 @@ static void find_in_tree(struct others *x, int trees, const char *name, size_t *
 
 	find_pseudo(x, dir, kind);
 	find_left(x, dir, kind);
-	if (what && (*told)++ < MAX_NAMED) {
+	if (what && (*told)++ < NAMED_REFS) {
 		cleanup_free char *q = ga_quote(name);
 
 		ga_strv_pushf(&x->c->notes, "the agent stopped in the middle of %s in its working "
@@ -337,9 +310,9 @@ static void find_in_trees(struct others *x, int git_dir)
 	ga_strv_sort_unique(&names);
 	for (size_t i = 0; i < names.n; i++)
 		find_in_tree(x, dirfd(d), names.v[i], &told);
-	if (told > MAX_NAMED)
+	if (told > NAMED_REFS)
 		ga_strv_pushf(&x->c->notes, "and in %zu more of its working trees",
-			      told - MAX_NAMED);
+			      told - NAMED_REFS);
 }
 
 static int find_all(struct others *x, struct ga_error *err)
@@ -377,7 +350,7 @@ static int peel(struct others *x, struct ga_error *err)
 
 	for (size_t i = 0; i < l->n; i++)
 		ga_buf_addf(&in, "%s^{commit}\n", GA_HEX(&l->v[i].oid));
-	if (ask(x, args, &in, &out, err))
+	if (ask(x, args, &in, &out, &x->failed, err))
 		return -1;
 	for (size_t i = 0; i < l->n; i++) {
 		const char *line = ga_buf_next_line(&out, &pos, &n);
@@ -406,7 +379,7 @@ static int list_alone(struct others *x, const struct ga_refs *host, const struct
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
 	size_t n_tips = agent_tips(c, tips), pos = 0, n;
 	const char *line;
-	bool said;
+	bool failed = false;
 
 	for (size_t i = 0; i < x->found.n; i++)
 		ga_buf_addf(&in, "%s\n", GA_HEX(&x->found.v[i].oid));
@@ -417,11 +390,11 @@ static int list_alone(struct others *x, const struct ga_refs *host, const struct
 	for (size_t i = 0; i < host->n && i < MAX_HOST; i++)
 		ga_buf_addf(&in, "^%s\n", GA_HEX(&host->v[i].oid));
 	ga_buf_add(&in, known->ptr, known->len);
-	if (ask_all(x, args, &in, &out, &said, err))
+	if (ask(x, args, &in, &out, &failed, err))
 		return -1;
 	/* one that reaches a missing object is enough for git to list nothing: then all are
 	 * tried */
-	for (size_t i = 0; !said && i < x->found.n; i++)
+	for (size_t i = 0; failed && i < x->found.n; i++)
 		(void)ga_oidmap_add(ret, &x->found.v[i].oid, 0);
 	while ((line = ga_buf_next_line(&out, &pos, &n))) {
 		struct ga_oid oid;
@@ -481,6 +454,7 @@ int take_others(struct capture *c, const struct ga_refs *host, const struct ga_b
 {
 	cleanup_(others_release) struct others x = { .c = c, .theirs = host,
 						     .host = GA_OIDMAP_INIT };
+	cleanup_free char *named = NULL;
 
 	for (size_t i = 0; i < host->n; i++)
 		(void)ga_oidmap_add(&x.host, &host->v[i].oid, 0);
@@ -492,7 +466,12 @@ int take_others(struct capture *c, const struct ga_refs *host, const struct ga_b
 			return -1;
 		turn_to_left(&x);
 	}
-	note_tags(&x);
+	named = ga_quote_list(&x.tags, NAMED_REFS);
+	if (x.tags.n)
+		ga_strv_pushf(&c->notes,
+			      "tags that are not here, or are others here, are not "
+			      "taken: %s",
+			      named);
 	if (!x.failed && !x.more)
 		return 0;
 	/* what could not be read may still be there */
@@ -500,21 +479,4 @@ int take_others(struct capture *c, const struct ga_refs *host, const struct ga_b
 	note_unkept(c, "not all that the agent left on tags, in stashes or in other working trees "
 		       "could be read");
 	return 0;
-}
-
-void name_alone(struct capture *c)
-{
-	cleanup_strv struct ga_strv names = GA_STRV_INIT;
-	cleanup_free char *named = NULL;
-
-	for (size_t i = 0; i < c->git.heads.n; i++) {
-		const char *name = ga_path_below(c->git.heads.v[i].name, "others");
-
-		if (name)
-			ga_strv_push(&names, name);
-	}
-	named = ga_quote_list(&names, MAX_NAMED);
-	if (names.n)
-		ga_strv_pushf(&c->notes, "what the agent committed on no branch is kept on "
-			      GA_SESSION_REFS "%s/" GA_OTHERS ": %s", c->s->name, named);
 }

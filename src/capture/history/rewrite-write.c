@@ -53,14 +53,6 @@ static void drop_headers(struct ga_commit *c, const char *const *names)
 	c->extra = ga_buf_steal(&kept);
 }
 
-/* Remove headers that no longer hold once the commit is another. */
-static void drop_signatures(struct ga_commit *c)
-{
-	static const char *const names[] = { "gpgsig", "gpgsig-sha256", "mergetag", NULL };
-
-	drop_headers(c, names);
-}
-
 enum encoding { ENC_UTF8, ENC_BYTES, ENC_OTHER };
 
 /* ENC_BYTES are encodings in which each byte below 0x80 stands for itself, so that control
@@ -85,13 +77,6 @@ static enum encoding encoding_of(const struct ga_commit *c)
 	return ENC_OTHER;
 }
 
-static bool is_control(uint32_t c, const char *next, bool text)
-{
-	if (text && (c == '\n' || c == '\t' || (c == '\r' && *next == '\n')))
-		return false;
-	return c < 0x20 || c == 0x7f;
-}
-
 static bool has_unsafe(const char *s, enum encoding enc, bool text)
 {
 	bool utf8 = enc == ENC_UTF8 && ga_utf8_valid(s, strlen(s));
@@ -100,7 +85,9 @@ static bool has_unsafe(const char *s, enum encoding enc, bool text)
 	for (size_t len; *s; s += len, before = c) {
 		c = (unsigned char)*s;
 		len = utf8 ? ga_utf8_decode(s, strnlen(s, 4), &c) : 1;
-		if (is_control(c, s + 1, text) || (c >= 0x80 && c < 0xa0))
+		if (text && (c == '\n' || c == '\t' || (c == '\r' && s[1] == '\n')))
+			continue;
+		if (c < 0x20 || (c >= 0x7f && c < 0xa0))
 			return true;
 		if (!utf8 || !ga_is_invisible(c))
 			continue;
@@ -183,7 +170,7 @@ static int write_commit(struct range *g, struct node *n, const struct ga_oid *pa
 		return -1;
 	if (n->unclean)
 		(void)clean_commit(&c);
-	drop_signatures(&c);
+	drop_headers(&c, (const char *const[]){ "gpgsig", "gpgsig-sha256", "mergetag", NULL });
 	for (size_t i = 0; i < c.n_parents; i++)
 		c.parents[i] = parents[i];
 	c.tree = n->new_tree;

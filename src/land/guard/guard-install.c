@@ -99,12 +99,6 @@ static char *own_hook(const struct ga_repo *r, const char *name)
 	return ga_path_join(dir, name);
 }
 
-/* The repository's own. */
-static char *hook_directory(const struct ga_repo *r)
-{
-	return ga_path_join(ga_repo_info(r)->commondir, "hooks");
-}
-
 static bool is_own(const char *name)
 {
 	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++)
@@ -181,7 +175,7 @@ static int former_directory(struct ga_repo *r, const struct ga_gitconfig *c, cha
 	if (!value)
 		value = guard_users_path(c);
 	if (!value || *value != '~') {
-		*ret = value ? ga_strdup(value) : hook_directory(r);
+		*ret = value ? ga_strdup(value) : ga_path_join(ga_repo_info(r)->commondir, "hooks");
 		return 0;
 	}
 	/* git expands "~" and "~user" */

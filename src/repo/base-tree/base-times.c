@@ -128,8 +128,6 @@ static void advance_user(struct ga_base_settle *s, const char *path)
 /* Was the file written by this checkout, or touched by the user since the last one? */
 static bool needs_time(const struct ga_base_settle *s, const struct ga_index_entry *e)
 {
-	if (e->skip_worktree || e->mode == GA_MODE_GITLINK)
-		return false;
 	if ((time_t)e->mtime >= s->since - 1)
 		return true;
 	return s->there && ga_oid_equal(&s->entry.oid, &e->oid) &&
@@ -172,18 +170,6 @@ static int carry_time(struct ga_base_settle *s, struct ga_index_entry *e, size_t
 	return 0;
 }
 
-/* git inside compares only the size and the whole seconds of the mtime with the index
- * (core.checkStat=minimal). A file with an mtime that a write of the agent's could also give it is
- * marked as git itself marks such files, by size 0: then git compares its content. One second is
- * added because the kernel's clock for files lags behind. */
-static void mark_young(struct ga_base_settle *s, const struct ga_index_entry *e, size_t to)
-{
-	if ((time_t)e->mtime >= s->now - 1)
-		ga_index_put32(s->bytes.ptr + to + GA_INDEX_SIZE, 0);
-	if (e->mtime > s->newest)
-		s->newest = e->mtime;
-}
-
 static void carry_dir_time(const struct ga_base_settle *s, const char *dir)
 {
 	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, { 0, 0 } };
@@ -219,21 +205,22 @@ static void note_dirs(struct ga_base_settle *s, const char *path)
 	ga_buf_add(&s->last_dir, path, same);
 }
 
-/* Settle an entry whose stat data is known. */
+/* Settle an entry whose stat data is known. git inside compares only the size and the whole seconds
+ * of the mtime with the index (core.checkStat=minimal). A file with an mtime that a write of the
+ * agent's could also give it is marked as git itself marks such files, by size 0: then git compares
+ * its content. One second is added because the kernel's clock for files lags behind. */
 static int settle_known(struct ga_base_settle *s, struct ga_index_entry *e, size_t to,
 			struct ga_error *err)
 {
+	if (e->mode == GA_MODE_GITLINK || e->skip_worktree)
+		return 0;
 	if (needs_time(s, e) && carry_time(s, e, to, err))
 		return -1;
-	if (e->mode != GA_MODE_GITLINK && !e->skip_worktree)
-		mark_young(s, e, to);
+	if ((time_t)e->mtime >= s->now - 1)
+		ga_index_put32(s->bytes.ptr + to + GA_INDEX_SIZE, 0);
+	if (e->mtime > s->newest)
+		s->newest = e->mtime;
 	return 0;
-}
-
-static void note_coming(struct ga_base_settle *s, size_t to)
-{
-	GA_GROW(s->v, s->n_coming, s->cap);
-	s->v[s->n_coming++] = (struct coming){ to, s->entry, s->there };
 }
 
 static int settle_entry(struct ga_base_settle *s, const struct ga_index *ix,
@@ -249,7 +236,8 @@ static int settle_entry(struct ga_base_settle *s, const struct ga_index *ix,
 		ga_buf_add0(&s->dirs, e->path);
 	if (ix == &s->base)
 		return settle_known(s, e, to, err);
-	note_coming(s, to);
+	GA_GROW(s->v, s->n_coming, s->cap);
+	s->v[s->n_coming++] = (struct coming){ to, s->entry, s->there };
 	return 0;
 }
 
@@ -322,15 +310,6 @@ static int settle_coming(struct ga_base_settle *s, struct ga_error *err)
 	if (rc || s->come.i != s->n_coming)
 		return ga_fail(err, GA_EFATAL, "git checked out other files than it was to");
 	return 0;
-}
-
-static void settle_dirs(const struct ga_base_settle *s)
-{
-	const char *dir;
-	size_t pos = 0;
-
-	while ((dir = ga_buf_next0(&s->dirs, &pos)))
-		carry_dir_time(s, dir);
 }
 
 /* ---- putting it together ----------------------------------------------------------- */
@@ -438,6 +417,8 @@ int ga_base_settle_begin(const struct ga_repo *r, const char *dir, time_t since,
 int ga_base_settle_end(struct ga_base_settle *s, struct ga_base *ret, struct ga_error *err)
 {
 	cleanup_free char *come = ga_path_join(s->dir, GA_BASE_COME);
+	const char *dir;
+	size_t pos = 0;
 
 	/* git may have written files since ga_base_settle_begin() */
 	s->now = time(NULL);
@@ -447,7 +428,8 @@ int ga_base_settle_end(struct ga_base_settle *s, struct ga_base *ret, struct ga_
 	free(ret->attributed);
 	ret->attributed = s->attributed;
 	s->attributed = NULL;
-	settle_dirs(s);
+	while ((dir = ga_buf_next0(&s->dirs, &pos)))
+		carry_dir_time(s, dir);
 	end_index(s);
 	if (put_index(s, err))
 		return -1;

@@ -193,13 +193,6 @@ int ga_gitdir_template(const struct ga_repo *r, const char *dir, const struct ga
 		       : 0;
 }
 
-/* ---- the session's own part ---------------------------------------------------------- */
-
-static void head_text(const char *branch, struct ga_buf *b)
-{
-	ga_buf_addf(b, "ref: %s\n", branch);
-}
-
 static bool is_sorted(const struct ga_refs *refs)
 {
 	for (size_t i = 1; i < refs->n; i++)
@@ -259,7 +252,7 @@ static int write_refs(int at, const char *dir, const struct ga_gitdir_spec *s,
 {
 	cleanup_buf struct ga_buf head = GA_BUF_INIT, packed = GA_BUF_INIT;
 
-	head_text(s->branch, &head);
+	ga_buf_addf(&head, "ref: %s\n", s->branch);
 	packed_text(s, &packed);
 	return write_file(at, "packed-refs", &packed, err) || write_seal(dir, &packed, err) ||
 	       write_file(at, "HEAD", &head, err) ? -1 : 0;
@@ -364,7 +357,7 @@ int ga_gitdir_untouched(const char *dir, const char *branch, struct ga_error *er
 
 	if (at < 0)
 		return -1;
-	head_text(branch, &head);
+	ga_buf_addf(&head, "ref: %s\n", branch);
 	/* further working trees have a HEAD each, and a reftable holds all refs */
 	if (!fstatat(at, "worktrees", &st, AT_SYMLINK_NOFOLLOW) ||
 	    !fstatat(at, "reftable", &st, AT_SYMLINK_NOFOLLOW))
@@ -376,15 +369,12 @@ int ga_gitdir_untouched(const char *dir, const char *branch, struct ga_error *er
 /* Is this entry of refs/ the directory of branches, that of remote branches, or the stash? */
 static bool is_branches(int refs, const char *name)
 {
-	static const char *const dirs[] = { "heads", "remotes" };
+	bool dir = !strcmp(name, "heads") || !strcmp(name, "remotes");
 	struct stat st;
 
 	if (fstatat(refs, name, &st, AT_SYMLINK_NOFOLLOW))
 		return false;
-	for (size_t i = 0; i < GA_NELEMS(dirs); i++)
-		if (!strcmp(name, dirs[i]))
-			return S_ISDIR(st.st_mode);
-	return !strcmp(name, "stash") && S_ISREG(st.st_mode);
+	return dir ? S_ISDIR(st.st_mode) : !strcmp(name, "stash") && S_ISREG(st.st_mode);
 }
 
 /* Are branches, remote branches and the stash the only refs that are files of their own? */

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "repo/objects-internal.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -8,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <git2/sys/path.h>
 #include <git2/sys/repository.h>
 
 #include "ga/base/clock.h"
@@ -16,6 +15,7 @@
 #include "ga/base/quote.h"
 #include "ga/repo/import.h"
 #include "ga/sys/fd.h"
+#include "repo/objects-internal.h"
 
 #define CHUNK ((size_t)64 << 10)
 /* Greatest size of a tree or commit: a tree of a million entries fits. */
@@ -498,4 +498,100 @@ int ga_import_migrate(struct ga_import *im, struct ga_strv *keeps, struct ga_err
 {
 	restore_odb(im);
 	return ga_quarantine_migrate(im->r, im->q, keeps, err);
+}
+
+#define PATIENCE_MS 60000
+/* In .gitattributes git refuses lines of 2048 bytes, and 100 MiB in all. A file that is far from
+ * these limits is not worth a process. */
+#define LONG_LINE 1024
+#define LONG_FILE ((size_t)1 << 20)
+#define PROBE_MAX ((uint64_t)64 << 20) /* bytes written at most to see whether any can be */
+
+static bool has_long_line(const char *p, size_t n)
+{
+	const char *end = p + n;
+
+	while (p < end) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+
+		if ((nl ? nl : end) - p >= LONG_LINE)
+			return true;
+		p = nl ? nl + 1 : end;
+	}
+	return false;
+}
+
+/* Does `name` mean `plain` on some file system? libgit2 knows the short names that NTFS may make of
+ * it. Nearly all names are dismissed by their first byte; characters that HFS+ ignores are never
+ * ASCII. */
+static bool means(const char *name, const char *plain, git_path_gitfile which)
+{
+	size_t n = strlen(name);
+
+	if (!(name[0] & 0x80) && !strchr(".gG", name[0]))
+		return false;
+	return ga_path_component_folds_to(name, n, plain) ||
+	       git_path_is_gitfile(name, n, which, GIT_PATH_FS_GENERIC) > 0;
+}
+
+bool ga_name_means_gitmodules(const char *name)
+{
+	return means(name, ".gitmodules", GIT_PATH_GITFILE_GITMODULES);
+}
+
+bool ga_name_means_gitattributes(const char *name)
+{
+	return means(name, ".gitattributes", GIT_PATH_GITFILE_GITATTRIBUTES);
+}
+
+bool ga_import_minds_file(const char *name, const char *data, size_t n)
+{
+	return ga_name_means_gitmodules(name) ||
+	       (ga_name_means_gitattributes(name) && (n >= LONG_FILE || has_long_line(data, n)));
+}
+
+int ga_import_probe(const struct ga_repo *r, uint64_t bytes, struct ga_error *err)
+{
+	return ga_probe_write(r->objects, (size_t)(bytes < PROBE_MAX ? bytes : PROBE_MAX), err);
+}
+
+int ga_import_judge_file(struct ga_repo *r, const char *name, const char *data, size_t n,
+			 char **ret_reason, struct ga_error *err)
+{
+	/* generous: the pack is ours, and holds two objects */
+	static const struct ga_import_limits l = {
+		.max_pack_bytes = 1 << 30,
+		.max_object_bytes = 1 << 30,
+		.max_total_bytes = 1 << 30,
+		.max_objects = 2,
+		.timeout_ms = PATIENCE_MS,
+	};
+	/* under its plain name: which other spellings are recognised differs between versions of
+	 * git */
+	const char *plain = ga_name_means_gitmodules(name) ? ".gitmodules" : ".gitattributes";
+	cleanup_buf struct ga_buf pack = GA_BUF_INIT, index = GA_BUF_INIT, tree = GA_BUF_INIT;
+	cleanup_free char *stem = NULL;
+	cleanup_close int fd = -1;
+	struct ga_packed v[] = {
+		{ .type = GIT_OBJECT_BLOB, .data = (void *)(uintptr_t)data, .n = n },
+		{ .type = GIT_OBJECT_TREE }
+	};
+	struct ga_import *im = NULL;
+	int rc;
+
+	if (ga_blob_id_of(data, n, &v[0].oid, err))
+		return -1;
+	ga_buf_addf(&tree, "100644 %s", plain);
+	ga_buf_addch(&tree, '\0');
+	ga_buf_add(&tree, v[0].oid.id, GA_OID_RAWSZ);
+	v[1].data = tree.ptr;
+	v[1].n = tree.len;
+	stem = ga_pack_bytes(v, 2, &pack, &index);
+	fd = ga_memfd("git-agent-file", pack.ptr, pack.len, err);
+	if (fd < 0 || ga_import_begin(r, &l, GA_PROGRESS_NEVER, &im, err))
+		return -1;
+	rc = ga_import_pack(im, fd, ret_reason, err);
+	ga_import_free(im);
+	/* a full or failing disk must not count against the file */
+	return rc == 1 && ga_import_probe(r, pack.len, err) ? -1 : rc;
 }

@@ -57,31 +57,26 @@ static const char *after_fields(const char *rec, unsigned n)
 	return *rec ? rec : NULL;
 }
 
-/* Can git read it as content, or is it gone? If not, `*ret_why` says why. If it is gone or cannot
- * be examined, `*ret_why` is NULL and `*st` not filled. */
-static bool can_carry(const struct scan *sc, const char *path, struct stat *st,
-		      const char **ret_why)
+/* Why git cannot read it as content; NULL if it can, or if it is gone, and `*st` zero. */
+static const char *why_not(const struct scan *sc, const char *path, struct stat *st)
 {
-	if (fstatat(sc->workdir, path, st, AT_SYMLINK_NOFOLLOW)) {
-		*ret_why = NULL;
-		return errno == ENOENT || errno == ENOTDIR;
-	}
+	*st = (struct stat){ 0 };
+	if (fstatat(sc->workdir, path, st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT || errno == ENOTDIR ? NULL : "cannot be examined";
 	if (S_ISLNK(st->st_mode) || S_ISDIR(st->st_mode))
-		return true;
-	*ret_why = "neither a file nor a symbolic link";
+		return NULL;
 	if (!S_ISREG(st->st_mode))
-		return false;
-	*ret_why = "cannot be read";
-	return !faccessat(sc->workdir, path, R_OK, AT_EACCESS);
+		return "neither a file nor a symbolic link";
+	return faccessat(sc->workdir, path, R_OK, AT_EACCESS) ? "cannot be read" : NULL;
 }
 
 static void add_changed(struct scan *sc, const char *xy, const char *path)
 {
-	const char *why = "cannot be examined";
 	struct stat st;
+	const char *why = why_not(sc, path, &st);
 
-	if (!can_carry(sc, path, &st, &why)) {
-		skip(sc->ret, path, why ? why : "cannot be examined");
+	if (why) {
+		skip(sc->ret, path, why);
 		return;
 	}
 	ga_strv_push(&sc->ret->changed, path);
@@ -91,27 +86,21 @@ static void add_changed(struct scan *sc, const char *xy, const char *path)
 
 static void add_untracked(struct scan *sc, const char *path)
 {
-	size_t n = strlen(path);
-	const char *why = NULL;
+	cleanup_free char *dir = ga_strndup(path, strlen(path) - 1), *large = NULL;
 	struct stat st;
+	const char *why = why_not(sc, path, &st);
 
-	if (path[n - 1] == '/') {
-		cleanup_free char *dir = ga_strndup(path, n - 1);
-
+	if (path[strlen(path) - 1] == '/') {
 		skip(sc->ret, dir, "a repository of its own");
 		return;
 	}
-	if (!can_carry(sc, path, &st, &why)) {
-		skip(sc->ret, path, why ? why : "cannot be examined");
-	} else if (why && S_ISREG(st.st_mode) && (uint64_t)st.st_size > sc->max_untracked) {
-		cleanup_free char *q = ga_quote(path);
-
-		ga_strv_push(&sc->ret->apart, path);
-		ga_strv_pushf(&sc->ret->skipped, "%s: untracked and larger than %llu bytes", q,
-			      (unsigned long long)sc->max_untracked);
-	} else {
+	if (!why && S_ISREG(st.st_mode) && (uint64_t)st.st_size > sc->max_untracked)
+		why = large = ga_strf("untracked and larger than %llu bytes",
+				      (unsigned long long)sc->max_untracked);
+	if (why)
+		skip(sc->ret, path, why);
+	else
 		ga_strv_push(&sc->ret->untracked, path);
-	}
 }
 
 static void add_ignored(struct ga_scan *s, const char *path)
@@ -124,12 +113,6 @@ static void add_ignored(struct ga_scan *s, const char *path)
 		ga_strv_push(&s->ignored_files, path);
 }
 
-static int unmerged(const char *path, struct ga_error *err)
-{
-	(void)ga_fail(err, GA_EFATAL, "'%s' has a conflict that is not resolved", path);
-	return ga_hint(err, "resolve it, or start with --dirty ignore");
-}
-
 /* Add one record of porcelain v2. Headers ("# ...") are not asked for. */
 static int add_record(struct scan *sc, const char *rec, struct ga_error *err)
 {
@@ -137,7 +120,6 @@ static int add_record(struct scan *sc, const char *rec, struct ga_error *err)
 
 	if (path && sc->gitdir && ga_path_inside(path, sc->gitdir))
 		return 0;
-
 	if (sc->ignored_only && *rec != '!')
 		return 0;
 	switch (*rec) {
@@ -148,8 +130,11 @@ static int add_record(struct scan *sc, const char *rec, struct ga_error *err)
 		break;
 	case 'u':
 		path = after_fields(rec, 10);
-		if (path && !sc->look)
-			return unmerged(path, err);
+		if (path && !sc->look) {
+			(void)ga_fail(err, GA_EFATAL, "'%s' has a conflict that is not resolved",
+				      path);
+			return ga_hint(err, "resolve it, or start with --dirty ignore");
+		}
 		if (path)
 			ga_strv_push(&sc->ret->changed, path);
 		break;
@@ -169,24 +154,18 @@ static int add_record(struct scan *sc, const char *rec, struct ga_error *err)
 	return 0;
 }
 
-/* ---- submodules ----------------------------------------------------------- */
-
-static void add_if_populated(struct scan *sc, const char *path)
-{
-	cleanup_free char *git = ga_path_join(path, ".git");
-
-	if (!faccessat(sc->workdir, git, F_OK, AT_SYMLINK_NOFOLLOW))
-		ga_strv_push(&sc->ret->submodules, path);
-}
-
 static int find_submodules(struct ga_repo *r, struct scan *sc, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 
 	if (ga_repo_gitlinks(r, &paths, err))
 		return -1;
-	for (size_t i = 0; i < paths.n; i++)
-		add_if_populated(sc, paths.v[i]);
+	for (size_t i = 0; i < paths.n; i++) {
+		cleanup_free char *git = ga_path_join(paths.v[i], ".git");
+
+		if (!faccessat(sc->workdir, git, F_OK, AT_SYMLINK_NOFOLLOW))
+			ga_strv_push(&sc->ret->submodules, paths.v[i]);
+	}
 	return 0;
 }
 
@@ -293,16 +272,6 @@ int ga_scan_cache_store(struct ga_repo *r, const char *state_dir, const struct g
 	return ga_write_atomic(AT_FDCWD, path, b.ptr, b.len, 0600, err);
 }
 
-static void add_if_there(int workdir, struct ga_strv *to, const char *path, mode_t type)
-{
-	struct stat st;
-
-	if (fstatat(workdir, path, &st, AT_SYMLINK_NOFOLLOW))
-		return;
-	if ((type == S_IFDIR) == (S_ISDIR(st.st_mode) != 0))
-		ga_strv_push(to, path);
-}
-
 static bool load_cache(const struct ga_repo *r, const char *state_dir, struct ga_scan *ret)
 {
 	cleanup_free char *path = cache_path(r, state_dir);
@@ -321,14 +290,16 @@ static bool load_cache(const struct ga_repo *r, const char *state_dir, struct ga
 	    workdir < 0)
 		return false;
 	while ((rec = ga_buf_next0(&b, &pos))) {
+		struct ga_strv *to = *rec == 'd'   ? &ret->ignored_dirs
+				     : *rec == 'f' ? &ret->ignored_files
+						   : &ret->submodules;
+		struct stat st;
+
 		if (!strcmp(rec, "end"))
 			return true;
-		if (*rec == 'd')
-			add_if_there(workdir, &ret->ignored_dirs, rec + 1, S_IFDIR);
-		else if (*rec == 'f')
-			add_if_there(workdir, &ret->ignored_files, rec + 1, S_IFREG);
-		else if (*rec == 's')
-			add_if_there(workdir, &ret->submodules, rec + 1, S_IFDIR);
+		if (!fstatat(workdir, rec + 1, &st, AT_SYMLINK_NOFOLLOW) &&
+		    (*rec == 'f') == !S_ISDIR(st.st_mode))
+			ga_strv_push(to, rec + 1);
 	}
 	return false; /* no "end": it was cut short */
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading trees from their bytes: libgit2's own parser refuses some that old repositories have, and
- * building its objects takes longer than walking the bytes.
+ * Trees: reading them, paths in them, how they differ. They are read from their bytes, since
+ * libgit2's own parser refuses some that old repositories have, and building its objects takes
+ * longer.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "ga/base/path.h"
 #include "ga/repo/objects.h"
 #include "repo/objects-internal.h"
 
@@ -92,25 +94,6 @@ void ga_tree_level_release(struct ga_tree_level *l)
 	*l = (struct ga_tree_level)GA_TREE_LEVEL_INIT;
 }
 
-static int parse(const char *data, size_t n, struct ga_tree_level *ret)
-{
-	struct ga_tree_item it;
-	const char *p;
-	size_t cap = 0;
-	int rc;
-
-	/* the object is copied once as a whole, and names point into the copy */
-	ret->names = ga_memdup(data, n);
-	p = ret->names;
-	while ((rc = ga_tree_next(&p, ret->names + n, &it)) > 0) {
-		GA_GROW(ret->v, ret->n, cap);
-		ret->v[ret->n++] = (struct ga_level_entry){
-			it.name, { ga_canonical_mode(it.mode), it.oid }
-		};
-	}
-	return rc;
-}
-
 static int by_name(const void *a, const void *b)
 {
 	const struct ga_level_entry *x = a, *y = b;
@@ -118,32 +101,44 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static bool is_sorted(const struct ga_tree_level *l)
+static int parse(const struct ga_tree_reader *from, struct ga_tree_level *ret, struct ga_error *err)
 {
-	for (size_t i = 1; i < l->n; i++)
-		if (strcmp(l->v[i - 1].name, l->v[i].name) > 0)
-			return false;
-	return true;
+	const size_t len = (size_t)(from->end - from->p);
+	struct ga_tree_item it;
+	bool sorted = true;
+	const char *p;
+	size_t cap = 0;
+	int rc;
+
+	/* the object is copied once as a whole, and names point into the copy */
+	ret->names = ga_memdup(from->p, len);
+	p = ret->names;
+	while ((rc = ga_tree_next(&p, ret->names + len, &it)) > 0) {
+		GA_GROW(ret->v, ret->n, cap);
+		ret->v[ret->n] =
+			(struct ga_level_entry){ it.name, { ga_canonical_mode(it.mode), it.oid } };
+		sorted &= !ret->n || strcmp(ret->v[ret->n - 1].name, it.name) < 0;
+		ret->n++;
+	}
+	if (rc) {
+		ga_tree_level_release(ret);
+		return ga_fail(err, GA_EFATAL, "tree %s is malformed", GA_HEX(&from->oid));
+	}
+	/* git's order differs only where the name of a directory begins another name */
+	if (!sorted)
+		qsort(ret->v, ret->n, sizeof(*ret->v), by_name);
+	return 0;
 }
 
 int ga_tree_level_read(struct ga_repo *r, const struct ga_oid *oid, struct ga_tree_level *ret,
 		       struct ga_error *err)
 {
-	cleanup_odb_object git_odb_object *obj = NULL;
+	cleanup_tree_reader struct ga_tree_reader t = GA_TREE_READER_INIT;
 
 	*ret = (struct ga_tree_level)GA_TREE_LEVEL_INIT;
 	if (!oid)
 		return 0;
-	if (ga_odb_read(r, oid, GIT_OBJECT_TREE, &obj, err))
-		return -1;
-	if (parse(git_odb_object_data(obj), git_odb_object_size(obj), ret)) {
-		ga_tree_level_release(ret);
-		return ga_fail(err, GA_EFATAL, "tree %s is malformed", GA_HEX(oid));
-	}
-	/* git's order differs only where the name of a directory begins another name */
-	if (!is_sorted(ret))
-		qsort(ret->v, ret->n, sizeof(*ret->v), by_name);
-	return 0;
+	return ga_tree_open(r, oid, &t, err) || parse(&t, ret, err) ? -1 : 0;
 }
 
 struct ga_entry ga_tree_level_find(const struct ga_tree_level *l, const char *name)
@@ -164,9 +159,9 @@ struct ga_entry ga_tree_level_find(const struct ga_tree_level *l, const char *na
 struct ga_tree_slots {
 	struct slot {
 		struct ga_oid oid;
-		uint64_t used;   /* 0: free */
+		uint64_t used; /* 0: free */
 		size_t n_bytes;
-		struct ga_tree_level level; /* without names: looked up only once so far */
+		struct ga_tree_level level;
 	} v[SLOTS];
 	uint64_t now;
 };
@@ -184,77 +179,292 @@ void ga_tree_slots_free(struct ga_tree_slots *t)
 	free(t);
 }
 
+/* Get the slot of the tree, or the one that was used the longest time ago. */
 static struct slot *find_slot(struct ga_tree_slots *t, const struct ga_oid *oid)
 {
-	for (size_t i = 0; t && i < SLOTS; i++)
-		if (t->v[i].used && ga_oid_equal(&t->v[i].oid, oid)) {
-			t->v[i].used = ++t->now;
-			return &t->v[i];
-		}
-	return NULL;
-}
-
-/* Note a tree that is asked for the first time. It is not cached yet: there may be no second
- * time. */
-static void take_slot(struct ga_repo *r, const struct ga_oid *oid, size_t n_bytes)
-{
-	struct slot *oldest;
-
-	if (!r->trees)
-		r->trees = ga_calloc(1, sizeof(*r->trees));
-	oldest = &r->trees->v[0];
-	for (size_t i = 1; i < SLOTS; i++)
-		if (r->trees->v[i].used < oldest->used)
-			oldest = &r->trees->v[i];
-	empty_slot(oldest);
-	oldest->oid = *oid;
-	oldest->n_bytes = n_bytes;
-	oldest->used = ++r->trees->now;
-}
-
-static void bound_slots(struct ga_tree_slots *t, const struct slot *but)
-{
-	size_t sum = but->n_bytes;
+	struct slot *oldest = &t->v[0];
 
 	for (size_t i = 0; i < SLOTS; i++) {
 		struct slot *s = &t->v[i];
 
-		if (s == but || !s->level.names)
-			continue;
-		sum += s->n_bytes;
-		if (sum <= KEPT_MAX)
-			continue;
-		sum -= s->n_bytes;
-		empty_slot(s);
+		if (s->used && ga_oid_equal(&s->oid, oid))
+			return s;
+		if (s->used < oldest->used)
+			oldest = s;
 	}
+	return oldest;
+}
+
+static int fill_slot(struct ga_tree_slots *t, struct slot *s, const struct ga_tree_reader *from,
+		     struct ga_error *err)
+{
+	size_t n = (size_t)(from->end - from->p), sum = n;
+
+	for (size_t i = 0; i < SLOTS; i++)
+		sum += t->v[i].n_bytes;
+	for (size_t i = 0; i < SLOTS; i++)
+		if (s == &t->v[i] || sum > KEPT_MAX)
+			empty_slot(&t->v[i]);
+	if (parse(from, &s->level, err))
+		return -1;
+	s->oid = from->oid;
+	s->n_bytes = n;
+	return 0;
 }
 
 int ga_tree_find(struct ga_repo *r, const struct ga_oid *tree, const char *name, size_t len,
 		 struct ga_entry *ret, struct ga_error *err)
 {
 	cleanup_tree_reader struct ga_tree_reader t = GA_TREE_READER_INIT;
-	struct slot *s = find_slot(r->trees, tree);
 	struct ga_tree_item it;
 	bool found = false;
+	struct slot *s;
 	int rc = 0;
 
 	*ret = (struct ga_entry){ 0 };
+	if (!r->trees)
+		r->trees = ga_calloc(1, sizeof(*r->trees));
+	s = find_slot(r->trees, tree);
+	if (!s->used || !ga_oid_equal(&s->oid, tree)) {
+		if (ga_tree_open(r, tree, &t, err))
+			return -1;
+		s = (size_t)(t.end - t.p) < LARGE ? NULL : s;
+		if (s && fill_slot(r->trees, s, &t, err))
+			return -1;
+	}
 	if (s) {
 		cleanup_free char *key = ga_strndup(name, len);
 
-		if (!s->level.names && ga_tree_level_read(r, tree, &s->level, err))
-			return -1;
-		bound_slots(r->trees, s);
+		s->used = ++r->trees->now;
 		*ret = ga_tree_level_find(&s->level, key);
 		return 0;
 	}
-	if (ga_tree_open(r, tree, &t, err))
-		return -1;
-	if ((size_t)(t.end - t.p) >= LARGE)
-		take_slot(r, tree, (size_t)(t.end - t.p));
 	while (!found && (rc = ga_tree_read(&t, &it, err)) > 0)
 		found = it.len == len && !memcmp(it.name, name, len);
 	if (found)
 		*ret = (struct ga_entry){ ga_canonical_mode(it.mode), it.oid };
 	return rc < 0 ? -1 : 0;
+}
+
+static int too_deep(const char *path, struct ga_error *err)
+{
+	cleanup_free char *top = ga_strndup(path, strcspn(path, "/"));
+
+	return ga_fail(err, GA_EFATAL, "directories beneath '%s' are nested more than %d deep", top,
+		       GA_TREE_DEPTH_MAX);
+}
+
+static struct ga_entry entry_of(const struct ga_tree_item *it)
+{
+	return (struct ga_entry){ ga_canonical_mode(it->mode), it->oid };
+}
+
+/* The entry of `path`, or of the first `*ret_n` bytes of it that name what is no directory. */
+static int descend(struct ga_repo *r, const struct ga_oid *tree, const char *path,
+		   struct ga_entry *ret, size_t *ret_n, struct ga_error *err)
+{
+	struct ga_entry at = { GA_MODE_TREE, *tree };
+	const char *p = path, *end;
+
+	for (;; p = end + 1) {
+		const struct ga_oid dir = at.oid;
+
+		end = p + strcspn(p, "/");
+		if (ga_tree_find(r, &dir, p, (size_t)(end - p), &at, err))
+			return -1;
+		if (!*end || at.mode != GA_MODE_TREE)
+			break;
+	}
+	*ret = at;
+	*ret_n = (size_t)(end - path);
+	return 0;
+}
+
+int ga_tree_entry(struct ga_repo *r, const struct ga_oid *tree, const char *path,
+		  struct ga_entry *ret, struct ga_error *err)
+{
+	size_t n;
+
+	if (descend(r, tree, path, ret, &n, err))
+		return -1;
+	if (path[n])
+		*ret = (struct ga_entry){ 0 };
+	return 0;
+}
+
+int ga_tree_above(struct ga_repo *r, const struct ga_oid *tree, const char *path,
+		  struct ga_entry *ret, size_t *ret_n, struct ga_error *err)
+{
+	if (descend(r, tree, path, ret, ret_n, err))
+		return -1;
+	if (!path[*ret_n])
+		*ret = (struct ga_entry){ 0 };
+	return 0;
+}
+
+int ga_tree_file(struct ga_repo *r, const struct ga_oid *tree, const char *path,
+		 struct ga_entry *ret, struct ga_error *err)
+{
+	if (ga_tree_entry(r, tree, path, ret, err))
+		return -1;
+	if (ret->mode == GA_MODE_TREE)
+		*ret = (struct ga_entry){ 0 };
+	return 0;
+}
+
+struct diff {
+	struct ga_repo *r;
+	struct ga_changes *out;
+	struct ga_buf path;        /* path of the directory, with a slash at its end */
+	size_t max;                /* SIZE_MAX: no limit */
+	struct ga_tree_size *size; /* not NULL: only measure, up to `limit` */
+	const struct ga_tree_size *limit;
+};
+
+/* Count a path. Returns -1 beyond a limit, without an error: that is how ga_tree_measure() tells it
+ * from a failure. */
+static int count_path(struct diff *d, const struct ga_tree_item *it)
+{
+	struct ga_tree_size *s = d->size;
+	uint64_t len = d->path.len + it->len;
+
+	s->paths++;
+	s->bytes += len;
+	if (len > s->longest)
+		s->longest = len;
+	return s->paths > d->limit->paths || s->bytes > d->limit->bytes ||
+			       s->longest > d->limit->longest
+		       ? -1
+		       : 0;
+}
+
+static int diff_level(struct diff *d, const struct ga_oid *old, const struct ga_oid *new,
+		      unsigned depth, struct ga_error *err);
+
+static int diff_below(struct diff *d, const struct ga_tree_item *name, const struct ga_oid *old,
+		      const struct ga_oid *new, unsigned depth, struct ga_error *err)
+{
+	size_t len = d->path.len;
+	int rc;
+
+	if (d->size) {
+		/* directories count, too: a tree of nothing but empty trees takes time as well */
+		d->size->depth = depth > d->size->depth ? depth : d->size->depth;
+		if (depth >= GA_TREE_DEPTH_MAX || count_path(d, name))
+			return -1;
+	}
+	if (depth >= GA_TREE_DEPTH_MAX)
+		return too_deep(d->path.ptr, err);
+	ga_buf_add(&d->path, name->name, name->len);
+	ga_buf_addch(&d->path, '/');
+	rc = diff_level(d, old, new, depth + 1, err);
+	ga_buf_truncate(&d->path, len);
+	return rc;
+}
+
+/* Either side may be NULL; both are trees, or neither is. */
+static int diff_item(struct diff *d, const struct ga_tree_item *old, const struct ga_tree_item *new,
+		     unsigned depth, struct ga_error *err)
+{
+	const struct ga_tree_item *any = old ? old : new;
+	struct ga_entry a = { 0 }, b = { 0 };
+	size_t len = d->path.len;
+
+	if (ga_item_is_tree(any)) {
+		if (old && new &&ga_oid_equal(&old->oid, &new->oid))
+			return 0;
+		return diff_below(d, any, old ? &old->oid : NULL, new ? &new->oid : NULL, depth,
+				  err);
+	}
+	if (old)
+		a = entry_of(old);
+	if (new)
+		b = entry_of(new);
+	if (ga_entry_equal(&a, &b))
+		return 0;
+	if (d->size)
+		return count_path(d, any);
+	if (d->out->n >= d->max)
+		return ga_fail(err, GA_EFATAL, "a tree has more than %zu entries", d->max);
+	ga_buf_add(&d->path, any->name, any->len);
+	(void)ga_changes_add(d->out, d->path.ptr, &a, &b);
+	ga_buf_truncate(&d->path, len);
+	return 0;
+}
+
+/* A file and a directory of one name sort apart, so they come out as a deletion and additions
+ * without special treatment. */
+static int diff_level(struct diff *d, const struct ga_oid *old, const struct ga_oid *new,
+		      unsigned depth, struct ga_error *err)
+{
+	cleanup_tree_reader struct ga_tree_reader a = GA_TREE_READER_INIT;
+	cleanup_tree_reader struct ga_tree_reader b = GA_TREE_READER_INIT;
+	struct ga_tree_item x, y;
+	int have_x, have_y, c;
+
+	if (ga_tree_open(d->r, old, &a, err) || ga_tree_open(d->r, new, &b, err))
+		return -1;
+	if ((have_x = ga_tree_read(&a, &x, err)) < 0 || (have_y = ga_tree_read(&b, &y, err)) < 0)
+		return -1;
+	while (have_x || have_y) {
+		c = !have_x   ? 1
+		    : !have_y ? -1
+			      : ga_path_tree_cmp(x.name, x.len, ga_item_is_tree(&x), y.name, y.len,
+						 ga_item_is_tree(&y));
+		if (diff_item(d, c <= 0 ? &x : NULL, c >= 0 ? &y : NULL, depth, err))
+			return -1;
+		if (c <= 0 && (have_x = ga_tree_read(&a, &x, err)) < 0)
+			return -1;
+		if (c >= 0 && (have_y = ga_tree_read(&b, &y, err)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int diff_trees(struct ga_repo *r, const struct ga_oid *old, const struct ga_oid *new,
+		      size_t max, struct ga_changes *ret, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes out = GA_CHANGES_INIT;
+	struct diff d = { .r = r, .out = &out, .path = GA_BUF_INIT, .max = max };
+	int rc = 0;
+
+	if (!old || !new || !ga_oid_equal(old, new))
+		rc = diff_level(&d, old, new, 0, err);
+	ga_buf_release(&d.path);
+	if (rc)
+		return -1;
+	ga_changes_sort(&out);
+	ga_changes_release(ret);
+	*ret = out;
+	out = (struct ga_changes)GA_CHANGES_INIT;
+	return 0;
+}
+
+int ga_tree_diff(struct ga_repo *r, const struct ga_oid *old, const struct ga_oid *new,
+		 struct ga_changes *ret, struct ga_error *err)
+{
+	return diff_trees(r, old, new, SIZE_MAX, ret, err);
+}
+
+int ga_tree_measure(struct ga_repo *r, const struct ga_oid *old, const struct ga_oid *new,
+		    const struct ga_tree_size *limit, struct ga_tree_size *ret,
+		    struct ga_error *err)
+{
+	struct diff d = { .r = r, .path = GA_BUF_INIT, .size = ret, .limit = limit };
+	cleanup_error struct ga_error inner = GA_ERROR_INIT;
+	int rc = 0;
+
+	*ret = (struct ga_tree_size){ 0 };
+	if (!ga_oid_equal(old, new))
+		rc = diff_level(&d, old, new, 0, &inner);
+	ga_buf_release(&d.path);
+	if (!rc)
+		return 0;
+	return inner.msg ? ga_error_move(err, &inner) : 1;
+}
+
+int ga_tree_list(struct ga_repo *r, const struct ga_oid *tree, size_t max, struct ga_changes *ret,
+		 struct ga_error *err)
+{
+	return diff_trees(r, NULL, tree, max, ret, err);
 }

@@ -13,14 +13,14 @@ heads() {
 test_that 'the branch that HEAD is on keeps its name' '
 	make_repo athead &&
 	git branch mine &&
-	test_says "note: the agent.s branch feature is kept on refs/agent/h/heads/" git agent start --name h -- sh -c "
+	test_says "branches are kept on refs/agent/h/heads/: feature" git agent start --name h -- sh -c "
 		git branch at-base
 		git switch -q -c feature
 		echo 1 >one
 		git add one
 		git commit -qm one
 		git branch second" &&
-	grep "note: the agent.s branch second is kept" ../err &&
+	grep "note: the agent.s branches are kept on refs.agent.h.heads.: feature, second$" ../err &&
 	tip=$(git rev-parse agent/h) &&
 	test_prints "feature $tip\nsecond $tip" heads h &&
 	test_resume h "
@@ -173,7 +173,7 @@ test_that 'a ref of the user whose object is missing does not stop a capture' '
 		git commit -qm c &&
 		git branch side \$(git commit-tree -m s HEAD^{tree})" &&
 	test "$(git log -1 --format=%s agent/b)" = c &&
-	test_shows "branch side is kept" git agent show b &&
+	test_shows "branches are kept on .*: side" git agent show b &&
 	! grep "could be read" ../out &&
 	git agent land b &&
 	test "$(cat b)" = b
