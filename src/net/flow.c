@@ -110,7 +110,6 @@ static int write_out(struct net_flow *f, struct net_pipes *pipes)
 	return 1;
 }
 
-/* The same for reading what is available. */
 static int read_in(struct net_flow *f, struct net_pipes *pipes)
 {
 	ssize_t n;

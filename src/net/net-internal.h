@@ -38,7 +38,6 @@ bool net_lookup_begin(struct net_child *ret, const char *name);
 /* End a look-up and get the answer; none if the name does not resolve. */
 void net_lookup_end(struct net_child *c, struct net_addrs *ret);
 
-/* The descriptors through which a sandbox's network is entered. */
 struct net_space {
 	int net, user; /* the namespace, and the user namespace that owns it; -1 */
 };

@@ -137,7 +137,6 @@ void net_unwatch(const struct ga_relay *r, int fd);
 /* A destination for users: with the name that the address stands for. */
 char *net_to_text(const struct ga_relay *r, const struct ga_net_addr *a, uint16_t port);
 
-/* Answer a query, and record a name that is refused. */
 void net_dns(struct ga_relay *r, const void *query, size_t n, struct ga_net_dns_reply *ret);
 /* Is it an address where a session has servers of its own: a loopback address that stands for no
  * name? */
@@ -154,7 +153,6 @@ void net_inside_close(struct ga_relay *r);
 /* Get a socket inside for connecting. -1: none can be had; NET_LATER: they are being made. */
 #define NET_LATER (-2)
 int net_inside(struct ga_relay *r, bool ip6);
-/* The child that makes them has ended: are there some? */
 bool net_inside_event(struct ga_relay *r, struct net_pool *p);
 /* End it if it takes too long. */
 bool net_inside_late(struct ga_relay *r, bool ip6, int64_t now);
@@ -189,9 +187,7 @@ void net_via_find(const char *const *env, struct net_via *ret);
 void net_via_release(struct net_via *v);
 /* Does the way to this host lead through it? */
 bool net_via_for(const struct net_via *v, const struct ga_net_host *h);
-/* Is it the proxy itself? */
 bool net_via_is(const struct net_via *v, const struct ga_net_host *h, uint16_t port);
-/* Ask it for a connection to "host:port". */
 bool net_via_ask(const struct net_via *v, int fd, const char *to);
 /* 1: the answer is complete, and what follows it is left in `b`; 0: it is not; -1: it says no. */
 int net_via_answer(struct ga_buf *b);

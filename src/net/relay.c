@@ -355,7 +355,6 @@ static void serve_one(struct ga_relay *r, const struct net_source *s, uint32_t e
 	}
 }
 
-/* Serve once each connection that had more data than its share. */
 static void serve_queue(struct ga_relay *r)
 {
 	struct net_conn *c = r->queue;

@@ -101,7 +101,6 @@ ssize_t net_use(struct net_uses *u, enum ga_use_kind kind, const char *to, unsig
 	return count(u, kind, false, to, which);
 }
 
-/* The same for a look-up. */
 static void net_use_name(struct net_uses *u, enum ga_use_kind kind, const char *name,
 			 unsigned which)
 {

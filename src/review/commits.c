@@ -163,7 +163,6 @@ void ga_past_release(struct ga_past *p)
 	*p = (struct ga_past)GA_PAST_INIT;
 }
 
-/* What the path of a flag is at the base and at the tip. */
 struct ends {
 	struct ga_entry base, tip;
 };

@@ -16,7 +16,6 @@
 #include "ga/risk/risk.h"
 #include "review-internal.h"
 
-/* As "1.5 MiB". */
 static void put_size(struct ga_buf *out, uint64_t bytes)
 {
 	cleanup_free char *text = ga_size_about(bytes);

@@ -38,7 +38,6 @@ void review_append_flag(struct ga_report *r, const struct ga_report_flag *f);
 
 /* "added", "deleted", "typechange" or "modified". */
 const char *review_status(const struct ga_change *c);
-/* Why there are no line counts. */
 const char *review_no_lines(const struct ga_diff_lines *l);
 
 /* The trees a report compares: `ret_new` is that of the tip, or of the base when there is none. */

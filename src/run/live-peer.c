@@ -72,7 +72,6 @@ static int fail_version(const struct ga_live_peer *p, struct ga_error *err)
 int ga_live_ask(struct ga_live_peer *p, unsigned ms, struct ga_error *err)
 {
 	int64_t deadline = ga_now_ms() + ms;
-	struct live_status st;
 	struct live_packet k;
 	int rc = live_wait(p->fd, &k, deadline);
 
@@ -84,16 +83,9 @@ int ga_live_ask(struct ga_live_peer *p, unsigned ms, struct ga_error *err)
 		return rc < 0 ? live_fail(err) : 1;
 	if (k.m.type == LIVE_STATUS && k.m.value != LIVE_VERSION)
 		return fail_version(p, err);
-	if (k.m.type != LIVE_STATUS || k.n != sizeof(st))
+	if (k.m.type != LIVE_STATUS || k.n != sizeof(p->is))
 		return live_fail(err);
-	memcpy(&st, k.bytes, sizeof(st));
-	p->detached = st.detached;
-	p->before = st.before;
-	p->after = st.after;
-	p->attached = st.attached;
-	p->asks = st.asks;
-	p->shells = st.shells;
-	p->idle = st.idle;
+	memcpy(&p->is, k.bytes, sizeof(p->is));
 	return 0;
 }
 
@@ -171,8 +163,7 @@ static int on_packet(const struct ga_live_watch *w, struct ga_termfilter *f, boo
 	}
 }
 
-int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w,
-		  struct ga_error *err)
+int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w)
 {
 	struct ga_termfilter f = GA_TERMFILTER_INIT;
 	bool begun = false;
@@ -181,14 +172,11 @@ int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w,
 	if (live_say(p->fd, LIVE_WATCH, w->follow, 0) < 0)
 		return GA_LIVE_OVER;
 	while (!rc) {
-		struct pollfd pfd = { .fd = p->fd, .events = POLLIN };
 		struct live_packet k;
 
-		if (poll(&pfd, 1, -1) < 0 && errno != EINTR && errno != EAGAIN)
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for the session");
-		rc = live_recv(p->fd, &k);
-		if (rc <= 0)
-			continue;
+		rc = live_wait(p->fd, &k, 0);
+		if (rc < 0)
+			break;
 		live_close_fds(&k);
 		rc = on_packet(w, &f, &begun, &k);
 	}
@@ -224,9 +212,8 @@ static int read_environment(int fd, struct ga_strv *ret, struct ga_error *err)
 	int64_t deadline = ga_now_ms() + ANSWER_MS;
 
 	for (;;) {
-		struct pollfd pfd = { .fd = fd, .events = POLLIN };
 		struct live_packet p;
-		int rc = live_recv(fd, &p);
+		int rc = live_wait(fd, &p, deadline);
 
 		if (rc > 0)
 			live_close_fds(&p);
@@ -235,8 +222,7 @@ static int read_environment(int fd, struct ga_strv *ret, struct ga_error *err)
 		if (rc < 0 || (rc > 0 && p.m.type == LIVE_EXITED) ||
 		    (rc > 0 && p.m.type == LIVE_ENV && !take_words(&p, ret)))
 			return ga_fail(err, GA_ESTART, "the session has just ended");
-		if (!rc && poll(&pfd, 1, ga_poll_timeout(deadline)) <= 0 &&
-		    ga_now_ms() >= deadline) {
+		if (!rc) {
 			(void)ga_fail(err, GA_ESTART, "the session does not answer");
 			return ga_hint(err, "it may be stopped, on another terminal");
 		}

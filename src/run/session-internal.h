@@ -37,9 +37,7 @@ struct session {
 /* Open the command's standard streams, `theirs`, which the caller closes: a terminal of the
  * sandbox's (theirs[0]) or pipes; our ends go into s->streams. */
 int session_open(struct session *s, int theirs[3], struct ga_error *err);
-/* Give the terminal inside the size of the caller's. */
 void session_resize(const struct session *s);
-/* Callback of struct run_live_session: set this size. */
 void session_set_size(void *payload, unsigned columns, unsigned rows);
 /* Callback of s->typed: the command is given input. */
 void session_typed(void *payload, const char *p, size_t n);

@@ -129,7 +129,7 @@ char *start_step_cut(const struct start_step *s, const struct start_stepped *how
 		return ga_strf("did not end: %s", s->watch->why);
 	if (how->timed_out)
 		return ga_strf("took longer than %s (%s)", t, limit);
-	if (ga_run_lost(s->st->sandbox))
+	if (ga_run_facts(s->st->sandbox)->lost)
 		return ga_strdup("moved the project away");
 	return how->ended ? ga_strdup("was ended from outside") : NULL;
 }

@@ -87,8 +87,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	if (rc)
 		return fail_over(&s, err);
 	(void)ga_fault("logs:connected");
-	rc = ga_live_watch(&peer, &watch, err);
-	if (rc <= 0) {
+	rc = ga_live_watch(&peer, &watch);
+	if (!rc) {
 		ga_record_text_end(&w.text, &w.line);
 		(void)print(&w);
 	}
@@ -96,7 +96,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	ga_buf_release(&w.line);
 	if (rc == GA_LIVE_OVER)
 		return fail_over(&s, err);
-	return rc < 0 ? -1 : 0;
+	return 0;
 }
 
 const struct cli_command cli_logs = {

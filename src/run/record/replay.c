@@ -95,7 +95,6 @@ static void show_filtered(struct replay *r, const char *p, size_t n)
 	}
 }
 
-/* Reset to a fresh terminal's state. */
 static void undo(struct replay *r, bool cut)
 {
 	char end[GA_TERMFILTER_END];
