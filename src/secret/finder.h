@@ -129,12 +129,6 @@ bool finder_is_committed(struct finder *f, const char *path, const struct ga_oid
 /* Look at a file whose committed version is encrypted. */
 void finder_filtered(struct finder *f, const char *path);
 
-/* links.c: look at the file that a link with a secret's name leads to, or at all files below that
- * directory. With `tree`, the commit's version of a path comes before the working tree's. `places`:
- * what sessions are shown of the working tree. */
-int finder_follow(struct finder *f, const char *link, bool tree, const struct ga_strmap *places,
-		  struct ga_error *err);
-
 /* Other hard links of live secrets are secrets too, whatever their names. Note a file that has
  * several: `path` as what it is, or, without it, the live secret `s` in it. */
 void finder_note_linked(struct finder *f, const struct stat *st, const char *path,
