@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "ga/sys/fd.h"
-#include "net-internal.h"
+#include "relay-internal.h"
 
 #define PIPE_BYTES (128 << 10)
 #define TURN 16 /* pipes full of data before others have their turn */

@@ -9,8 +9,6 @@
 #include <unistd.h>
 
 #include "ga/base/clock.h"
-#include "net-internal.h"
-#include "net/net-internal.h"
 #include "netplan-internal.h"
 #include "relay-internal.h"
 
@@ -105,12 +103,6 @@ ssize_t net_use(struct net_uses *u, enum ga_use_kind kind, const char *to, unsig
 	return count(u, kind, false, to, which);
 }
 
-static void net_use_name(struct net_uses *u, enum ga_use_kind kind, const char *name,
-			 unsigned which)
-{
-	(void)count(u, kind, true, name, which);
-}
-
 int net_watch(struct ga_relay *r, struct net_source *s, uint32_t events)
 {
 	struct epoll_event e = { .events = events, .data.ptr = s };
@@ -134,8 +126,8 @@ void net_dns(struct ga_relay *r, const void *query, size_t n, struct ga_net_dns_
 	if (added)
 		ga_net_dns_answer(r->plan, query, n, ret);
 	if (ret->verdict == GA_NET_DNS_REFUSED)
-		net_use_name(&r->uses, added ? GA_USE_LOOKED_UP : GA_USE_REFUSED, ret->name,
-			     ret->type != 1);
+		(void)count(&r->uses, added ? GA_USE_LOOKED_UP : GA_USE_REFUSED, true, ret->name,
+			    ret->type != 1);
 }
 
 char *net_to_text(const struct ga_relay *r, const struct ga_net_addr *a, uint16_t port)

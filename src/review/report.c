@@ -211,16 +211,6 @@ void ga_report_add_former(struct ga_report *r, const struct ga_report *former)
 	sort_flags(r, cmp_order);
 }
 
-struct ga_report_flag *ga_report_find_added(const struct ga_report *r, const struct ga_flag *f)
-{
-	cleanup_free char *rule = ga_strdup(f->rule);
-	struct ga_report_flag key = { .id = rule, .path = f->path, .entry = f->entry,
-				      .severity = f->severity };
-
-	return r->n_flags ? bsearch(&key, r->flags, r->n_flags, sizeof(*r->flags), cmp_order)
-			  : NULL;
-}
-
 void ga_report_count(const struct ga_report *r, struct ga_report_counts *ret)
 {
 	*ret = (struct ga_report_counts){ .held = { 0 } };

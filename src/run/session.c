@@ -8,7 +8,7 @@
 
 #include "ga/base/clock.h"
 #include "ga/sys/fd.h"
-#include "session-internal.h"
+#include "run-internal.h"
 
 /* From being asked to end until it is killed, and from then until it must be gone. */
 #define HANGUP_GRACE_MS 10000

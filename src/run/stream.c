@@ -9,7 +9,6 @@
 
 #include "ga/sys/fd.h"
 #include "run-internal.h"
-#include "session-internal.h"
 
 static void close_end(int *fd, bool own)
 {
