@@ -132,7 +132,7 @@ struct ga_live {
 	int ptys[LIVE_CLIENTS];
 };
 
-/* In live-client.c: close it, and end its command. */
+/* In live-shell.c: close it, and end its command. */
 void live_drop(struct ga_live *l, struct live_client *c);
 /* Continue the command, which was stopped from a terminal that is gone. */
 void live_go_on(struct ga_live *l);

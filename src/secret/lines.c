@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "ga/base/alloc.h"
-#include "internal.h"
+#include "finder.h"
 
 /* A value, and whether it is a secret: noting it, what looks random, and what stands in place of
  * one. */

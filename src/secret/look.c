@@ -8,7 +8,7 @@
 #include "ga/base/alloc.h"
 #include "ga/base/buf.h"
 #include "ga/base/quote.h"
-#include "internal.h"
+#include "finder.h"
 
 #define KEY_BYTES_MIN 64 /* with less between BEGIN and END it is documentation */
 #define LABEL_MAX 100

@@ -9,7 +9,7 @@
 #include "ga/base/path.h"
 #include "ga/names/names.h"
 #include "ga/secret/secret.h"
-#include "internal.h"
+#include "finder.h"
 
 #define SECRET(id, tier, check, patterns, reason) \
 	{ id, GA_TIER_##tier, GA_CHECK_##check, patterns, reason },
