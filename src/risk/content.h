@@ -154,7 +154,7 @@ const struct ga_deps_format *ga_deps_format(const char *base);
 bool ga_deps_read_tree(const struct ga_deps_format *x, const struct ga_buf *text,
 		       struct ga_deps *ret); /* deps-tree.c */
 bool ga_deps_read_text(const struct ga_deps_format *x, const struct ga_buf *text,
-		       struct ga_deps *ret); /* deps-text.c */
+		       struct ga_deps *ret); /* deps-formats.c */
 
 /* The lock file that was read last, for the manifests below it. */
 struct ga_deps_lock {

@@ -22,7 +22,7 @@ static inline uint64_t secret_hash(uint64_t h, const char *s)
 	return h;
 }
 
-/* ---- values (value.c) ----------------------------------------------------- */
+/* ---- values (lines.c) ----------------------------------------------------- */
 
 enum { SECRET_MIN = 4 }; /* bytes of a password */
 
