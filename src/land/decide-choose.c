@@ -409,7 +409,8 @@ void decide_add_found(const struct decision *d, struct ga_report *r)
 	/* what is left can be a version that was rejected before */
 	decide_reopen(r, &d->found);
 	for (size_t i = 0; i < d->found.n; i++) {
-		struct ga_report_flag *f = ga_report_find_added(r, &d->found.v[i]);
+		const struct ga_flag *new = &d->found.v[i];
+		struct ga_report_flag *f = ga_report_find(r, new->rule, new->path, &new->entry);
 
 		if (f && decide_accepts(d, f->path, &f->entry,
 					f->severity == GA_CRITICAL || f->held))

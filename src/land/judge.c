@@ -85,7 +85,8 @@ static int decide_drop_covered(const struct landing *l, const struct ga_oid *tip
 void decide_reopen(struct ga_report *r, const struct ga_flags *found)
 {
 	for (size_t i = 0; i < found->n; i++) {
-		struct ga_report_flag *have = ga_report_find_added(r, &found->v[i]);
+		const struct ga_flag *f = &found->v[i];
+		struct ga_report_flag *have = ga_report_find(r, f->rule, f->path, &f->entry);
 
 		if (have && have->verdict == GA_VERDICT_REJECTED)
 			have->verdict = GA_VERDICT_OPEN;

@@ -26,7 +26,7 @@
 
 #include "ga/sys/fd.h"
 #include "ga/sys/scm.h"
-#include "net-internal.h"
+#include "relay-internal.h"
 
 void net_child_end(struct net_child *c)
 {

@@ -252,7 +252,6 @@ static void found(struct ga_relay *r, struct net_conn *c, const struct net_addrs
 	try_next(r, c, a->n ? GA_NET_UNREACHABLE : GA_NET_NO_NAME);
 }
 
-/* Have its name looked up, by one look-up for all that want the same name. */
 static void look_up(struct ga_relay *r, struct net_conn *c)
 {
 	const struct net_addrs none = { 0 };

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "ga/sys/fd.h"
-#include "net-internal.h"
+#include "relay-internal.h"
 
 #define PIPE_BYTES (128 << 10)
 #define TURN 16 /* pipes full of data before others have their turn */
@@ -110,7 +110,6 @@ static int write_out(struct net_flow *f, struct net_pipes *pipes)
 	return 1;
 }
 
-/* The same for reading what is available. */
 static int read_in(struct net_flow *f, struct net_pipes *pipes)
 {
 	ssize_t n;

@@ -37,7 +37,6 @@ socklen_t net_sockaddr(const struct ga_net_addr *a, uint16_t port, struct sockad
 	return sizeof(*in);
 }
 
-/* The host's port, which may be "auto". */
 static bool parse_host_port(const char *s, size_t n, uint16_t *ret)
 {
 	if (n == 4 && !strncmp(s, "auto", 4)) {

@@ -15,7 +15,7 @@
 
 #include "ga/base/clock.h"
 #include "ga/base/path.h"
-#include "net-internal.h"
+#include "relay-internal.h"
 
 #define TCP 6
 #define RST_ACK 0x14

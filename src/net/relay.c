@@ -196,19 +196,6 @@ static size_t want_listener(const struct ga_net_listener *l, struct net_want *w)
 	return 2;
 }
 
-static enum net_listener_kind listener_kind(enum ga_net_for what)
-{
-	switch (what) {
-	case GA_NET_FOR_PROXY:
-		return NET_L_PROXY;
-	case GA_NET_FOR_DNS:
-		return NET_L_DNS_TCP;
-	case GA_NET_FOR_RULE:
-		break;
-	}
-	return NET_L_RULE;
-}
-
 static int open_inside(struct ga_relay *r, struct ga_error *err)
 {
 	const struct ga_net_plan *p = r->plan;
@@ -224,7 +211,7 @@ static int open_inside(struct ga_relay *r, struct ga_error *err)
 	if (net_space_sockets(&r->space, p, want, n, fds, err))
 		return -1;
 	for (size_t i = 0; i < p->n_listeners; i++) {
-		add_listener(r, listener_kind(p->listeners[i].what), i, fds[at++]);
+		add_listener(r, (enum net_listener_kind)p->listeners[i].what, i, fds[at++]);
 		if (p->listeners[i].what == GA_NET_FOR_DNS)
 			add_listener(r, NET_L_DNS, i, fds[at++]);
 	}
@@ -355,7 +342,6 @@ static void serve_one(struct ga_relay *r, const struct net_source *s, uint32_t e
 	}
 }
 
-/* Serve once each connection that had more data than its share. */
 static void serve_queue(struct ga_relay *r)
 {
 	struct net_conn *c = r->queue;

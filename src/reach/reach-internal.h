@@ -104,9 +104,6 @@ int ga_gather_envrc(struct ga_gather *g, const char *dir);
 /* The words of a program in another language: its strings, and what it imports. */
 void ga_words_of_code(const char *text, const char *home, struct ga_words *ret);
 
-/* The same of one command, as code has it in a list. */
-void ga_words_of_command(const struct ga_strv *words, const char *home, struct ga_words *ret);
-
 /* The words of shell text. `home`: what "~" and $HOME are, or NULL. */
 void ga_words_of_shell(const char *text, const char *home, struct ga_words *ret);
 

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "shell.h"
+#include "words.h"
 
 enum { NESTED_MAX = 64 };
 

@@ -17,7 +17,7 @@
 /* 31 December 9999: the last day with a four-digit year */
 #define SECONDS_MAX 253402300799
 
-void review_commits_release(struct review_commits *c)
+static void review_commits_release(struct review_commits *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		free(c->v[i].author);
@@ -81,7 +81,8 @@ static void describe(const struct ga_commit *c, struct review_commit *ret)
 	ret->subject = bounded(m, strcspn(m, "\n"));
 }
 
-int review_commits_read(struct ga_repo *repo, const struct ga_oid *base, const struct ga_oid *tip,
+/* None if there is no tip. */
+static int read_commits(struct ga_repo *repo, const struct ga_oid *base, const struct ga_oid *tip,
 			struct review_commits *ret, struct ga_error *err)
 {
 	cleanup_(review_commits_release) struct review_commits list = {NULL, 0};
@@ -164,7 +165,6 @@ void ga_past_release(struct ga_past *p)
 	*p = (struct ga_past)GA_PAST_INIT;
 }
 
-/* What the path of a flag is at the base and at the tip. */
 struct ends {
 	struct ga_entry base, tip;
 };
@@ -249,6 +249,20 @@ int ga_report_past(struct ga_repo *repo, const struct ga_report *r, const struct
 	for (size_t i = 0; i < ret->n; i++)
 		ret->v[i].unknown = false;
 	return 0;
+}
+
+void review_facts_release(struct review_facts *f)
+{
+	review_commits_release(&f->commits);
+	ga_past_release(&f->past);
+}
+
+int review_facts_read(struct ga_repo *repo, const struct ga_report *r, struct review_facts *ret,
+		      struct ga_error *err)
+{
+	return review_trees(repo, r, &ret->old, &ret->new, err) ||
+	       read_commits(repo, &r->base, &r->tip, &ret->commits, err) ||
+	       ga_report_past(repo, r, &r->tip, &ret->past, err) ? -1 : 0;
 }
 
 bool ga_past_any(const struct ga_past_flag *p)

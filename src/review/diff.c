@@ -203,7 +203,6 @@ static void put_too_long(struct diff *d, const struct ga_change *c)
 				GA_DIFF_LINES_MAX, GA_HEX(&c->old.oid), GA_HEX(&c->new.oid)));
 }
 
-/* Put the beginning of a binary file. */
 static void put_binary(struct diff *d, struct ga_buf *hunks)
 {
 	size_t rest = hunks->len > GA_DIFF_BINARY_MAX ? hunks->len - GA_DIFF_BINARY_MAX : 0;

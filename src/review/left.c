@@ -16,7 +16,6 @@
 #include "ga/risk/risk.h"
 #include "review-internal.h"
 
-/* As "1.5 MiB". */
 static void put_size(struct ga_buf *out, uint64_t bytes)
 {
 	cleanup_free char *text = ga_size_about(bytes);
@@ -488,15 +487,12 @@ json_t *ga_report_paths_json(const struct ga_strv *paths)
 
 json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err)
 {
-	cleanup_(review_commits_release) struct review_commits commits = {NULL, 0};
+	cleanup_facts struct review_facts f = { .past = GA_PAST_INIT };
 	cleanup_diff_stat struct ga_diff_stat stat = GA_DIFF_STAT_INIT;
-	cleanup_past struct ga_past past = GA_PAST_INIT;
-	struct ga_oid old, new;
 	json_t *o;
 
-	if (review_trees(repo, r, &old, &new, err) || ga_diff_stat(repo, &old, &new, &stat, err) ||
-	    review_commits_read(repo, &r->base, &r->tip, &commits, err) ||
-	    ga_report_past(repo, r, &r->tip, &past, err))
+	if (review_facts_read(repo, r, &f, err) ||
+	    ga_diff_stat(repo, &f.old, &f.new, &stat, err))
 		return NULL;
 	o = json_object();
 	ga_json_set_bytes(o, "session", r->session);
@@ -504,9 +500,9 @@ json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct g
 	ga_json_set_oid(o, "base", &r->base);
 	ga_json_set_oid(o, "tip", &r->tip);
 	ga_json_set_oid(o, "held", &r->held);
-	ga_json_set(o, "commits", commits_json(&commits));
+	ga_json_set(o, "commits", commits_json(&f.commits));
 	ga_json_set(o, "files", files_json(&stat));
-	ga_json_set(o, "flags", report_flags_json(r, &past));
+	ga_json_set(o, "flags", report_flags_json(r, &f.past));
 	ga_json_set(o, "left_behind", review_left_json(r, &r->left));
 	ga_json_set(o, "left_out", ga_report_paths_json(&r->left_out));
 	ga_json_set(o, "notes", ga_json_strv(&r->notes));

@@ -264,21 +264,18 @@ static void put_list(struct ga_buf *out, const char *title, const struct ga_strv
 int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
 		       struct ga_buf *out, struct ga_error *err)
 {
-	cleanup_(review_commits_release) struct review_commits commits = {NULL, 0};
+	cleanup_facts struct review_facts f = { .past = GA_PAST_INIT };
 	cleanup_diff_stat struct ga_diff_stat stat = GA_DIFF_STAT_INIT;
-	cleanup_past struct ga_past past = GA_PAST_INIT;
 	cleanup_strv struct ga_strv checks = GA_STRV_INIT;
-	struct ga_oid old, new;
 
-	if (review_trees(repo, r, &old, &new, err) || ga_diff_stat(repo, &old, &new, &stat, err) ||
-	    review_commits_read(repo, &r->base, &r->tip, &commits, err) ||
-	    ga_report_past(repo, r, &r->tip, &past, err))
+	if (review_facts_read(repo, r, &f, err) ||
+	    ga_diff_stat(repo, &f.old, &f.new, &stat, err))
 		return -1;
-	put_head(out, s, r, &stat, commits.n);
+	put_head(out, s, r, &stat, f.commits.n);
 	ga_report_checks(&r->checks, &checks);
 	put_list(out, "Checks", &checks, false);
-	put_flags(out, r, &past);
-	put_commits(out, &commits);
+	put_flags(out, r, &f.past);
+	put_commits(out, &f.commits);
 	put_files(out, &stat);
 	put_list(out, "Uncommitted changes", &r->left_out, true);
 	put_left(out, r);

@@ -24,11 +24,18 @@ struct review_commits {
 	struct review_commit *v;
 	size_t n;
 };
-void review_commits_release(struct review_commits *c);
 
-/* The commits base..tip, oldest first; none if there is no tip. */
-int review_commits_read(struct ga_repo *repo, const struct ga_oid *base, const struct ga_oid *tip,
-			struct review_commits *ret, struct ga_error *err);
+/* What all renderings say: the trees that a report compares, the commits base..tip, oldest first,
+ * and what only these have. */
+struct review_facts {
+	struct ga_oid old, new;
+	struct review_commits commits;
+	struct ga_past past;
+};
+#define cleanup_facts cleanup_(review_facts_release)
+void review_facts_release(struct review_facts *f);
+int review_facts_read(struct ga_repo *repo, const struct ga_report *r, struct review_facts *ret,
+		      struct ga_error *err);
 
 /* Sort the flags into the order that a report keeps them in and searches them by. */
 void review_sort_flags(struct ga_report *r);
@@ -38,7 +45,6 @@ void review_append_flag(struct ga_report *r, const struct ga_report_flag *f);
 
 /* "added", "deleted", "typechange" or "modified". */
 const char *review_status(const struct ga_change *c);
-/* Why there are no line counts. */
 const char *review_no_lines(const struct ga_diff_lines *l);
 
 /* The trees a report compares: `ret_new` is that of the tip, or of the base when there is none. */

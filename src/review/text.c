@@ -332,22 +332,19 @@ static void put_next(const struct text *t, const struct ga_session *s, const str
 int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
 		   bool waits, bool colour, struct ga_out *out, struct ga_error *err)
 {
-	cleanup_(review_commits_release) struct review_commits commits = {NULL, 0};
+	cleanup_facts struct review_facts f = { .past = GA_PAST_INIT };
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT, held = GA_CHANGES_INIT;
-	cleanup_past struct ga_past past = GA_PAST_INIT;
 	const struct text t = {&out->text, colour};
-	struct ga_oid old, new, under, on_top;
+	struct ga_oid under, on_top;
 	int rc;
 
-	if (review_trees(repo, r, &old, &new, err) ||
-	    ga_tree_diff(repo, &old, &new, &changes, err) ||
-	    review_commits_read(repo, &r->base, &r->tip, &commits, err) ||
-	    review_held(repo, r, &under, &on_top, &held, err) ||
-	    ga_report_past(repo, r, &r->tip, &past, err))
+	if (review_facts_read(repo, r, &f, err) ||
+	    ga_tree_diff(repo, &f.old, &f.new, &changes, err) ||
+	    review_held(repo, r, &under, &on_top, &held, err))
 		return -1;
-	put_header(&t, s, r, changes.n, commits.n);
-	put_commits(&t, &commits);
-	put_flags(&t, r, &past);
+	put_header(&t, s, r, changes.n, f.commits.n);
+	put_commits(&t, &f.commits);
+	put_flags(&t, r, &f.past);
 	put_held(&t, r, &held);
 	put_left_out(&t, &r->left_out);
 	put_left(&t, r);

@@ -160,7 +160,6 @@ static void drop_allowed(struct ga_look *k)
 	k->n = out;
 }
 
-/* Make flags of what fired on the current change. */
 static void make_flags(struct ga_look *k, struct ga_flags *ret)
 {
 	bool removed = ga_look_removes(k);

@@ -110,7 +110,6 @@ static char *module_of(const char *path)
 	return is_search_path(dir) ? ga_strndup(base, n - 3) : NULL;
 }
 
-/* Note the package that a requirement begins with, by its normalised name. */
 static void add_required(struct ga_look *k, const char *s)
 {
 	static const char name_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -178,7 +178,6 @@ void ga_host_facts_release(struct ga_host_facts *h)
 	*h = (struct ga_host_facts)GA_HOST_FACTS_INIT;
 }
 
-/* "filter.NAME.clean" and the like: remember that the driver exists. */
 static void note_driver(struct ga_host_facts *h, const char *key)
 {
 	static const char commands[] = "filter.clean filter.smudge filter.process diff.textconv "

@@ -13,7 +13,7 @@
 #include "ga/names/names.h"
 #include "ga/risk/risk.h"
 
-/* Append the beginning of `s`, quoted, with "..." if there is more. (rules.c) */
+/* Append the beginning of `s`, quoted, with "..." if there is more. (look.c) */
 void ga_risk_quote_start(struct ga_buf *out, const char *s);
 
 /* ---- looking at one change (look.c) ---------------------------------------- */

@@ -371,11 +371,11 @@ static int set_rlimit(const struct ga_sandbox *sb, enum __rlimit_resource what, 
 {
 	struct rlimit r = { (rlim_t)n, (rlim_t)n }, now;
 
-	if (!prlimit(sb->pid, what, NULL, &now)) {
+	if (!prlimit(sb->is.pid, what, NULL, &now)) {
 		r.rlim_max = now.rlim_max < r.rlim_max ? now.rlim_max : r.rlim_max;
 		r.rlim_cur = now.rlim_cur < r.rlim_cur ? now.rlim_cur : r.rlim_cur;
 	}
-	if (prlimit(sb->pid, what, &r, NULL))
+	if (prlimit(sb->is.pid, what, &r, NULL))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot limit the session");
 	return 0;
 }
@@ -419,7 +419,7 @@ static void scope_words(const struct ga_confine *c, const char *unit, pid_t pid,
 /* Trust only the kernel: the process must be in the scope, and the limits set. */
 static bool is_in_scope(const struct ga_sandbox *sb, const char *unit, const struct settings *s)
 {
-	cleanup_free char *dir = run_cgroup_of(sb->pid);
+	cleanup_free char *dir = run_cgroup_of(sb->is.pid);
 
 	if (!dir || strcmp(ga_path_base(dir), unit) != 0)
 		return false;
@@ -445,7 +445,7 @@ static int ask_for_scope(const struct ga_sandbox *sb, const struct ga_confine *c
 	cleanup_strv struct ga_strv argv = GA_STRV_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
 
-	scope_words(c, unit, sb->pid, survive, &argv);
+	scope_words(c, unit, sb->is.pid, survive, &argv);
 	p.argv = (const char *const *)argv.v;
 	p.errout = said;
 	p.timeout_ms = SCOPE_MS;
@@ -459,8 +459,8 @@ static int ask_for_scope(const struct ga_sandbox *sb, const struct ga_confine *c
 static int enter_scope(const struct ga_sandbox *sb, const struct ga_confine *c,
 		       struct ga_error *err)
 {
-	cleanup_free char *unit = ga_strf("git-agent-%d-%" PRIu64 ".scope", (int)sb->pid,
-					  sb->pidns);
+	cleanup_free char *unit = ga_strf("git-agent-%d-%" PRIu64 ".scope", (int)sb->is.pid,
+					  sb->is.pidns);
 	cleanup_buf struct ga_buf said = GA_BUF_INIT;
 	struct settings s;
 	int status;
@@ -490,7 +490,7 @@ int ga_run_confine(struct ga_sandbox *sb, const struct ga_confine *c, struct ga_
 
 	if (c->cgroup) {
 		make_settings(c, GA_CONFINED_CGROUP, &s);
-		if (run_cgroup_enter(c->cgroup, s.v, s.n, sb->pid, &sb->cgroup, err))
+		if (run_cgroup_enter(c->cgroup, s.v, s.n, sb->is.pid, &sb->cgroup, err))
 			return -1;
 	}
 	if ((c->memory == GA_CONFINED_SYSTEMD || c->tasks == GA_CONFINED_SYSTEMD ||
@@ -508,7 +508,7 @@ int ga_run_confine(struct ga_sandbox *sb, const struct ga_confine *c, struct ga_
 uint64_t ga_run_oom_kills(const struct ga_sandbox *sb, const struct ga_confine *c)
 {
 	bool group = c->memory == GA_CONFINED_CGROUP || c->memory == GA_CONFINED_SYSTEMD;
-	cleanup_free char *dir = group ? run_cgroup_of(sb->pid) : NULL;
+	cleanup_free char *dir = group ? run_cgroup_of(sb->is.pid) : NULL;
 
 	return dir ? run_cgroup_number(dir, "memory.events", "oom_kill") : 0;
 }

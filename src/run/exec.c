@@ -172,22 +172,12 @@ static int pump(struct exec *e, struct ga_error *err)
 static int open_streams(struct exec *e, int theirs[3], struct ga_error *err)
 {
 	const struct ga_buf *in = e->x->in;
-	int *ours[] = { &e->out, &e->err };
 
 	theirs[0] = ga_memfd("input", in ? in->ptr : "", in ? in->len : 0, err);
 	if (theirs[0] < 0)
 		return -1;
-	for (size_t i = 0; i < GA_NELEMS(ours); i++) {
-		int p[2];
-
-		if (pipe2(p, O_CLOEXEC))
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot create a pipe");
-		*ours[i] = p[0];
-		theirs[1 + i] = p[1];
-		if (fcntl(p[0], F_SETFL, O_NONBLOCK))
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot prepare a pipe");
-	}
-	return 0;
+	return run_pipe(&e->out, &theirs[1], true, err) || run_pipe(&e->err, &theirs[2], true, err)
+		       ? -1 : 0;
 }
 
 int ga_run_exec(struct ga_sandbox *sb, const struct ga_run_exec *x, int *ret_status,

@@ -45,20 +45,6 @@ static void handover_release(struct handover *h)
 	ga_cleanup_closep(&h->log);
 }
 
-/* Both ends are close-on-exec, and ours does not block. */
-static int open_pipe(int *ret_ours, int *ret_theirs, struct ga_error *err)
-{
-	int p[2];
-
-	if (pipe2(p, O_CLOEXEC))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
-	*ret_ours = p[0];
-	*ret_theirs = p[1];
-	if (fcntl(p[0], F_SETFL, O_NONBLOCK))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a pipe");
-	return 0;
-}
-
 static int open_channels(struct ga_sandbox *sb, struct handover *h, struct ga_error *err)
 {
 	int pair[2], on = 1;
@@ -69,7 +55,8 @@ static int open_channels(struct ga_sandbox *sb, struct handover *h, struct ga_er
 	h->fds[IN_CTL] = pair[1];
 	if (setsockopt(sb->ctl, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a socket");
-	if (open_pipe(&sb->status, &h->fds[IN_STATUS], err) || open_pipe(&sb->log, &h->log, err))
+	if (run_pipe(&sb->status, &h->fds[IN_STATUS], true, err) ||
+	    run_pipe(&sb->log, &h->log, true, err))
 		return -1;
 	h->null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (h->null < 0)
@@ -327,13 +314,13 @@ static int explain_failure(struct ga_sandbox *sb, struct ga_error *err)
 static int take_ready(struct ga_sandbox *sb)
 {
 	struct ga_ctl_msg m;
-	int r = run_recv_raw(sb, &m, &sb->pid, NULL);
+	int r = run_recv_raw(sb, &m, &sb->is.pid, NULL);
 
 	if (r <= 0)
 		return r;
-	if (m.type != GA_CTL_READY || sb->pid <= 0)
+	if (m.type != GA_CTL_READY || sb->is.pid <= 0)
 		return -1;
-	sb->pidns = m.value64;
+	sb->is.pidns = m.value64;
 	return 1;
 }
 
@@ -349,7 +336,7 @@ static int is_mounted(struct ga_sandbox *sb)
 /* Wait for both, in either order. Returns 1 when the sandbox is up. */
 static int look_at_both(struct ga_sandbox *sb, bool *mounted)
 {
-	int r = sb->pid > 0 ? 1 : take_ready(sb);
+	int r = sb->is.pid > 0 ? 1 : take_ready(sb);
 
 	if (r >= 0 && !*mounted) {
 		int m = is_mounted(sb);
@@ -386,7 +373,7 @@ static int wait_for_both(struct ga_sandbox *sb, struct ga_error *err)
 		if (poll(p, GA_NELEMS(p), ga_poll_timeout(deadline)) < 0 && errno != EINTR)
 			return ga_fail_errno(err, GA_ESTART, errno, "cannot wait for the sandbox");
 		/* init was up and has ended */
-		if (sb->pid > 0 && p[0].revents)
+		if (sb->is.pid > 0 && p[0].revents)
 			return explain_failure(sb, err);
 		/* signals that are not fatal mean nothing yet */
 		while (p[1].revents && !run_signals_fatal_pending() && run_signals_next(sb))
@@ -400,7 +387,7 @@ int ga_run_wait_ready(struct ga_sandbox *sb, struct ga_error *err)
 
 	if (wait_for_both(sb, err))
 		return -1;
-	sb->pidfd = (int)syscall(SYS_pidfd_open, sb->pid, 0);
+	sb->pidfd = (int)syscall(SYS_pidfd_open, sb->is.pid, 0);
 	if (sb->pidfd < 0 && errno != ESRCH)
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot watch the sandbox");
 	/* The pid cannot be reused while its process holds the other end of the socket: so check
@@ -536,22 +523,8 @@ int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct 
 	return 0;
 }
 
-pid_t ga_run_pid(const struct ga_sandbox *sb)
+const struct ga_run_facts *ga_run_facts(const struct ga_sandbox *sb)
 {
-	return sb->pid;
+	return &sb->is;
 }
 
-bool ga_run_lost(const struct ga_sandbox *sb)
-{
-	return sb->lost;
-}
-
-int ga_run_no_renames(const struct ga_sandbox *sb)
-{
-	return sb->no_renames;
-}
-
-uint64_t ga_run_pidns(const struct ga_sandbox *sb)
-{
-	return sb->pidns;
-}

@@ -30,7 +30,7 @@ enum live_type {
 	LIVE_STAGE,      /* answered by LIVE_STAGE_IS */
 	LIVE_SEND,       /* bytes: a text to be typed; none: the key Enter. Answered by LIVE_DONE */
 	/* to the client */
-	LIVE_STATUS = 96, /* value: version; struct live_status, unless the client's is another */
+	LIVE_STATUS = 96, /* value: version; the status, unless the client's is another */
 	LIVE_RESET,      /* output continues elsewhere; bytes: what is switched on there */
 	LIVE_OUTPUT,     /* bytes */
 	LIVE_DONE,       /* that is all there is */
@@ -41,11 +41,6 @@ enum live_type {
 			  * the end */
 	LIVE_STAGE_IS,   /* pidfds of git-agent-stage, whose namespace has every mount of the
 			  * session, and of process 1 inside, into which they propagate */
-};
-
-struct live_status {
-	uint32_t detached, attached, shells, before, after, asks;
-	uint64_t idle; /* milliseconds */
 };
 
 struct live_packet {
@@ -90,7 +85,6 @@ void run_ring_add(struct run_ring *r, const char *p, size_t n);
 size_t run_ring_get(const struct run_ring *r, uint64_t at, char *to, size_t n);
 /* The first offset that is not within a sequence, and what is switched on there. */
 uint64_t run_ring_begin(const struct run_ring *r, struct ga_termstate *ret);
-/* What is switched on after all of it. */
 void run_ring_end(const struct run_ring *r, struct ga_termstate *ret);
 /* Did a bell ring, or was a notification sent, in what is kept from offset `since` on? */
 bool run_ring_rang(const struct run_ring *r, uint64_t since);
@@ -138,7 +132,7 @@ struct ga_live {
 	int ptys[LIVE_CLIENTS];
 };
 
-/* In live-client.c: close it, and end its command. */
+/* In live-shell.c: close it, and end its command. */
 void live_drop(struct ga_live *l, struct live_client *c);
 /* Continue the command, which was stopped from a terminal that is gone. */
 void live_go_on(struct ga_live *l);

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "ga/base/clock.h"
@@ -72,7 +73,6 @@ static int fail_version(const struct ga_live_peer *p, struct ga_error *err)
 int ga_live_ask(struct ga_live_peer *p, unsigned ms, struct ga_error *err)
 {
 	int64_t deadline = ga_now_ms() + ms;
-	struct live_status st;
 	struct live_packet k;
 	int rc = live_wait(p->fd, &k, deadline);
 
@@ -84,16 +84,9 @@ int ga_live_ask(struct ga_live_peer *p, unsigned ms, struct ga_error *err)
 		return rc < 0 ? live_fail(err) : 1;
 	if (k.m.type == LIVE_STATUS && k.m.value != LIVE_VERSION)
 		return fail_version(p, err);
-	if (k.m.type != LIVE_STATUS || k.n != sizeof(st))
+	if (k.m.type != LIVE_STATUS || k.n != sizeof(p->is))
 		return live_fail(err);
-	memcpy(&st, k.bytes, sizeof(st));
-	p->detached = st.detached;
-	p->before = st.before;
-	p->after = st.after;
-	p->attached = st.attached;
-	p->asks = st.asks;
-	p->shells = st.shells;
-	p->idle = st.idle;
+	memcpy(&p->is, k.bytes, sizeof(p->is));
 	return 0;
 }
 
@@ -171,8 +164,7 @@ static int on_packet(const struct ga_live_watch *w, struct ga_termfilter *f, boo
 	}
 }
 
-int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w,
-		  struct ga_error *err)
+int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w)
 {
 	struct ga_termfilter f = GA_TERMFILTER_INIT;
 	bool begun = false;
@@ -181,14 +173,11 @@ int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w,
 	if (live_say(p->fd, LIVE_WATCH, w->follow, 0) < 0)
 		return GA_LIVE_OVER;
 	while (!rc) {
-		struct pollfd pfd = { .fd = p->fd, .events = POLLIN };
 		struct live_packet k;
 
-		if (poll(&pfd, 1, -1) < 0 && errno != EINTR && errno != EAGAIN)
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for the session");
-		rc = live_recv(p->fd, &k);
-		if (rc <= 0)
-			continue;
+		rc = live_wait(p->fd, &k, 0);
+		if (rc < 0)
+			break;
 		live_close_fds(&k);
 		rc = on_packet(w, &f, &begun, &k);
 	}
@@ -224,9 +213,8 @@ static int read_environment(int fd, struct ga_strv *ret, struct ga_error *err)
 	int64_t deadline = ga_now_ms() + ANSWER_MS;
 
 	for (;;) {
-		struct pollfd pfd = { .fd = fd, .events = POLLIN };
 		struct live_packet p;
-		int rc = live_recv(fd, &p);
+		int rc = live_wait(fd, &p, deadline);
 
 		if (rc > 0)
 			live_close_fds(&p);
@@ -235,8 +223,7 @@ static int read_environment(int fd, struct ga_strv *ret, struct ga_error *err)
 		if (rc < 0 || (rc > 0 && p.m.type == LIVE_EXITED) ||
 		    (rc > 0 && p.m.type == LIVE_ENV && !take_words(&p, ret)))
 			return ga_fail(err, GA_ESTART, "the session has just ended");
-		if (!rc && poll(&pfd, 1, ga_poll_timeout(deadline)) <= 0 &&
-		    ga_now_ms() >= deadline) {
+		if (!rc) {
 			(void)ga_fail(err, GA_ESTART, "the session does not answer");
 			return ga_hint(err, "it may be stopped, on another terminal");
 		}
@@ -280,5 +267,289 @@ int ga_live_command(const struct ga_live_peer *p, const struct ga_run_command *c
 	if (!rc)
 		rc = ga_run_session(sb, &mine, ret_status, err);
 	ga_run_finish(sb);
+	return rc;
+}
+
+/* ---- a terminal attached ---- */
+
+#define IN_FD 0
+#define OUT_FD 1
+/* Larger than any screen. */
+#define ROWS_MAX 1000
+
+struct attach {
+	int peer;
+	struct ga_sandbox *signals;    /* not a sandbox: only what run_signals_take() needs */
+	struct run_terminal term;
+	struct ga_termfilter filter;
+	bool unfiltered;
+	int out;                       /* the terminal, opened non-blocking, or OUT_FD */
+	bool small;                    /* `out` blocks, so write in small pieces */
+	bool begun;                    /* something has been shown */
+	struct run_keys keys;
+	size_t in_n;                   /* bytes that wait to be sent to the session */
+	char in[LIVE_TYPED];
+	size_t at, n;                  /* bytes that wait for the terminal */
+	char buf[GA_TERMFILTER_ROOM(LIVE_BYTES) + GA_TERMFILTER_END + ROWS_MAX + 64];
+	bool over;
+	enum ga_live_end how;
+	int status;
+	int signal;                    /* the signal that ends us */
+};
+
+static void detach_as(struct attach *a, enum ga_live_end how)
+{
+	if (!a->over)
+		a->how = how;
+	a->over = true;
+}
+
+static void add_output(struct attach *a, const char *p, size_t n)
+{
+	char *to = a->buf + a->n;
+
+	if (!a->unfiltered) {
+		a->n += ga_termfilter(&a->filter, p, n, to);
+		return;
+	}
+	/* unfiltered, but the filter records what has to be undone */
+	(void)ga_termfilter(&a->filter, p, n, to);
+	memcpy(to, p, n);
+	a->n += n;
+}
+
+/* Scroll the current screen up, out of the way: the session may draw anywhere. */
+static void begin_screen(struct attach *a, const struct live_packet *p)
+{
+	static const char home[] = "\033[H\033[2J";
+	struct winsize ws;
+	size_t rows = !ioctl(OUT_FD, TIOCGWINSZ, &ws) && ws.ws_row < ROWS_MAX ? ws.ws_row : 24;
+
+	a->n += ga_termfilter_end(&a->filter, a->begun, a->buf + a->n);
+	if (!a->begun) {
+		memset(a->buf + a->n, '\n', rows);
+		a->n += rows;
+	}
+	memcpy(a->buf + a->n, home, sizeof(home) - 1);
+	a->n += sizeof(home) - 1;
+	a->begun = true;
+	if (p->n <= GA_TERMFILTER_END)
+		add_output(a, p->bytes, p->n);
+}
+
+static void say_size(struct attach *a, uint32_t type, bool anew)
+{
+	struct ga_ctl_msg m = { .type = type, .id = anew };
+	struct winsize ws;
+
+	if (ioctl(OUT_FD, TIOCGWINSZ, &ws))
+		return;
+	m.value = ws.ws_col;
+	m.flags = ws.ws_row;
+	(void)live_send(a->peer, &m, NULL, 0, NULL, 0);
+}
+
+static void undo_screen(struct attach *a)
+{
+	char undo[GA_TERMFILTER_END];
+	size_t n = ga_termfilter_end(&a->filter, a->n || a->unfiltered, undo);
+
+	a->n = a->at = 0;
+	if (n)
+		run_terminal_write(OUT_FD, undo, n);
+	if (a->begun)
+		run_terminal_write(OUT_FD, "\r\n", 2);
+}
+
+/* Stop in front of the shell we were started from; when continued, everything is redrawn. */
+static void suspend_attached(struct attach *a)
+{
+	undo_screen(a);
+	run_terminal_restore(&a->term);
+	run_signals_suspend(a->signals);
+	(void)run_terminal_raw(&a->term);
+	say_size(a, LIVE_SIZE, true);
+}
+
+static void on_attached(struct attach *a, const struct live_packet *p)
+{
+	switch (p->m.type) {
+	case LIVE_RESET:
+		begin_screen(a, p);
+		break;
+	case LIVE_OUTPUT:
+		add_output(a, p->bytes, p->n);
+		break;
+	case LIVE_STOPPED:
+		suspend_attached(a);
+		(void)live_say(a->peer, LIVE_GO_ON, 0, 0);
+		break;
+	case LIVE_TAKEN:
+		detach_as(a, GA_LIVE_TAKEN);
+		break;
+	case LIVE_EXITED:
+		a->status = p->m.value;
+		detach_as(a, GA_LIVE_ENDED);
+		break;
+	default:
+		break;
+	}
+}
+
+static void on_peer(struct attach *a)
+{
+	struct live_packet p;
+	int rc = live_recv(a->peer, &p);
+
+	if (rc > 0) {
+		on_attached(a, &p);
+		live_close_fds(&p);
+	} else if (rc < 0) {
+		detach_as(a, GA_LIVE_GONE);
+	}
+}
+
+static void show_output(struct attach *a)
+{
+	size_t want = a->small && a->n > 4096 ? 4096 : a->n;
+	ssize_t k = write(a->out, a->buf + a->at, want);
+
+	if (k < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (k < 0) {
+		detach_as(a, GA_LIVE_DETACHED);
+		a->n = 0;
+		return;
+	}
+	a->at += (size_t)k;
+	a->n -= (size_t)k;
+	if (!a->n)
+		a->at = 0;
+}
+
+static void send_typed(struct attach *a)
+{
+	struct ga_ctl_msg m = { .type = LIVE_INPUT };
+
+	/* a peer that is gone is noticed when reading */
+	if (a->in_n && live_send(a->peer, &m, a->in, a->in_n, NULL, 0) != 1)
+		a->in_n = 0;
+}
+
+static void on_typing(struct attach *a)
+{
+	char raw[LIVE_TYPED - RUN_KEYS_HELD];
+	ssize_t n = read(IN_FD, raw, sizeof(raw));
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	/* the terminal was hung up, which does not concern the session */
+	if (n <= 0 || run_keys(&a->keys, raw, (size_t)n, a->in, &a->in_n))
+		detach_as(a, GA_LIVE_DETACHED);
+	send_typed(a);
+}
+
+static void on_signals(struct attach *a)
+{
+	int n;
+
+	while ((n = run_signals_next(a->signals))) {
+		if (n == SIGWINCH) {
+			say_size(a, LIVE_SIZE, false);
+		} else if (n == SIGTSTP) {
+			suspend_attached(a);
+		} else if (n == SIGCONT) {
+			(void)run_terminal_raw(&a->term);
+			say_size(a, LIVE_SIZE, true);
+		} else {
+			a->signal = n;
+			detach_as(a, GA_LIVE_DETACHED);
+		}
+	}
+}
+
+static int attach_loop(struct attach *a, struct ga_error *err)
+{
+	/* output from before the detach_as is still shown */
+	while (!a->over || (a->n && a->how == GA_LIVE_ENDED && !a->signal)) {
+		struct pollfd p[] = {
+			/* without events poll() would report the hang-up again and again */
+			{ .fd = a->over || (a->n && !a->in_n) ? -1 : a->peer,
+			  .events = (short)((a->n ? 0 : POLLIN) | (a->in_n ? POLLOUT : 0)) },
+			{ .fd = a->over || a->in_n ? -1 : IN_FD, .events = POLLIN },
+			{ .fd = a->signals->sigfd, .events = POLLIN },
+			{ .fd = a->n ? a->out : -1, .events = POLLOUT },
+		};
+
+		if (poll(p, GA_NELEMS(p), -1) < 0) {
+			if (errno != EINTR)
+				return ga_fail_errno(err, GA_EFATAL, errno,
+						     "cannot wait for the session");
+			continue;
+		}
+		if (p[3].revents)
+			show_output(a);
+		if (p[2].revents)
+			on_signals(a);
+		if (p[1].revents)
+			on_typing(a);
+		if (p[0].revents)
+			send_typed(a);
+		if (!a->n && (p[0].revents & ~POLLOUT))
+			on_peer(a);
+	}
+	return 0;
+}
+
+static void open_out(struct attach *a)
+{
+	a->out = run_open_again(OUT_FD);
+	a->small = a->out < 0;
+	if (a->small)
+		a->out = OUT_FD;
+}
+
+static int attach_run(struct attach *a, struct ga_error *err)
+{
+	int rc;
+
+	if (run_signals_take(a->signals, err))
+		return -1;
+	a->term = (struct run_terminal){ .fd = IN_FD, .filter = &a->filter };
+	open_out(a);
+	if (fcntl(a->peer, F_SETFL, O_RDWR | O_NONBLOCK) || run_terminal_raw(&a->term)) {
+		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot use the terminal");
+	} else {
+		say_size(a, LIVE_ATTACH, false);
+		rc = attach_loop(a, err);
+	}
+	undo_screen(a);
+	run_terminal_restore(&a->term);
+	if (!a->small)
+		(void)close(a->out);
+	/* the signal takes effect now */
+	if (a->signal)
+		(void)kill(getpid(), a->signal);
+	run_signals_restore(a->signals);
+	return rc;
+}
+
+int ga_live_attach(const struct ga_live_peer *p, bool unfiltered, enum ga_live_end *ret,
+		   int *ret_status, struct ga_error *err)
+{
+	struct attach *a;
+	int rc;
+
+	if (!isatty(IN_FD) || !isatty(OUT_FD))
+		return ga_fail(err, GA_EUSAGE, "standard input and output are no terminal");
+	a = ga_calloc(1, sizeof(*a));
+	a->peer = p->fd;
+	a->unfiltered = unfiltered;
+	a->signals = run_sandbox_new();
+	rc = attach_run(a, err);
+	*ret = a->how;
+	*ret_status = a->status;
+	ga_run_finish(a->signals);
+	free(a);
 	return rc;
 }

@@ -21,7 +21,7 @@
 static void take_note(struct ga_sandbox *sb, const struct ga_ctl_msg *m)
 {
 	if (m->type == GA_CTL_LOST)
-		sb->lost = true;
+		sb->is.lost = true;
 	run_services_message(sb, m);
 	run_shares_message(sb, m);
 }

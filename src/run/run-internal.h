@@ -27,25 +27,21 @@ struct ga_sandbox {
 	int plan;           /* the stage's plan; -1 once it is sent completely */
 	int args, seccomp;  /* bwrap's input, likewise */
 	int sigfd;
-	pid_t pid;          /* pid 1, in our pid namespace */
+	struct ga_run_facts is;
 	pid_t bwrap;        /* 0 once reaped */
 	pid_t teller;       /* the child of ga_run_begin_beside(); 0 once reaped */
-	uint64_t pidns;
 	struct ga_relay *relay; /* the caller's, or NULL */
 	char *cgroup;       /* its cgroup, to be removed with it; or NULL */
 	uint32_t last_id;
-	bool lost;          /* GA_CTL_LOST was received */
 	struct run_services *services; /* NULL: none */
 	char *trees;        /* control.c: the project as the stage has it; NULL: not yet ... */
 	struct ga_strv shared; /* ... and for each shared directory its path in it, and the file
 			       * that says that it was removed */
 	bool elsewhere;     /* another process runs the sandbox: `ctl` is a socket to that */
-	int no_renames;     /* errno from a command's STARTED message */
 	bool masked;        /* old_mask must be restored */
 	sigset_t old_mask;
 };
 
-/* A new one, with nothing in it. */
 struct ga_sandbox *run_sandbox_new(void);
 /* Wait until the process of `pidfd` is gone; false if it is not after `ms` (-1: no limit). */
 bool run_wait_gone(int pidfd, int ms);
@@ -115,6 +111,8 @@ void run_signals_suspend(const struct ga_sandbox *sb);
 
 /* ---- control.c: talking to init */
 
+/* Create a pipe, of which our end does not block. Both are the caller's, also on failure. */
+int run_pipe(int *ret_ours, int *ret_theirs, bool we_read, struct ga_error *err);
 /* Request a command. `fds` are duplicated; `n` is 1 (GA_SPAWN_TTY) or 3. `*ret_id` identifies it in
  * messages. */
 int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char *const *argv,
@@ -130,7 +128,6 @@ int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_p
 /* The master of a new terminal of the sandbox, or -1. Messages to clients of `live` (NULL: there
  * are none) that come meanwhile are passed on. */
 int run_ask_pty(struct ga_sandbox *sb, struct ga_live *live, struct ga_error *err);
-/* Fail with what bwrap or init said last. */
 int run_ctl_ended(const struct ga_sandbox *sb, struct ga_error *err);
 /* Turn a FAILED message into an error. */
 int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *program,
@@ -226,7 +223,6 @@ bool run_keys(struct run_keys *k, const char *in, size_t n, char *out, size_t *r
 void run_services_poll(const struct ga_sandbox *sb, struct pollfd p[GA_RUN_SERVICES_MAX]);
 void run_services_move(const struct ga_sandbox *sb, const struct pollfd p[GA_RUN_SERVICES_MAX]);
 /* Process a message about one of the services. */
-/* Process a message about one of the services. */
 void run_services_message(const struct ga_sandbox *sb, const struct ga_ctl_msg *m);
 void run_services_free(struct ga_sandbox *sb);
 bool run_services_over(const struct run_services *all);
@@ -234,7 +230,6 @@ void run_services_signal(const struct ga_sandbox *sb, int n);
 
 /* ---- control.c: shared directories that a program inside removes */
 
-/* Remember what the session shares. */
 void run_shares_set(struct ga_sandbox *sb, const struct ga_spec *s);
 /* Flags of a GA_CTL_SPAWN: GA_SPAWN_DEEP if there is one in a directory of the project. */
 uint32_t run_shares_flags(const struct ga_sandbox *sb);
@@ -276,6 +271,43 @@ bool run_live_stopped(struct ga_live *l);
 void run_live_pause(struct ga_live *l);
 /* The command has ended: all clients get the rest of the output and its status. */
 void run_live_end(struct ga_live *l, int status);
+
+enum { IN, OUT, ERR, N_STREAMS };
+
+struct session {
+	struct ga_sandbox *sb;
+	uint32_t id;
+	bool tty;
+	bool detached;             /* it has no terminal of the caller's, or no longer */
+	struct run_keys keys;
+	bool unfiltered;
+	const struct ga_run_command *c;
+	struct ga_live *live;      /* or NULL */
+	struct run_live_session live_session;
+	struct ga_run_sink sink, typed;
+	bool started, exited;
+	int status;
+	int master;                /* master of the pty; -1 without one, or once hung up */
+	struct run_terminal term;
+	struct run_stream *streams; /* IN, OUT, ERR; with a terminal there is no ERR */
+	int64_t start_by;          /* by when the command must be executed */
+	int64_t deadline;          /* when to kill it, once it was asked to end; 0: none */
+	int64_t term_at;           /* when to ask it once more */
+	int64_t tick;              /* when to call `tick` next; 0: never */
+	bool killed;
+	bool suspended;            /* we stopped it, not the command itself */
+	int signal;                /* the signal that was to end a command beside the agent */
+};
+
+/* Open the command's standard streams, `theirs`, which the caller closes: a terminal of the
+ * sandbox's (theirs[0]) or pipes; our ends go into s->streams. */
+int session_open(struct session *s, int theirs[3], struct ga_error *err);
+void session_resize(const struct session *s);
+void session_set_size(void *payload, unsigned columns, unsigned rows);
+/* Callback of s->typed: the command is given input. */
+void session_typed(void *payload, const char *p, size_t n);
+/* Callback of s->sink: pass output on to those who show or record it. */
+void session_output(void *payload, const char *p, size_t n);
 
 /* ---- record.c: names of the recordings of a session's runs, from 1 */
 

@@ -121,19 +121,12 @@ static int open_services(struct ga_sandbox *sb, const char *dir, struct ga_error
 /* Standard input is empty; one pipe takes all output. */
 static int open_pipes(struct service *s, int theirs[3], struct ga_error *err)
 {
-	int in[2], out[2];
+	int in = -1, rc;
 
-	if (pipe2(in, O_CLOEXEC))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
-	(void)close(in[1]);
-	theirs[0] = in[0];
-	if (pipe2(out, O_CLOEXEC))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
-	s->out = out[0];
-	theirs[1] = theirs[2] = out[1];
-	if (fcntl(s->out, F_SETFL, O_NONBLOCK))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a pipe");
-	return 0;
+	rc = run_pipe(&in, &theirs[0], false, err) || run_pipe(&s->out, &theirs[1], true, err);
+	theirs[2] = theirs[1];
+	ga_cleanup_closep(&in);
+	return rc ? -1 : 0;
 }
 
 int ga_run_service(struct ga_sandbox *sb, const struct ga_run_service *v, struct ga_error *err)

@@ -8,7 +8,7 @@
 
 #include "ga/base/clock.h"
 #include "ga/sys/fd.h"
-#include "session-internal.h"
+#include "run-internal.h"
 
 /* From being asked to end until it is killed, and from then until it must be gone. */
 #define HANGUP_GRACE_MS 10000
@@ -215,7 +215,7 @@ static void on_exit_status(struct session *s, int status)
 static void on_start(struct session *s, const struct ga_ctl_msg *m)
 {
 	s->started = true;
-	s->sb->no_renames = (int)m->flags;
+	s->sb->is.no_renames = (int)m->flags;
 	go_raw(s);
 	if (s->c->started)
 		s->c->started(s->c->payload);

@@ -9,7 +9,6 @@
 
 #include "ga/sys/fd.h"
 #include "run-internal.h"
-#include "session-internal.h"
 
 static void close_end(int *fd, bool own)
 {
@@ -52,7 +51,6 @@ void run_stream_poll(const struct run_stream *s, struct pollfd p[RUN_STREAM_POLL
 	p[1] = (struct pollfd){ .fd = s->to, .events = s->n ? POLLOUT : 0 };
 }
 
-/* Read up to `n` bytes into the buffer. */
 static ssize_t read_bytes(struct run_stream *s, size_t n)
 {
 	char raw[RUN_FILTER_CHUNK], seen[GA_TERMFILTER_ROOM(RUN_FILTER_CHUNK)];
@@ -294,34 +292,17 @@ static int open_tty(struct session *s, int *ret_slave, struct ga_error *err)
 	return 0;
 }
 
-static int open_pipe(int p[2], int ours, struct ga_error *err)
-{
-	if (pipe2(p, O_CLOEXEC))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
-	if (!fcntl(p[ours], F_SETFL, O_NONBLOCK))
-		return 0;
-	(void)ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a pipe");
-	(void)close(p[0]);
-	(void)close(p[1]);
-	return -1;
-}
-
 /* No input, and all output goes to standard error. */
 static int open_beside(struct session *s, int theirs[3], struct ga_error *err)
 {
 	struct run_stream *st = &s->streams[ERR];
-	int in[2], out[2];
+	cleanup_close int in = -1;
 
-	if (open_pipe(in, 1, err))
-		return -1;
-	(void)close(in[1]);
-	theirs[IN] = in[0];
-	if (open_pipe(out, 0, err))
-		return -1;
-	st->from = out[0];
 	st->own_from = true;
-	theirs[OUT] = out[1];
-	theirs[ERR] = fcntl(out[1], F_DUPFD_CLOEXEC, 0);
+	if (run_pipe(&in, &theirs[IN], false, err) ||
+	    run_pipe(&st->from, &theirs[OUT], true, err))
+		return -1;
+	theirs[ERR] = fcntl(theirs[OUT], F_DUPFD_CLOEXEC, 0);
 	if (!s->c->silent) {
 		set_writer(s, st, STDERR_FILENO);
 		return theirs[ERR] < 0 ? ga_fail_errno(err, GA_ESTART, errno,
@@ -343,8 +324,6 @@ static bool same_terminal(int a, int b)
 
 static int open_pipes(struct session *s, int theirs[3], struct ga_error *err)
 {
-	int p[2];
-
 	for (int i = 0; i < N_STREAMS; i++) {
 		struct run_stream *st = &s->streams[i];
 
@@ -355,18 +334,13 @@ static int open_pipes(struct session *s, int theirs[3], struct ga_error *err)
 			return theirs[ERR] < 0 ? ga_fail_errno(err, GA_ESTART, errno,
 							       "cannot prepare a pipe") : 0;
 		}
-		if (open_pipe(p, i == IN ? 1 : 0, err))
+		*(i == IN ? &st->own_to : &st->own_from) = true;
+		if (run_pipe(i == IN ? &st->to : &st->from, &theirs[i], i != IN, err))
 			return -1;
-		theirs[i] = i == IN ? p[0] : p[1];
-		if (i == IN) {
+		if (i == IN)
 			st->from = 0;
-			st->to = p[1];
-			st->own_to = true;
-		} else {
-			st->from = p[0];
-			st->own_from = true;
+		else
 			set_writer(s, st, i);
-		}
 	}
 	return 0;
 }

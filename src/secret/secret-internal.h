@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by the files of this folder: a cache of verdicts, the search for secrets, and
- * what looks for them in content.
+ * Shared by the files of this folder: a cache of verdicts, and the search for secrets.
  */
 #ifndef SECRET_INTERNAL_H
 #define SECRET_INTERNAL_H
@@ -12,6 +11,34 @@
 #include "ga/base/oidmap.h"
 #include "ga/base/strmap.h"
 #include "ga/secret/secret.h"
+
+/* A hash of a text, added to another one (FNV-1a), which begins with SECRET_HASH. */
+#define SECRET_HASH 14695981039346656037u
+static inline uint64_t secret_hash(uint64_t h, const char *s)
+{
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * 1099511628211u;
+	return h;
+}
+
+/* ---- values (lines.c) ----------------------------------------------------- */
+
+enum { SECRET_MIN = 4 }; /* bytes of a password */
+
+/* Set a mark, and note the value that it is for by a fingerprint, which ignores carriage returns.
+ */
+void secret_met(struct ga_secret_marks *m, uint32_t bit, const char *value, size_t n);
+/* Does it look random: long, and of many different characters? */
+bool secret_random(const char *p, size_t n);
+bool secret_is_word(char c); /* [A-Za-z0-9_] */
+/* Is what follows the last dot one of the words of `list`? */
+bool secret_has_ending(const char *path, const char *list);
+
+/* lines.c: look for names with values, and URLs with passwords. `code`: in a source file. */
+void secret_look_lines(const char *p, size_t n, bool code, struct ga_secret_marks *m);
+/* look.c: "a GitHub token" */
+const char *secret_token_name(unsigned token);
+enum { SECRET_TOKENS = 255 }; /* more than there are names: cache.c keeps a byte */
 
 /* ---- the cache of verdicts (cache.c) -------------------------------------------- */
 
@@ -129,12 +156,6 @@ bool finder_is_committed(struct finder *f, const char *path, const struct ga_oid
 /* Look at a file whose committed version is encrypted. */
 void finder_filtered(struct finder *f, const char *path);
 
-/* links.c: look at the file that a link with a secret's name leads to, or at all files below that
- * directory. With `tree`, the commit's version of a path comes before the working tree's. `places`:
- * what sessions are shown of the working tree. */
-int finder_follow(struct finder *f, const char *link, bool tree, const struct ga_strmap *places,
-		  struct ga_error *err);
-
 /* Other hard links of live secrets are secrets too, whatever their names. Note a file that has
  * several: `path` as what it is, or, without it, the live secret `s` in it. */
 void finder_note_linked(struct finder *f, const struct stat *st, const char *path,
@@ -149,35 +170,5 @@ int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *er
 void finder_blob(struct finder *f, const char *path, const struct ga_oid *oid,
 		 const struct ga_secret_name *name, struct ga_secret *ret,
 		 struct ga_secret_marks *ret_marks);
-
-/* ---- secrets in content ----------------------------------------------------------- */
-
-/* A hash of a text, added to another one (FNV-1a), which begins with SECRET_HASH. */
-#define SECRET_HASH 14695981039346656037u
-static inline uint64_t secret_hash(uint64_t h, const char *s)
-{
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 1099511628211u;
-	return h;
-}
-
-/* ---- values (value.c) ----------------------------------------------------- */
-
-enum { SECRET_MIN = 4 }; /* bytes of a password */
-
-/* Set a mark, and note the value that it is for by a fingerprint, which ignores carriage returns.
- */
-void secret_met(struct ga_secret_marks *m, uint32_t bit, const char *value, size_t n);
-/* Does it look random: long, and of many different characters? */
-bool secret_random(const char *p, size_t n);
-bool secret_is_word(char c); /* [A-Za-z0-9_] */
-/* Is what follows the last dot one of the words of `list`? */
-bool secret_has_ending(const char *path, const char *list);
-
-/* lines.c: look for names with values, and URLs with passwords. `code`: in a source file. */
-void secret_look_lines(const char *p, size_t n, bool code, struct ga_secret_marks *m);
-/* look.c: "a GitHub token" */
-const char *secret_token_name(unsigned token);
-enum { SECRET_TOKENS = 255 }; /* more than there are names: cache.c keeps a byte */
 
 #endif

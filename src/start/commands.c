@@ -148,7 +148,7 @@ static char *step_cut(const struct start_step *s, const struct start_stepped *ho
 		return ga_strf("did not end: %s", s->watch->why);
 	if (how->timed_out)
 		return ga_strf("took longer than %s (%s)", t, limit);
-	if (ga_run_lost(s->st->sandbox))
+	if (ga_run_facts(s->st->sandbox)->lost)
 		return ga_strdup("moved the project away");
 	return how->ended ? ga_strdup("was ended from outside") : NULL;
 }
@@ -423,7 +423,7 @@ static enum ga_check_end check_end(const struct start_step *s, const struct star
 {
 	if (how->timed_out && !how->signal)
 		return GA_CHECK_TIMED_OUT;
-	return how->signal || how->ended || s->watch->why || ga_run_lost(s->st->sandbox)
+	return how->signal || how->ended || s->watch->why || ga_run_facts(s->st->sandbox)->lost
 		       ? GA_CHECK_INTERRUPTED : GA_CHECK_EXITED;
 }
 
@@ -432,7 +432,7 @@ void start_run_finish(struct start_watch *w, struct ga_start *st, bool ended)
 	struct start_step s = { .watch = w, .st = st, .after = true };
 	struct ga_session *session = &st->session;
 	/* if somebody or a limit ended the agent, nobody wants to wait for these */
-	bool skip = ended || w->why || ga_run_lost(st->sandbox);
+	bool skip = ended || w->why || ga_run_facts(st->sandbox)->lost;
 
 	s.deadline = step_deadline(w->e->use.finish);
 	for (size_t i = 0; i < st->commands.finish.n; i++) {

@@ -339,7 +339,7 @@ int ga_start_enter_network(struct ga_start *st, struct ga_error *err)
 	 * that has no network of its own */
 	if (!st->net.relay)
 		return 0;
-	if (ga_relay_enter(st->net.relay, ga_run_pid(st->sandbox), err))
+	if (ga_relay_enter(st->net.relay, ga_run_facts(st->sandbox)->pid, err))
 		return -1;
 	ga_run_relay(st->sandbox, st->net.relay);
 	return 0;

@@ -339,8 +339,8 @@ static int begin(struct ga_env *e, struct ga_start *st, struct ga_error *err)
 	free(s->view.boot);
 	s->view.boot = ga_boot_id();
 	s->state = GA_STATE_RUNNING;
-	s->run.pid = ga_run_pid(st->sandbox);
-	s->run.pidns = ga_run_pidns(st->sandbox);
+	s->run.pid = ga_run_facts(st->sandbox)->pid;
+	s->run.pidns = ga_run_facts(st->sandbox)->pidns;
 	ga_strv_release(&s->run.limits);
 	ga_confine_describe(&st->confine, &s->run.limits);
 	note_loose(st->sandbox, s);
@@ -353,10 +353,10 @@ static int begin(struct ga_env *e, struct ga_start *st, struct ga_error *err)
 static void note_end(const struct ga_env *e, struct ga_start *st)
 {
 	note_oom(st->sandbox, &st->confine, &st->session);
-	if (ga_run_lost(st->sandbox))
+	if (ga_run_facts(st->sandbox)->lost)
 		note_lost(e, &st->spec, &st->session);
-	if (ga_run_no_renames(st->sandbox))
-		note_no_renames(&st->session, ga_run_no_renames(st->sandbox));
+	if (ga_run_facts(st->sandbox)->no_renames)
+		note_no_renames(&st->session, ga_run_facts(st->sandbox)->no_renames);
 }
 
 static int run(struct ga_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)

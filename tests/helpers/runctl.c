@@ -202,8 +202,8 @@ static int hold(struct place *p, char **argv, int *ret, struct ga_error *err)
 	(void)argv;
 	if (ga_run_launch(&p->spec, &p->paths, &sb, err))
 		return -1;
-	pid = ga_run_pid(sb);
-	ns = ga_run_pidns(sb);
+	pid = ga_run_facts(sb)->pid;
+	ns = ga_run_facts(sb)->pidns;
 	(void)printf("%d %llu\n", (int)pid, (unsigned long long)ns);
 	(void)fflush(stdout);
 	while (read(0, &c, 1) > 0)
@@ -259,11 +259,11 @@ static int leader(struct place *p, char **argv, int *ret, struct ga_error *err)
 	if (ga_run_launch(&p->spec, &p->paths, &sb, err) ||
 	    run_pty_open(sb, NULL, &none, &master, &slave, err) || ask(sb, slave, &payload, err))
 		return -1;
-	first = child_of(ga_run_pid(sb));
+	first = child_of(ga_run_facts(sb)->pid);
 	(void)kill(child_of(first), SIGSTOP);
 	(void)kill(first, SIGKILL);
 	/* once it is reaped, its child is pid 1's next one */
-	while (child_of(ga_run_pid(sb)) == first)
+	while (child_of(ga_run_facts(sb)->pid) == first)
 		;
 	(void)close(ga_steal_fd(&sb->ctl));
 	(void)printf("%s\n", run_wait_gone(sb->pidfd, 10000) ? "gone" : "still there");
@@ -281,9 +281,9 @@ static int deaf(struct place *p, char **argv, int *ret, struct ga_error *err)
 
 	if (ga_run_launch(&p->spec, &p->paths, &sb, err))
 		return -1;
-	(void)kill(ga_run_pid(sb), SIGSTOP);
+	(void)kill(ga_run_facts(sb)->pid, SIGSTOP);
 	rc = ga_run_session(sb, &c, ret, err);
-	(void)kill(ga_run_pid(sb), SIGCONT);
+	(void)kill(ga_run_facts(sb)->pid, SIGCONT);
 	ga_run_finish(sb);
 	return rc;
 }

@@ -80,9 +80,6 @@ void ga_report_add_former(struct ga_report *r, const struct ga_report *former);
 struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rule, const char *path,
 				      const struct ga_entry *entry);
 
-/* The report's flag for a flag that was added just now. Fast even with many flags. */
-struct ga_report_flag *ga_report_find_added(const struct ga_report *r, const struct ga_flag *f);
-
 /* Append a trailer for a commit made by the tool: "KEY: severity rule path", followed, for a
  * verdict, by the mode and object id it binds to. */
 void ga_report_trailer(struct ga_buf *message, const char *key, enum ga_severity s,

@@ -40,16 +40,20 @@ void ga_live_remove(const char *dir);
 
 /* ---- the clients' side */
 
+/* What it says of itself; sent as it is. */
+struct ga_live_status {
+	uint32_t detached; /* the supervisor itself has no terminal (`start -d`) */
+	uint32_t before;   /* `setup` runs, before the agent, */
+	uint32_t after;    /* or `finish`, after it */
+	uint32_t attached; /* a terminal is attached */
+	uint32_t asks;     /* a bell rang, or a notification was sent, since the last input */
+	uint32_t shells;   /* number of further commands (ga_live_command()) */
+	uint64_t idle;     /* milliseconds since the last output */
+};
 struct ga_live_peer {
 	int fd;
-	pid_t pid;       /* the supervisor's */
-	bool detached;   /* the supervisor itself has no terminal (`start -d`) */
-	bool before;     /* `setup` runs, before the agent, */
-	bool after;      /* or `finish`, after it */
-	bool attached;   /* a terminal is attached */
-	bool asks;       /* a bell rang, or a notification was sent, since the last input */
-	uint32_t shells; /* number of further commands (ga_live_command()) */
-	uint64_t idle;   /* milliseconds since the last output */
+	pid_t pid; /* the supervisor's */
+	struct ga_live_status is;
 };
 #define GA_LIVE_PEER_INIT { .fd = -1 }
 void ga_live_peer_release(struct ga_live_peer *p);
@@ -100,8 +104,7 @@ struct ga_live_watch {
 };
 /* Returns 0; GA_LIVE_UNREAD if `output` stopped it; GA_LIVE_OVER if the session ended before it
  * gave any. */
-int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w,
-		  struct ga_error *err);
+int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w);
 
 /* Make the running session look again at everything the host has below its layers
  * (ga_mount_refresh()): what was replaced there, above all in a shared directory, shows inside from

@@ -74,23 +74,23 @@ int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct 
  * that long; NULL: stop serving one. */
 void ga_run_relay(struct ga_sandbox *sb, struct ga_relay *r);
 
-/* Facts for the state file; known once the sandbox is ready. */
-pid_t ga_run_pid(const struct ga_sandbox *sb);      /* pid 1 of the sandbox, in our pid namespace */
-uint64_t ga_run_pidns(const struct ga_sandbox *sb); /* inode number of its pid namespace */
+/* What is known of it; the first two once it is ready. */
+struct ga_run_facts {
+	pid_t pid;      /* pid 1 of the sandbox, in our pid namespace */
+	uint64_t pidns; /* inode number of its pid namespace */
+	bool lost;      /* the project left its place inside while a command ran (GA_CTL_LOST in
+			 * ga/run/control.h): what was written under its path after that is not in
+			 * its layers */
+	int no_renames; /* the errno for which renames of directories could not be served for a
+			 * command that asked for it (GA_SPAWN_RENAMES); 0 if they were */
+};
+const struct ga_run_facts *ga_run_facts(const struct ga_sandbox *sb);
 
 /* Append what the stage reported as "loose" (ga/sandbox/plan.h), once the sandbox is ready:
  * directories of the home ("home/REL") in which a credential file that the host creates from now on
  * would be visible, and absolute paths of system directories in which a file that only root may
  * read would be. */
 void ga_run_loose(const struct ga_sandbox *sb, struct ga_strv *ret);
-
-/* Did the project leave its place inside while a command ran (GA_CTL_LOST in ga/run/control.h)?
- * What was written under its path after that is not in its layers. */
-bool ga_run_lost(const struct ga_sandbox *sb);
-
-/* The errno for which renames of directories could not be served for a command that asked for it
- * (GA_SPAWN_RENAMES); 0 if they were. */
-int ga_run_no_renames(const struct ga_sandbox *sb);
 
 /* Run a command to its end with the caller's terminal or standard streams relayed: through a pty of
  * its own if standard input and output are terminals, else through a pipe for each of the three

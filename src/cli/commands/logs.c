@@ -148,8 +148,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	if (rc)
 		return fail_over(&s, err);
 	(void)ga_fault("logs:connected");
-	rc = ga_live_watch(&peer, &watch, err);
-	if (rc <= 0) {
+	rc = ga_live_watch(&peer, &watch);
+	if (!rc) {
 		ga_record_text_end(&w.text, &w.line);
 		(void)print(&w);
 	}
@@ -157,7 +157,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	ga_buf_release(&w.line);
 	if (rc == GA_LIVE_OVER)
 		return fail_over(&s, err);
-	return rc < 0 ? -1 : 0;
+	return 0;
 }
 
 CLI_COMMAND(logs, "[-f | --service SERVICE] [NAME]",

@@ -360,10 +360,10 @@ static void print_arrival(const struct ga_session *s)
 
 static void print_live(const struct ga_live_peer *p)
 {
-	cleanup_free char *idle = ga_seconds_text(p->idle / 1000);
+	cleanup_free char *idle = ga_seconds_text(p->is.idle / 1000);
 
-	(void)printf("%-12s %s%s\n", "terminal", !p->detached ? "its own" : p->attached ?
-		     "attached" : "none", p->shells ? ", and others" : "");
+	(void)printf("%-12s %s%s\n", "terminal", !p->is.detached ? "its own" : p->is.attached ?
+		     "attached" : "none", p->is.shells ? ", and others" : "");
 	(void)printf("%-12s %s\n", "silent for", idle);
 }
 

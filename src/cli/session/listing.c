@@ -283,10 +283,10 @@ static char *state_of(const struct cli_row *w)
 		return ga_strdup("starting");
 	if (w->s.run.finished)
 		return ga_strdup("ending");
-	if (w->peer.fd >= 0 && w->peer.asks)
+	if (w->peer.fd >= 0 && w->peer.is.asks)
 		return ga_strdup("asks?");
-	if (w->peer.fd >= 0 && w->peer.idle >= SILENT_MS) {
-		cleanup_free char *t = span(w->peer.idle / 1000);
+	if (w->peer.fd >= 0 && w->peer.is.idle >= SILENT_MS) {
+		cleanup_free char *t = span(w->peer.is.idle / 1000);
 
 		return ga_strf("silent %s", t);
 	}
@@ -325,8 +325,8 @@ static void add_parts(const struct cli_row *w, struct ga_buf *b)
 	if (w->s.id.remote)
 		add_part(b, ga_strf("%s %s", w->elsewhere ? "on" : "from",
 				    GA_QUOTED(w->s.id.remote)));
-	if (w->peer.fd >= 0 && (w->peer.attached || w->peer.detached))
-		add_part(b, ga_strdup(w->peer.attached ? "attached" : "detached"));
+	if (w->peer.fd >= 0 && (w->peer.is.attached || w->peer.is.detached))
+		add_part(b, ga_strdup(w->peer.is.attached ? "attached" : "detached"));
 	add_part(b, say_commits(&w->counts));
 	if (w->counts.behind)
 		add_part(b, ga_strf("%zu%s behind", w->counts.behind,

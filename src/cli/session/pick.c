@@ -530,9 +530,9 @@ int cli_ask_detached(const struct ga_session *s, struct ga_live_peer *peer, stru
 			       s->name);
 	if (rc < 0)
 		return rc;
-	if (peer->detached && (peer->before || peer->after))
-		return refuse_without_agent(peer->before, s->name, err);
-	if (peer->detached)
+	if (peer->is.detached && (peer->is.before || peer->is.after))
+		return refuse_without_agent(peer->is.before, s->name, err);
+	if (peer->is.detached)
 		return 0;
 	return ga_fail(err, GA_EFATAL, "session '%s' is on the terminal that it was started on"
 		       GA_HINT "Ctrl-\\ d there leaves it; 'git agent logs -f %s' shows its output",

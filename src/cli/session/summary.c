@@ -93,9 +93,9 @@ static json_t *live_json(const struct ga_live_peer *p)
 {
 	if (!p || p->fd < 0)
 		return json_null();
-	return json_pack("{s:b, s:b, s:b, s:i, s:I, s:i}", "detached", p->detached, "attached",
-			 p->attached, "asks", p->asks, "shells", (int)p->shells, "idle",
-			 (json_int_t)(p->idle / 1000), "supervisor", (int)p->pid);
+	return json_pack("{s:b, s:b, s:b, s:i, s:I, s:i}", "detached", p->is.detached, "attached",
+			 p->is.attached, "asks", p->is.asks, "shells", (int)p->is.shells, "idle",
+			 (json_int_t)(p->is.idle / 1000), "supervisor", (int)p->pid);
 }
 
 json_t *cli_session_json(const struct ga_session *s, bool running, const struct ga_report *r,

@@ -91,7 +91,6 @@ static void name_hosts(struct ga_net_plan *p, bool nothing)
 	p->max_names = p->n_names + (nothing ? 0 : GA_NET_ASKED_NAMES);
 }
 
-/* The addresses of a rule's listeners; returns how many. */
 static size_t rule_addrs(const struct ga_net_plan *p, const struct ga_net_rule *r,
 			 struct ga_net_addr ret[2])
 {

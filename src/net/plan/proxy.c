@@ -20,7 +20,6 @@ static const char *const own_fields[] = {
 	"host", "connection", "keep-alive", "te", "upgrade", "http2-settings",
 };
 
-/* A piece of the header. */
 struct piece {
 	const char *p;
 	size_t n;

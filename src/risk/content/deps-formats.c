@@ -2,7 +2,7 @@
  *
  * The formats of manifests and lock files: where each of them says what.
  */
-#include "deps.h"
+#include "risk/content.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "deps.h"
+#include "risk/content.h"
 #include "ga/base/path.h"
 #include "ga/base/toml.h"
 

@@ -3,7 +3,7 @@
  * The packages of two versions of a file, compared. Which changes are harmless is decided here, and
  * for all formats alike.
  */
-#include "deps.h"
+#include "risk/content.h"
 
 #include <ctype.h>
 #include <stdlib.h>

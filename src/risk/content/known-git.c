@@ -390,7 +390,6 @@ static bool runs_something(const char *key)
 	return false;
 }
 
-/* The variables that can run something, as name -> place. */
 static void index_config(const struct ga_gitconfig *c, struct ga_strmap *ret)
 {
 	for (size_t i = 0; i < c->n; i++)

@@ -117,7 +117,7 @@ static void check_reached(struct ga_look *k, const json_t *old, const json_t *ne
 				fire_reached(k, &k->facts[i].h->v[j], old, new);
 }
 
-/* What is in it beyond packages (deps.h). */
+/* What is in it beyond packages. */
 static void ga_known_package_json(const struct ga_known *f)
 {
 	cleanup_json json_t *a = ga_known_json(f->old, false), *b = ga_known_json(f->text, false);

@@ -173,6 +173,19 @@ static int not_sent(const struct ga_sandbox *sb, struct ga_error *err)
 			    "end it");
 }
 
+int run_pipe(int *ret_ours, int *ret_theirs, bool we_read, struct ga_error *err)
+{
+	int p[2];
+
+	if (pipe2(p, O_CLOEXEC))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
+	*ret_ours = p[!we_read];
+	*ret_theirs = p[we_read];
+	/* only our end: the other one is another open file description */
+	return fcntl(*ret_ours, F_SETFL, O_NONBLOCK)
+		       ? ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a pipe") : 0;
+}
+
 int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char *const *argv,
 	      const char *const *envp, const int *fds, size_t n, uint32_t *ret_id,
 	      struct ga_error *err)
@@ -181,7 +194,7 @@ int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char
 				.flags = flags | run_shares_flags(sb) };
 	cleanup_buf struct ga_buf payload = GA_BUF_INIT;
 	cleanup_close int rd = -1, wr = -1;
-	int p[2], all[LIVE_FDS];
+	int all[LIVE_FDS];
 
 	ga_buf_add0(&payload, cwd);
 	add_vector(&payload, argv);
@@ -190,13 +203,8 @@ int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char
 		return ga_fail(err, GA_ESTART,
 			       "the command line and environment are longer than %u bytes",
 			       GA_CTL_PAYLOAD_MAX);
-	if (pipe2(p, O_CLOEXEC))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
-	rd = p[0];
-	wr = p[1];
-	/* only our end: the reader's is another open file description */
-	if (fcntl(wr, F_SETFL, O_NONBLOCK))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a pipe");
+	if (run_pipe(&wr, &rd, false, err))
+		return -1;
 	all[0] = rd;
 	memcpy(all + 1, fds, n * sizeof(*fds));
 	if (live_send(sb->ctl, &m, NULL, 0, all, n + 1))

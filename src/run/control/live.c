@@ -117,7 +117,7 @@ static void accept_clients(struct ga_live *l)
 static int say_status(struct ga_live *l, struct live_client *c)
 {
 	struct ga_ctl_msg m = { .type = LIVE_STATUS, .value = LIVE_VERSION };
-	struct live_status st = {
+	struct ga_live_status st = {
 		.detached = l->s && l->s->detached,
 		.attached = attached(l) != NULL,
 		.before = l->s && l->s->beside && !l->s->after,

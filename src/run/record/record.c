@@ -74,7 +74,6 @@ static char *record_file_name(unsigned run)
 	return run == 1 ? ga_strdup("transcript.cast") : ga_strf("transcript-%u.cast", run);
 }
 
-/* Create a new file, whatever exists. */
 static int make_file(struct ga_recorder *r)
 {
 	for (unsigned run = 1; run <= RECORD_RUNS_MAX && r->fd < 0; run++) {
@@ -145,7 +144,6 @@ static void add_event(struct ga_recorder *r, char kind, const char *text, size_t
 	ga_buf_adds(&r->waiting, "]\n");
 }
 
-/* Record what undoes the modes that are left switched on. */
 static void undo(struct ga_recorder *r, bool cut)
 {
 	char end[GA_TERMFILTER_END];

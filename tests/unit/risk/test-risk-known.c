@@ -5,7 +5,7 @@
  */
 #include "risk-support.h"
 
-#include "risk/content/deps.h"
+#include "risk/content.h"
 
 /* The rule and the file that several rows are of. */
 #define NPM "npm-manifest", "package.json"
