@@ -185,25 +185,19 @@ static const char *reason(const struct job *j)
 	return out.len >= 9 && !strncmp(out.ptr, "TimeLimit", 9) ? "time limit" : "cancelled";
 }
 
-/* The state that is over comes last: who sees it finds all of the rest. */
-static int give(const struct job *j, const json_t *session, struct ga_error *err)
-{
-	json_t *state;
-
-	if (push(j, err) || put_parts(j, err))
-		return -1;
-	state = json_deep_copy(session);
-	ga_json_set(state, "why", json_string(reason(j)));
-	return put_state(j, state, false, err);
-}
-
 static int give_result(const struct job *j, const json_t *session, struct ga_error *err)
 {
 	for (int i = 1;; i++) {
 		cleanup_error struct ga_error one = GA_ERROR_INIT;
 
-		if (!give(j, session, &one))
-			return 0;
+		/* the state that is over comes last: who sees it finds all of the rest */
+		if (!push(j, &one) && !put_parts(j, &one)) {
+			json_t *state = json_deep_copy(session);
+
+			ga_json_set(state, "why", json_string(reason(j)));
+			if (!put_state(j, state, false, &one))
+				return 0;
+		}
 		if (i == TRIES)
 			return ga_error_move(err, &one);
 	}

@@ -74,17 +74,6 @@ static int check_identity(struct ga_env *e, struct ga_error *err)
 	return ga_env_config(e, err) ? -1 : ga_repo_identity(e->repo, &e->config, &who, err);
 }
 
-static void describe_attributes(const struct ga_base *b, struct ga_strv *notes)
-{
-	cleanup_free char *q = b->attributed ? ga_quote(b->attributed) : NULL;
-
-	if (q)
-		ga_strv_pushf(notes, "%zu tracked file%s with an access list or attributes, which "
-				     "git does not keep: %s%s",
-			      b->n_attributed, b->n_attributed == 1 ? "" : "s", q,
-			      b->n_attributed == 1 ? "" : " first");
-}
-
 static int make_parts(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err);
 
 /* Make its directory, its layers and its parts. */
@@ -105,7 +94,11 @@ static int make_session(struct ga_env *e, const struct ga_start_opts *o,
 		ga_strv_pushf(&st->notes, "git's configuration for the agent: %s", odd.msg);
 	if (!o->view.live && ga_view_get_base(e, s, &st->base, err))
 		return -1;
-	describe_attributes(&st->base, &st->notes);
+	if (st->base.attributed)
+		ga_strv_pushf(&st->notes, "%zu tracked file%s with an access list or attributes, "
+			      "which git does not keep: %s%s", st->base.n_attributed,
+			      st->base.n_attributed == 1 ? "" : "s", GA_QUOTED(st->base.attributed),
+			      st->base.n_attributed == 1 ? "" : " first");
 	if (ga_view_make_gitdir(e, s, b, &st->base, visible, err))
 		return -1;
 	return ga_view_make_trees(s, o->view.live ? NULL : &st->base, &st->spec, err) ||
@@ -171,21 +164,16 @@ static int show_limit(struct ga_start *st, const char *name, uint64_t value, con
 	return ga_spec_show_text(&st->spec, at, text, strlen(text), err);
 }
 
-/* Files instead of a control group: that of a session may be made only once its sandbox is there,
- * or not at all, and the host's says nothing about it. */
-static int show_limits(struct ga_start *st, struct ga_error *err)
+int ga_start_show_texts(const struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	const struct ga_confine *c = &st->confine;
 
+	/* files instead of a control group: that of a session may be made only once its sandbox is
+	 * there, or not at all, and the host's says nothing about it */
 	return show_limit(st, "memory.max", c->memory ? c->limits.memory : 0, "", err) ||
 	       show_limit(st, "pids.max", c->tasks ? c->limits.tasks : 0, "", err) ||
-	       show_limit(st, "cpu.max", c->cpu ? c->limits.cpu * 1000 : 0, " 100000", err) ?
-	       -1 : 0;
-}
-
-int ga_start_show_texts(const struct ga_env *e, struct ga_start *st, struct ga_error *err)
-{
-	return show_limits(st, err) || ga_view_show_user(&st->spec, err) ||
+	       show_limit(st, "cpu.max", c->cpu ? c->limits.cpu * 1000 : 0, " 100000", err) ||
+	       ga_view_show_user(&st->spec, err) ||
 	       ga_view_show_ssh(e, &st->spec, &st->notes, err) ||
 	       ga_view_add_host_files(e, &st->spec, &st->notes, err) ? -1 : 0;
 }

@@ -96,19 +96,6 @@ static int read_list(struct ga_env *e, struct narrow *n, struct ga_error *err)
 	return 0;
 }
 
-/* The lower layer of a live session is the working tree: nothing can be left out of it. */
-static int check_live(const struct ga_view_opts *o, bool listed, struct ga_scan *scan,
-		      struct ga_error *err)
-{
-	if (!o->hide_ignored) {
-		if (listed)
-			ga_strv_push(&scan->skipped, NAME ": --live shows all that is ignored");
-		return 0;
-	}
-	return ga_fail(err, GA_ESTART, "--live shows ignored files, and 'ignored' is 'hide'" GA_HINT
-		       "start without --live, or with --ignored share");
-}
-
 /* Remove from `scan` the ignored paths that the session is not to show. */
 static int narrow_ignored(struct ga_env *e, const struct ga_view_opts *o, struct ga_scan *scan,
 			  struct ga_error *err)
@@ -119,8 +106,14 @@ static int narrow_ignored(struct ga_env *e, const struct ga_view_opts *o, struct
 	if (none < 0)
 		return ga_hint(err, "it lists the ignored files that sessions show; remove it to "
 				    "show all, or start with --ignored hide");
+	if (o->live && o->hide_ignored)
+		return ga_fail(err, GA_ESTART, "--live shows ignored files, and 'ignored' is "
+			       "'hide'" GA_HINT "start without --live, or with --ignored share");
+	/* its lower layer is the working tree: nothing can be left out of that */
+	if (o->live && !none)
+		ga_strv_push(&scan->skipped, NAME ": --live shows all that is ignored");
 	if (o->live)
-		return check_live(o, !none, scan, err);
+		return 0;
 	if (none && !o->hide_ignored)
 		return 0;
 	keep_listed(&n, &scan->ignored_dirs, true);

@@ -317,18 +317,6 @@ int cli_pick_only(struct cli *c, bool running_too, char **ret, struct ga_error *
 	return fail_many(c, of, err);
 }
 
-/* Its lock is held by its supervisor, or by a command that waits for its user. */
-static int fail_held(const struct ga_session *s, struct ga_error *err)
-{
-	if (s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING)
-		return ga_fail(err, GA_EFATAL, "session '%s' is running" GA_HINT "end the agent "
-			       "first; 'git agent diff %s' shows what it did so far", s->name,
-			       s->name);
-	return ga_fail(err, GA_EFATAL, "another command is at work on session '%s'" GA_HINT
-		       "end that first, such as a 'git agent review -i' in another terminal",
-		       s->name);
-}
-
 static int pick(struct cli *c, const char *name, bool running_too, bool capture,
 		struct ga_session *ret, int *ret_lock, struct ga_error *err)
 {
@@ -347,7 +335,16 @@ static int pick(struct cli *c, const char *name, bool running_too, bool capture,
 		return -1;
 	if (rc == 1)
 		return no_such_session(c, name, err);
-	return rc == 2 && !running_too ? fail_held(ret, err) : 0;
+	if (rc != 2 || running_too)
+		return 0;
+	/* its lock is held by its supervisor, or by a command that waits for its user */
+	if (cli_has_running_state(ret))
+		return ga_fail(err, GA_EFATAL, "session '%s' is running" GA_HINT "end the agent "
+			       "first; 'git agent diff %s' shows what it did so far", ret->name,
+			       ret->name);
+	return ga_fail(err, GA_EFATAL, "another command is at work on session '%s'" GA_HINT
+		       "end that first, such as a 'git agent review -i' in another terminal",
+		       ret->name);
 }
 
 int cli_look_at_session(struct cli *c, const char *name, struct ga_session *ret,

@@ -14,20 +14,6 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG_JSON,
 };
 
-/* What a session started now would see of each, as it is configured. */
-static void judge_views(struct ga_exposure *x, const struct ga_config *conf)
-{
-	for (size_t i = 0; i < x->n; i++) {
-		enum ga_exposed_as as = x->v[i].as;
-
-		if (conf->dirty == GA_DIRTY_IGNORE &&
-		    (as == GA_EXPOSED_MODIFIED || as == GA_EXPOSED_UNTRACKED))
-			x->v[i].view = GA_VIEW_ABSENT;
-	}
-	if (conf->secret.mode == GA_SECRETS_MASK)
-		ga_exposure_mask(x, NULL);
-}
-
 /* Find again, with the directories that a start passes over: a session sees what is in them. What
  * was found before keeps its view. */
 static int find_all(const struct ga_exposure_opts *o, struct ga_exposure *x, struct ga_error *err)
@@ -74,7 +60,11 @@ static int find(struct cli *c, const struct options *o, struct ga_exposure *ret,
 	eo.allow = &conf.secret.allow;
 	if (ga_exposure_find(&eo, ret, err))
 		return -1;
-	judge_views(ret, &conf);
+	for (size_t i = 0; conf.dirty == GA_DIRTY_IGNORE && i < ret->n; i++)
+		if (ret->v[i].as == GA_EXPOSED_MODIFIED || ret->v[i].as == GA_EXPOSED_UNTRACKED)
+			ret->v[i].view = GA_VIEW_ABSENT;
+	if (conf.secret.mode == GA_SECRETS_MASK)
+		ga_exposure_mask(ret, NULL);
 	if ((o->all && find_all(&eo, ret, err)) ||
 	    (o->history && ga_exposure_history(&eo, ret, err)))
 		return -1;
