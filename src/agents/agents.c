@@ -2,9 +2,9 @@
  *
  * Which agents there are, which program a command word means, and its arguments.
  */
-#include "agents-internal.h"
 #include "ga/agents/agents.h"
 #include "ga/base/nearest.h"
+#include "agents-internal.h"
 
 #define VERSION_MAX 64
 #define PACKAGE_MAX ((size_t)1 << 20) /* of a package.json */
@@ -132,7 +132,8 @@ char *ga_agents_version(const struct ga_env *e, const char *name)
 	return is_in_home(home, dir, name) ? ga_buf_steal(&b) : NULL;
 }
 
-char *ga_agents_program(const struct ga_env *e, const char *name, const char *version)
+/* The path of that version's program inside a sandbox. The caller frees it. */
+static char *ga_agents_program(const struct ga_env *e, const char *name, const char *version)
 {
 	return ga_strf("%s/" GA_AGENTS_DIR "/%s/%s/bin/%s", e->home, name, version, name);
 }

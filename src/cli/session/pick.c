@@ -173,7 +173,8 @@ char *cli_path_from_top(const struct ga_repo *r, const char *path)
 	return ga_path_resolve(dir, path + strspn(path, "/"));
 }
 
-bool cli_find_trashed(struct cli *c, const char *name, struct ga_session *ret)
+/* Is there no session of that name, but one in the trash? It is read into `ret`. */
+static bool cli_find_trashed(struct cli *c, const char *name, struct ga_session *ret)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 
