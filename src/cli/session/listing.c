@@ -24,15 +24,19 @@ static int count(struct cli *c, const struct ga_oid *tip, const struct ga_oid *h
 	return rc < 0 ? -1 : 0;
 }
 
-/* What it changes, kept for the comparison with others if there is room. */
+/* How far it is behind, and what it changes, kept for comparing it with others if there is room. */
 static int count_work(struct cli *c, struct cli_compare *x, const struct ga_session *s,
 		      struct cli_counts *ret, struct ga_error *err)
 {
 	const struct ga_oid *tip = ga_oid_is_zero(&s->result.held) ? &s->result.tip
 								   : &s->result.held;
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+	const struct ga_oid has[] = { *ga_session_branch_base(s), s->result.tip };
 	struct ga_oid old, new;
 
+	if (x->has_head && count(c, &x->head, has, ga_oid_is_zero(&has[1]) ? 1 : 2, &ret->behind,
+				 err))
+		return -1;
 	if (ga_oid_is_zero(tip))
 		return 0;
 	if (count(c, tip, ga_session_own_base(s), 1, &ret->commits, err) ||
