@@ -406,15 +406,6 @@ int ga_agents_add_task(const char *task, struct ga_agents_command *c, struct ga_
 	return 0;
 }
 
-/* What 'git agent agents' installed into the agents' home, which comes before all else; or NULL. */
-static char *find_own(const struct ga_env *e, const char *command)
-{
-	const struct ga_preset *p = ga_preset_find(&e->agents, command);
-	cleanup_free char *version = p && p->package ? ga_agents_version(e, command) : NULL;
-
-	return version ? ga_agents_program(e, command, version) : NULL;
-}
-
 /* The end of a hint on how to get an agent: how to log in to it. Caller frees. */
 static char *login_words(const struct ga_env *e, const struct ga_preset *p)
 {
@@ -470,14 +461,17 @@ static int not_found(const struct ga_env *e, const char *command, struct ga_erro
 int ga_agents_check_command(struct ga_env *e, struct ga_agents_command *c, struct ga_error *err)
 {
 	const char *command = c->argv.v[0];
-	cleanup_free char *file = NULL, *place = NULL;
+	const struct ga_preset *p = ga_preset_find(&e->agents, command);
+	cleanup_free char *file = NULL, *place = NULL, *version = NULL;
 
 	if (!*command)
 		return ga_fail(err, GA_EUSAGE, "the command is empty" GA_HINT "name a program, as "
 			       "in 'git agent start bash'");
 	if (strchr(command, '/'))
 		return 0; /* a path inside: the sandbox will tell */
-	c->own = find_own(e, command);
+	/* what 'git agent agents' installed comes before all else */
+	version = p && p->package ? ga_agents_version(e, command) : NULL;
+	c->own = version ? ga_agents_program(e, command, version) : NULL;
 	file = c->own ? NULL : agents_find_command(e, command, &place);
 	if (place) {
 		char *path = ga_strf("%s:%s", e->path, place);

@@ -75,16 +75,6 @@ static int run(struct inside *x, const struct ga_strv *env, const struct ga_strv
 	return 0;
 }
 
-/* The agent's configuration must not keep git from doing what it is told. */
-static void git_argv(struct ga_strv *argv, const char *const *args)
-{
-	ga_strv_push_many(argv, "git", "-c", "core.hooksPath=/dev/null", "-c",
-			  "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c",
-			  "core.bare=false", "-c", "submodule.recurse=false", NULL);
-	for (; *args; args++)
-		ga_strv_push(argv, *args);
-}
-
 /* 1 if git fails; then `*ret_line` (`ret_line` may be NULL) is why. */
 static int git(struct inside *x, const struct ga_strv *env, const char *const *args,
 	       const struct ga_buf *in, struct ga_buf *out, char **ret_line, struct ga_error *err)
@@ -93,7 +83,12 @@ static int git(struct inside *x, const struct ga_strv *env, const char *const *a
 	cleanup_free char *line = NULL;
 	int status;
 
-	git_argv(&argv, args);
+	/* the agent's configuration must not keep git from doing what it is told */
+	ga_strv_push_many(&argv, "git", "-c", "core.hooksPath=/dev/null", "-c",
+			  "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c",
+			  "core.bare=false", "-c", "submodule.recurse=false", NULL);
+	for (; *args; args++)
+		ga_strv_push(&argv, *args);
 	if (run(x, env, &argv, in, out, &status, &line, err))
 		return -1;
 	if (ret_line)

@@ -83,11 +83,6 @@ static unsigned start_take_ports(const struct ga_env *e, uint64_t former, unsign
 #define NSSWITCH_MAX ((size_t)64 << 10)
 #define REFUSED_KEPT 50
 
-bool start_has_network(const struct ga_env *e, const struct ga_start *st)
-{
-	return st->spec.network == (e->net.mode == GA_NETWORK_HOST);
-}
-
 /* Only what a repository's file says has to be remembered: git-agent knows the rest before it
  * begins a sandbox. The note is a guess: a sandbox begun with the wrong network is begun again. */
 void start_note_guess(const struct ga_env *e)

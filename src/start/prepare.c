@@ -38,18 +38,6 @@ static void fill_session(struct ga_env *e, const struct ga_start_opts *o,
 	}
 }
 
-/* The objects that an agent needs must outlive a `git branch -D` and `git gc` on
- * the host while it runs. */
-static int pin(struct ga_repo *r, const char *name, const struct ga_refs *refs,
-	       struct ga_error *err)
-{
-	cleanup_free struct ga_oid *oids = ga_calloc(refs->n, sizeof(*oids));
-
-	for (size_t i = 0; i < refs->n; i++)
-		oids[i] = refs->v[i].oid;
-	return ga_reflog_pin(r, name, oids, refs->n, err);
-}
-
 /* Make the branch, the ref `base`, whose reflog keeps what the session sees, and the worktree
  * entry, which makes git protect the branch. */
 static int make_refs(struct ga_env *e, const struct ga_session *s, const struct ga_refs *visible,
@@ -57,10 +45,15 @@ static int make_refs(struct ga_env *e, const struct ga_session *s, const struct 
 {
 	cleanup_free char *base = ga_session_ref(s, "base");
 	cleanup_free char *reason = ga_strf("agent: start %s", s->name);
+	cleanup_free struct ga_oid *oids = ga_calloc(visible->n, sizeof(*oids));
 
+	/* what an agent needs must outlive a `git branch -D` and `git gc` on the host */
+	for (size_t i = 0; i < visible->n; i++)
+		oids[i] = visible->v[i].oid;
 	if (ga_ref_create(e->repo, base, &s->id.onto, reason, err) ||
 	    ga_ref_create(e->repo, s->id.branch, &s->id.onto, reason, err) ||
-	    pin(e->repo, base, visible, err) || ga_worktree_entry_create(e->repo, s, err))
+	    ga_reflog_pin(e->repo, base, oids, visible->n, err) ||
+	    ga_worktree_entry_create(e->repo, s, err))
 		return ga_hint(err, "a session needs to write in '%s'",
 			       GA_ESCAPED(ga_repo_info(e->repo)->commondir));
 	return 0;
@@ -353,7 +346,8 @@ static int prepare(struct ga_env *e, const struct ga_start_opts *o,
 int ga_start_begin_home(struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	const char *project = ga_repo_info(e->repo)->workdir;
-	bool other = st->sandbox && !start_has_network(e, st), same = true;
+	bool other = st->sandbox && st->spec.network != (e->net.mode == GA_NETWORK_HOST);
+	bool same = true;
 
 	if (st->sandbox && ga_view_has_mounts(e, &st->spec, &same, err))
 		return -1;

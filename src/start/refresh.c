@@ -63,13 +63,6 @@ static int show(const struct refresh *r, const struct place *a, const struct sta
 	return ga_view_seen_write(seen, a->s, err);
 }
 
-/* Does this error say that there is no directory (a symlink is none)? Any other says that it could
- * not be looked at. */
-static bool is_gone(int errnum)
-{
-	return errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP;
-}
-
 /* Show the directory if it is a new one. If it is gone, the session keeps what it had; if the
  * session removed it, that has none any more. */
 static int look(const struct refresh *r, struct place *a, struct ga_view_seen *seen,
@@ -84,7 +77,8 @@ static int look(const struct refresh *r, struct place *a, struct ga_view_seen *s
 		return 0;
 	fd = ga_openat_beneath(a->project, a->s->view.shared.v[a->i],
 			       O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
-	if (fd < 0 && is_gone(errno))
+	/* there is no directory (a symlink is none); any other error says that it is unknown */
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
 		return 0;
 	if (fd < 0 || fstat(fd, &st))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot look at '%s': agent/%s still "

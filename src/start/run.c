@@ -211,15 +211,6 @@ static void leave(void *payload)
 	w->detach->leave(w->s, w->detach->payload);
 }
 
-/* Without the helper, renaming a directory inside fails with EXDEV: worth a note, not a failure. */
-static void note_no_renames(struct ga_session *s, int errnum)
-{
-	ga_strv_pushf(&s->view.skipped, "renaming directories inside: %s", errnum == EBUSY ?
-		      "not in a sandbox that announces system calls itself" : errnum == EINVAL ?
-		      "Linux 5.19 or newer is needed" : strerror(errnum));
-	(void)ga_journal(s->dir, "renames", json_pack("{s:i}", "errno", errnum));
-}
-
 /* The commands that must have succeeded, and services that must be ready, for the agent to begin.
  */
 static int before(struct start_watch *w, struct ga_start *st, struct ga_error *err)
@@ -318,6 +309,7 @@ static void note_end(const struct ga_env *e, struct ga_start *st)
 {
 	struct ga_session *s = &st->session;
 	uint64_t killed = ga_run_oom_kills(st->sandbox, &st->confine);
+	int no_renames = ga_run_no_renames(st->sandbox);
 
 	/* these processes may not have written all, and cannot say so themselves */
 	if (killed && !s->view.incomplete) {
@@ -329,8 +321,14 @@ static void note_end(const struct ga_env *e, struct ga_start *st)
 	}
 	if (ga_run_lost(st->sandbox))
 		note_lost(e, &st->spec, &st->session);
-	if (ga_run_no_renames(st->sandbox))
-		note_no_renames(&st->session, ga_run_no_renames(st->sandbox));
+	if (!no_renames)
+		return;
+	/* without the helper, renaming a directory inside fails with EXDEV */
+	ga_strv_pushf(&s->view.skipped, "renaming directories inside: %s", no_renames == EBUSY ?
+		      "not in a sandbox that announces system calls itself" :
+		      no_renames == EINVAL ? "Linux 5.19 or newer is needed"
+					   : strerror(no_renames));
+	(void)ga_journal(s->dir, "renames", json_pack("{s:i}", "errno", no_renames));
 }
 
 static int run(struct ga_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
@@ -351,7 +349,7 @@ static int run(struct ga_env *e, struct ga_start *st, int *ret_status, struct ga
 	}
 	w.recorder = start_record(e, st);
 	w.relay = st->net.relay;
-	start_watch_begin(&w);
+	w.begun = ga_now_ms();
 	rc = run_all(&w, st, ret_status, err);
 	start_end_services(st);
 	start_record_end(st, w.recorder, &w.noted);

@@ -350,11 +350,6 @@ const char *start_full_place(const struct ga_env *e, const char *dir)
 	       : ga_disk_below(e->agent_home, e->conf.disk_free) ? e->agent_home : NULL;
 }
 
-void start_watch_begin(struct start_watch *w)
-{
-	w->begun = ga_now_ms();
-}
-
 bool start_watch_tick(void *payload)
 {
 	struct start_watch *w = payload;

@@ -47,20 +47,14 @@ static int run(const char *filter, const struct ga_buf *in, struct ga_buf *ret,
 		       "it has to print a line for each that it reads", q, got, want);
 }
 
-static size_t room(void)
-{
-	struct winsize ws = { 0 };
-
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) || ws.ws_row < 20)
-		return 10;
-	return ws.ws_row - 10U;
-}
-
 static void print_top(const char *text)
 {
-	size_t max = room(), rest = 0;
+	struct winsize ws = { 0 };
+	size_t max = 10, rest = 0;
 	const char *p = text;
 
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) && ws.ws_row > 20)
+		max = ws.ws_row - 10U;
 	for (size_t n = 0; *p && n < max; n++) {
 		const char *nl = strchr(p, '\n');
 		size_t len = nl ? (size_t)(nl - p) + 1 : strlen(p);
@@ -174,15 +168,6 @@ static int file_header(struct cli_walk *w, const struct step *s, struct ga_buf *
 	return 0;
 }
 
-static int page_part(struct cli_walk *w, const struct step *s, const struct part *p,
-		     struct ga_error *err)
-{
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-
-	part_text(w, s, p, &text);
-	return cli_page(w->c, text.ptr, text.len, err);
-}
-
 static void help_parts(void)
 {
 	(void)printf("y - keep this part\n"
@@ -212,6 +197,7 @@ static int answer_part(struct cli_walk *w, struct step *s, int letter, size_t *a
 		       struct ga_error *err)
 {
 	enum choice c = letter == 'y' || letter == 'a' ? ACCEPT : REJECT;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 
 	switch (letter) {
 	case 'a':
@@ -234,7 +220,8 @@ static int answer_part(struct cli_walk *w, struct step *s, int letter, size_t *a
 			(void)printf("it cannot be split any further\n");
 		return 0;
 	case 'p':
-		return page_part(w, s, &s->parts[*at], err);
+		part_text(w, s, &s->parts[*at], &text);
+		return cli_page(w->c, text.ptr, text.len, err);
 	default:
 		help_parts();
 		return 0;

@@ -4,15 +4,6 @@
 
 #define SESSIONS_MAX 50 /* that are compared with each other */
 
-static int compare_begin(struct cli *c, struct cli_compare *ret, struct ga_error *err)
-{
-	cleanup_free char *branch = NULL;
-	int rc = ga_repo_head(c->env.repo, &ret->head, &branch, err);
-
-	ret->has_head = !rc;
-	return rc < 0 ? -1 : 0;
-}
-
 static int count(struct cli *c, const struct ga_oid *tip, const struct ga_oid *has, size_t n,
 		 size_t *ret, struct ga_error *err)
 {
@@ -231,11 +222,16 @@ int cli_listing_read(struct cli *c, struct cli_listing *ret, struct ga_error *er
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT, unfinished = GA_STRV_INIT;
 	cleanup_strv struct ga_strv conflicts = GA_STRV_INIT;
+	cleanup_free char *branch = NULL;
+	int unborn;
 
 	if (ga_session_names(c->env.state_dir, &names, err) ||
-	    ga_land_unfinished(c->env.repo, &unfinished, &conflicts, err) ||
-	    compare_begin(c, &ret->compare, err))
+	    ga_land_unfinished(c->env.repo, &unfinished, &conflicts, err))
 		return -1;
+	unborn = ga_repo_head(c->env.repo, &ret->compare.head, &branch, err);
+	if (unborn < 0)
+		return -1;
+	ret->compare.has_head = !unborn;
 	for (size_t i = 0; i < names.n; i++) {
 		struct cli_row w = { .s = GA_SESSION_INIT, .r = GA_REPORT_INIT,
 				     .peer = GA_LIVE_PEER_INIT,
@@ -305,17 +301,11 @@ static void add_part(struct ga_buf *b, char *part)
 	free(part);
 }
 
-static char *say_commits(const struct cli_counts *n)
-{
-	cleanup_free char *commits = ga_count(n->commits, "commit", "commits");
-	cleanup_free char *files = ga_count(n->files, "file", "files");
-
-	return n->commits ? ga_strf("%s, %s", commits, files) : NULL;
-}
-
 /* What it has to say, the most important first. */
 static void add_parts(const struct cli_row *w, struct ga_buf *b)
 {
+	cleanup_free char *commits = ga_count(w->counts.commits, "commit", "commits");
+	cleanup_free char *files = ga_count(w->counts.files, "file", "files");
 	size_t open = ga_report_open(&w->r);
 	struct ga_report_counts n;
 
@@ -330,7 +320,8 @@ static void add_parts(const struct cli_row *w, struct ga_buf *b)
 				    GA_QUOTED(w->s.id.remote)));
 	if (w->peer.fd >= 0 && (w->peer.attached || w->peer.detached))
 		add_part(b, ga_strdup(w->peer.attached ? "attached" : "detached"));
-	add_part(b, say_commits(&w->counts));
+	if (w->counts.commits)
+		add_part(b, ga_strf("%s, %s", commits, files));
 	if (w->counts.behind)
 		add_part(b, ga_strf("%zu%s behind", w->counts.behind,
 				    w->counts.behind == CLI_COMMITS_MAX ? "+" : ""));

@@ -251,15 +251,6 @@ static void say_left(const struct ga_report *r, FILE *f)
 	}
 }
 
-static void say_checks(const struct ga_session *s, const struct ga_report *r, FILE *f)
-{
-	cleanup_strv struct ga_strv checks = GA_STRV_INIT;
-
-	ga_report_checks(checks_of(s, r), &checks);
-	for (size_t i = 0; i < checks.n; i++)
-		(void)fprintf(f, "  check: %s\n", checks.v[i]);
-}
-
 static int count_work(struct cli *c, const struct ga_session *s, size_t *commits, size_t *files,
 		      struct ga_error *err)
 {
@@ -389,6 +380,7 @@ static void say_forbidden(const struct ga_session *s, FILE *f)
 int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
 		struct ga_error *err)
 {
+	cleanup_strv struct ga_strv checks = GA_STRV_INIT;
 	cleanup_free char *n = NULL, *m = NULL;
 	size_t commits, files;
 
@@ -409,7 +401,9 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 			      s->name);
 	else
 		(void)fprintf(f, "agent/%s: %s, %s changed\n", s->name, n, m);
-	say_checks(s, r, f);
+	ga_report_checks(checks_of(s, r), &checks);
+	for (size_t i = 0; i < checks.n; i++)
+		(void)fprintf(f, "  check: %s\n", checks.v[i]);
 	say_flags(r, f);
 	for (size_t i = 0; i < s->result.left_out.n; i++)
 		(void)fprintf(f, "  uncommitted changes: %s ('land' brings them)\n",

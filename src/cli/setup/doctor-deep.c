@@ -67,15 +67,6 @@ static int listen_at(const char *name, bool abstract, struct ga_error *err)
 	return ga_steal_fd(&fd);
 }
 
-/* A key in a keyring of this process's own, so that none is left in the user's. */
-static void add_key(struct deep *d)
-{
-	d->key = ga_strf("git-agent-probe-%s", d->token);
-	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0)
-		(void)syscall(SYS_add_key, "user", d->key, "x", (size_t)1,
-			      KEY_SPEC_SESSION_KEYRING);
-}
-
 static void add_dir(struct deep *d, const char *id, const char *dir)
 {
 	ga_strv_push(&d->ids, id);
@@ -144,7 +135,11 @@ static int lay_out(struct deep *d, struct ga_error *err)
 	d->leak = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (d->leak < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '/'");
-	add_key(d);
+	/* in a keyring of this process's own, so that none is left in the user's */
+	d->key = ga_strf("git-agent-probe-%s", d->token);
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0)
+		(void)syscall(SYS_add_key, "user", d->key, "x", (size_t)1,
+			      KEY_SPEC_SESSION_KEYRING);
 	list_dirs(d);
 	return 0;
 }

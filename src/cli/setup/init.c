@@ -130,14 +130,6 @@ static const char *word_start(const char *text, const char *end, const char *let
 	return end > text && strchr(" \t\n\"'[,", end[-1]) ? end : NULL;
 }
 
-/* Is the address before a port, of `n` bytes with its colon, one that localhost reaches? */
-static bool is_here(const char *word, size_t n)
-{
-	cleanup_free char *host = ga_strndup(word, n);
-
-	return !n || !strcmp(host, "0.0.0.0:") || !strcmp(host, "127.0.0.1:");
-}
-
 /* The port of this machine that is published for a container's port, as in "3307:3306" or
  * "127.0.0.1:3307:3306". If the file publishes none, the same port. */
 static void find_port(const char *text, const char *port, struct ga_strv *allow)
@@ -153,7 +145,9 @@ static void find_port(const char *text, const char *port, struct ga_strv *allow)
 		if (!word || colon == p || !strchr(" \t\n\"'],/#", p[strlen(in)]))
 			continue;
 		any = true;
-		if (is_here(word, (size_t)(colon - word)))
+		/* only of an address that localhost reaches */
+		if (colon == word || !strncmp(word, "0.0.0.0:", 8) ||
+		    !strncmp(word, "127.0.0.1:", 10))
 			push_server(allow, colon, (size_t)(p - colon));
 	}
 	if (!any)
@@ -266,15 +260,6 @@ static void write_text(const struct cli *c, const struct found *f, struct ga_buf
 
 /* ---- the command -------------------------------------------------------------------- */
 
-static int write_file(int at, const struct ga_buf *text, bool force, struct ga_error *err)
-{
-	if (!force && !faccessat(at, FILE_NAME, F_OK, AT_SYMLINK_NOFOLLOW))
-		return ga_fail(err, GA_EFATAL, FILE_NAME " is there already" GA_HINT
-			       "--force replaces it, --print shows what would be written");
-	return force ? ga_write_atomic(at, FILE_NAME, text->ptr, text->len, 0644, err)
-		     : ga_write_new(at, FILE_NAME, text->ptr, text->len, 0644, err);
-}
-
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
@@ -294,7 +279,11 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		(void)fputs(text.ptr, stdout);
 		return 0;
 	}
-	if (write_file(at, &text, o->force, err))
+	if (!o->force && !faccessat(at, FILE_NAME, F_OK, AT_SYMLINK_NOFOLLOW))
+		return ga_fail(err, GA_EFATAL, FILE_NAME " is there already" GA_HINT
+			       "--force replaces it, --print shows what would be written");
+	if (o->force ? ga_write_atomic(at, FILE_NAME, text.ptr, text.len, 0644, err)
+		     : ga_write_new(at, FILE_NAME, text.ptr, text.len, 0644, err))
 		return -1;
 	cli_note("wrote " FILE_NAME ": edit it, and commit it");
 	return 0;

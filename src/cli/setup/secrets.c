@@ -83,16 +83,6 @@ static bool is_known(const void *where, const char *path)
 	return false;
 }
 
-static bool is_asked_for(const struct ga_exposed *e, const struct ga_strv *paths,
-			 const struct options *o)
-{
-	bool in = !paths->n;
-
-	for (size_t i = 0; i < paths->n && !in; i++)
-		in = ga_path_inside(e->path, paths->v[i]);
-	return in && (o->all || e->secret.tier > GA_TIER_NOTE);
-}
-
 static json_t *exposed_json(const struct ga_exposed *e)
 {
 	cleanup_free char *reason = ga_secret_reason(&e->secret);
@@ -105,15 +95,6 @@ static json_t *exposed_json(const struct ga_exposed *e)
 	ga_json_set(j, "state", json_string(ga_exposed_name(e->as)));
 	ga_json_set(j, "session", json_string(ga_view_name(e->view)));
 	return j;
-}
-
-static void print_one(const struct ga_exposed *e)
-{
-	cleanup_free char *reason = ga_secret_reason(&e->secret);
-
-	(void)printf("T%u  %-6s  %-9s  %s: %s (%s)\n", ga_tier_number(e->secret.tier),
-		     ga_view_name(e->view), ga_exposed_name(e->as), GA_QUOTED(e->path), reason,
-		     e->secret.rule->id);
 }
 
 static void print_notes(const struct ga_exposure *x, const struct options *o, size_t left_out)
@@ -149,16 +130,22 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		ga_strv_take(&paths, cli_resolve_path(c, argv[i], is_known, &x));
 	for (size_t i = 0; i < x.n; i++) {
 		const struct ga_exposed *e = &x.v[i];
+		cleanup_free char *reason = NULL;
 
 		left_out += e->secret.tier == GA_TIER_NOTE;
-		if (!is_asked_for(e, &paths, o))
+		if ((argc && !ga_path_within(e->path, (const char *const *)paths.v)) ||
+		    (!o->all && e->secret.tier == GA_TIER_NOTE))
 			continue;
 		if (e->view == GA_VIEW_SEEN && e->secret.tier > GA_TIER_NOTE)
 			c->status = ga_error_status(GA_ENEGATIVE);
-		if (list)
+		if (list) {
 			ga_json_add(list, exposed_json(e));
-		else
-			print_one(e);
+			continue;
+		}
+		reason = ga_secret_reason(&e->secret);
+		(void)printf("T%u  %-6s  %-9s  %s: %s (%s)\n", ga_tier_number(e->secret.tier),
+			     ga_view_name(e->view), ga_exposed_name(e->as), GA_QUOTED(e->path),
+			     reason, e->secret.rule->id);
 	}
 	if (list)
 		return cli_print_json(list, err);
