@@ -337,10 +337,10 @@ void start_note_network(const struct ga_session *s, const struct ga_relay *r, si
 		return;
 	u = ga_relay_uses(r, &n, &more);
 	for (; *noted < n; ++*noted) {
-		json_t *j = json_pack("{s:s, s:I}", "how", ga_use_name(u[*noted].kind), "after",
-				      (json_int_t)(u[*noted].first / 1000));
+		json_t *j = json_pack("{s:s}", "how", ga_use_name(u[*noted].kind));
 
 		ga_json_set_bytes(j, "to", u[*noted].to);
+		ga_json_set(j, "after", json_integer((json_int_t)(u[*noted].first / 1000)));
 		(void)ga_journal(s->dir, "connection", j);
 	}
 }
