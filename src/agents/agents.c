@@ -2,7 +2,6 @@
  *
  * Which agents there are, which program a command word means, and its arguments.
  */
-#include "ga/agents/agents.h"
 #include "ga/base/nearest.h"
 #include "agents-internal.h"
 
@@ -138,7 +137,6 @@ static char *ga_agents_program(const struct ga_env *e, const char *name, const c
 	return ga_strf("%s/" GA_AGENTS_DIR "/%s/%s/bin/%s", e->home, name, version, name);
 }
 
-/* Does the home have a program of that name that agents installed? */
 static bool agents_own(const struct ga_env *e, const char *name)
 {
 	cleanup_free char *home = ga_home_dir(e, e->conf.home_mode);
@@ -153,7 +151,6 @@ static const char *const places[] = {
 	"/home/linuxbrew/.linuxbrew/bin",
 };
 
-/* Is it the program of an agent? */
 static bool is_agents(const struct ga_env *e, const char *command)
 {
 	const struct ga_preset *p;
@@ -306,7 +303,6 @@ void ga_agents_found_release(struct ga_agents_found *f)
 	*f = (struct ga_agents_found){ 0 };
 }
 
-/* Fill the members of `ret` about logging in. */
 static void look_at_login(const struct ga_env *e, const struct ga_preset *p,
 			  struct ga_agents_found *ret)
 {
@@ -421,7 +417,6 @@ static char *login_words(const struct ga_env *e, const struct ga_preset *p)
 		       p->logins[0] ? ", which stays in that home ('git agent home')" : "");
 }
 
-/* The known agent whose name is nearest to `command`, or NULL. */
 static const char *near_agent(const struct ga_env *e, const char *command)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;

@@ -6,7 +6,6 @@
 #include <jansson.h>
 
 #include "agents-internal.h"
-#include "ga/agents/agents.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/treelevel.h"
 

@@ -190,7 +190,6 @@ static void load(const char *project, struct ga_error *err)
 		ga_gitconfig_abandon(l);
 }
 
-/* Begin the sandbox of a session in the working tree around us. */
 static int begin(struct ga_env *e, const char *project, const struct command *command,
 		 struct ga_error *err)
 {

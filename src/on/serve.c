@@ -126,7 +126,6 @@ static int do_list(struct depot *d, struct ga_error *err)
 	return states ? slurm_list(d, states, err) : -1;
 }
 
-/* Run the command, in the session's working tree. */
 static int do_run(struct depot *d, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT, all = GA_STRV_INIT;

@@ -131,7 +131,6 @@ static json_t *wait_end(struct job *j, const sigset_t *signals, struct ga_error 
 
 /* ---- its result ------------------------------------------------------------------------------ */
 
-/* The branch and what is held, if there are such. */
 static int push(const struct job *j, struct ga_error *err)
 {
 	return GIT(&j->own, err, "push", "--quiet", "--no-verify", "--atomic", j->d->git,

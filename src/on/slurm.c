@@ -302,7 +302,6 @@ static int fail_state(const char *name, const json_t *state, struct ga_error *er
 		       *why ? ": " : "", why);
 }
 
-/* Print what the job left. */
 static int print_left(struct depot *d, const char *what, struct ga_error *err)
 {
 	cleanup_free char *ref = depot_ref(d, what);

@@ -226,7 +226,6 @@ static int choose_command(const struct ga_env *e, const struct ga_start_opts *o,
 	return 0;
 }
 
-/* Fill in what the state file will say once it runs. */
 static void fill_session(const struct ga_start_opts *o, const struct resume_point *p,
 			 struct ga_session *s)
 {

@@ -5,7 +5,6 @@
 #include "ga/agents/agents.h"
 #include "ga/on/on.h"
 #include "ga/session/wip.h"
-#include "ga/view/view.h"
 #include "start-internal.h"
 
 /* Fill in what is known of a new session, which has no directory yet. */
@@ -69,7 +68,6 @@ static int check_identity(struct ga_env *e, struct ga_error *err)
 
 static int make_parts(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err);
 
-/* Make its directory, its layers and its parts. */
 static int make_session(struct ga_env *e, const struct ga_start_opts *o,
 			const struct ga_view_base *b, const struct ga_refs *visible,
 			struct ga_start *st, struct ga_error *err)
@@ -251,7 +249,6 @@ void ga_start_describe_secrets(const struct ga_view_base *b, struct ga_start *st
 	ga_strv_release(&t.stored);
 }
 
-/* Add all of it to the banner of a new session. */
 static void describe(const struct ga_env *e, const struct ga_start_opts *o,
 		     const struct ga_view_base *b, struct ga_start *st)
 {

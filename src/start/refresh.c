@@ -5,7 +5,6 @@
  * not on a name: a new directory in the place of the old one gets a new overlay.
  */
 #include "start-internal.h"
-#include "ga/view/view.h"
 
 struct refresh {
 	struct ga_env *e;           /* of the superproject */

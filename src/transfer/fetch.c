@@ -462,7 +462,6 @@ static int check_untouched(struct fetch *f, struct ga_error *err)
 		       s->state == GA_STATE_LANDED ? "" : " --force", s->name);
 }
 
-/* Where the session comes from, for users. */
 static const char *source(const struct fetch *f)
 {
 	return f->o->label ? f->o->label : f->o->remote;

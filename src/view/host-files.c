@@ -62,7 +62,6 @@ static bool has_id(const char *text, unsigned id)
 	return false;
 }
 
-/* Can it be a field of a line? */
 static bool fits(const char *s)
 {
 	for (; s && *s; s++)

@@ -40,7 +40,6 @@ static int print_file(int fd, struct ga_record_text *text, struct ga_error *err)
 	return n < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot read what a service wrote") : 0;
 }
 
-/* Print what a service of it wrote. */
 static int service_log(const struct ga_session *s, const char *name, struct ga_error *err)
 {
 	static const char *const suffixes[] = { SUFFIX ".old", SUFFIX };

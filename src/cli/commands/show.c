@@ -85,7 +85,6 @@ static void put_value(struct ga_buf *out, json_t *v)
 		ga_buf_adds(out, json_is_null(v) ? "none" : "...");
 }
 
-/* A command line, quoted for a shell. */
 static void put_command(struct ga_buf *out, const json_t *list)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;

@@ -312,7 +312,6 @@ static void open_early(struct cli *c, struct ga_start *st)
 				     GA_IGNORED);
 }
 
-/* The settings of this session, from the commit that it will be based on. */
 static int settle(struct cli *c, const struct options *o, const struct cli_filter *filter,
 		  struct ga_start_opts *so, struct ga_config *conf, struct ga_strv *net,
 		  struct ga_error *err)
@@ -354,7 +353,6 @@ static int check_options(const struct options *o, struct ga_error *err)
 /* Less than the kernel takes as one argument. */
 #define TASK_MAX ((size_t)100 << 10)
 
-/* The task, which is a text, or that of a file. */
 static int read_task(const char *task, struct ga_buf *ret, struct ga_error *err)
 {
 	struct stat st;

@@ -32,7 +32,6 @@ static void grants_release(struct grants *g)
 	ga_grants_release(&g->former);
 }
 
-/* Where trust of this repository is kept. */
 static char *trust_dir(const struct cli *c)
 {
 	const struct ga_env *e = &c->env;
@@ -233,7 +232,6 @@ static int ask_trust(struct cli *c, const struct ga_config *conf, struct grants 
 	return ga_trust_add(dir, all.ptr, all.len, err);
 }
 
-/* Fail as it is not trusted, and say what to do. */
 static int fail_untrusted(struct cli *c, const struct grants *g, struct ga_error *err)
 {
 	cleanup_free char *branch = NULL, *more = NULL, *rev = NULL;
@@ -434,7 +432,6 @@ static int print_show_json(const struct all *all, struct ga_error *err)
 	return cli_print_json(j, err);
 }
 
-/* Say so if there is nothing to be trusted. */
 static bool said_nothing_to_trust(const struct grants *g)
 {
 	if (!g->there && !g->agent)

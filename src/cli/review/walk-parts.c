@@ -192,7 +192,6 @@ static int ask_part(struct cli_walk *w, const struct step *s, size_t at, struct 
 	return cli_ask(prompt, w->single_key, err);
 }
 
-/* Do what a letter says to part `*at`. */
 static int answer_part(struct cli_walk *w, struct step *s, int letter, size_t *at,
 		       struct ga_error *err)
 {

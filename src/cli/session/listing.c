@@ -269,7 +269,6 @@ void cli_listing_look(struct cli_listing *l)
 
 /* ---- a row -------------------------------------------------------------------------------- */
 
-/* What it does. */
 static char *state_of(const struct cli_row *w)
 {
 	if (w->elsewhere)

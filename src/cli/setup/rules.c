@@ -148,7 +148,6 @@ static int entry_here(struct explain *e, const char *path, struct ga_entry *ret,
 	return ga_blob_write(e->repo, text.ptr, text.len, &ret->oid, err);
 }
 
-/* Compare a path with HEAD, and note the change. */
 static int look_at(struct explain *e, struct explained *x, struct ga_error *err)
 {
 	struct ga_entry old = { GA_MODE_NONE, { { 0 } } }, new = old, none = old;
