@@ -214,9 +214,7 @@ static int list_below(struct inside *x, const struct ga_changes *todo, struct ga
 
 static int refuse_path(const struct inside *x, const char *path, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(path);
-
-	return refuse(x, UNBROUGHT, q, err);
+	return refuse(x, UNBROUGHT, GA_QUOTED(path), err);
 }
 
 /* Is something to be removed where `path` needs a directory on the way? If that is a link that

@@ -188,15 +188,14 @@ void ga_start_describe_limits(struct ga_start *st)
 int ga_start_check_room(const struct ga_env *e, struct ga_error *err)
 {
 	const char *dir = start_full_place(e, e->state_dir);
-	cleanup_free char *least = NULL, *q = NULL;
+	cleanup_free char *least = NULL;
 
 	if (!dir)
 		return 0;
 	least = ga_size_text(e->conf.disk_free);
-	q = ga_escape(dir);
 	return ga_fail(err, GA_ESTART, "less than %s is free for '%s'" GA_HINT "free some space, "
 		       "or set XDG_STATE_HOME, state_dir or home to a directory elsewhere, or "
-		       "disk_free to less", least, q);
+		       "disk_free to less", least, GA_ESCAPED(dir));
 }
 
 struct told {

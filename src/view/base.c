@@ -79,7 +79,6 @@ static void keep_listed(struct narrow *n, struct ga_strv *paths, bool are_dirs)
 static int read_list(struct ga_env *e, struct narrow *n, struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(ga_repo_info(e->repo)->workdir, NAME);
-	cleanup_free char *q = ga_escape(path);
 	cleanup_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
 				    O_CLOEXEC);
 	struct stat st;
@@ -87,11 +86,11 @@ static int read_list(struct ga_env *e, struct narrow *n, struct ga_error *err)
 	if (fd < 0 && errno == ENOENT)
 		return 1;
 	if (fd < 0 || fstat(fd, &st))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot read '%s'", q);
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot read '%s'", GA_ESCAPED(path));
 	if (!S_ISREG(st.st_mode))
-		return ga_fail(err, GA_ESTART, "'%s' is not a file", q);
+		return ga_fail(err, GA_ESTART, "'%s' is not a file", GA_ESCAPED(path));
 	if (ga_read_fd(fd, BYTES_MAX, &n->text, err))
-		return ga_error_wrap(err, "cannot read '%s'", q);
+		return ga_error_wrap(err, "cannot read '%s'", GA_ESCAPED(path));
 	ga_ignore_push(&n->list, "", n->text.ptr, n->text.len);
 	return 0;
 }

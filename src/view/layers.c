@@ -272,13 +272,12 @@ static void heaviest_first(int project, struct ga_strv *dirs)
 /* An overlay cannot be mounted over a directory that has mounts in it: skip such a directory. */
 static bool mounted_in(struct layers *l, const char *path)
 {
-	cleanup_free char *dir = ga_path_join(l->s->id.project, path), *q = NULL, *why = NULL;
+	cleanup_free char *dir = ga_path_join(l->s->id.project, path), *why = NULL;
 	const char *mount = mount_in(&l->mounts, dir);
 
 	if (!mount)
 		return false;
-	q = ga_quote(mount);
-	why = ga_strf("something is mounted at %s; unmount that to share it", q);
+	why = ga_strf("something is mounted at %s; unmount that to share it", GA_QUOTED(mount));
 	skip(l, path, why);
 	return true;
 }

@@ -51,9 +51,8 @@ static void put_object(struct ga_buf *out, json_t *o)
 
 	if (has_path) {
 		cleanup_free char *shown = ga_strndup(path.ptr, VALUE_BYTES);
-		cleanup_free char *q = ga_quote(shown);
 
-		ga_buf_adds(out, q);
+		ga_buf_adds(out, GA_QUOTED(shown));
 		put_more_bytes(out, path.len);
 	}
 	json_object_foreach(o, key, v) {

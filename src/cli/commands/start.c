@@ -51,10 +51,9 @@ static int show_history(struct cli *c, const struct ga_oid *base, struct ga_erro
 	ga_exposure_sort(&x);
 	for (size_t i = 0; i < x.n; i++) {
 		cleanup_free char *reason = ga_secret_reason(&x.v[i].secret);
-		cleanup_free char *q = ga_quote(x.v[i].path);
 
 		if (x.v[i].secret.tier > GA_TIER_NOTE && n++ < FOUND_SHOWN)
-			cli_note("  in the history: %s: %s", q, reason);
+			cli_note("  in the history: %s: %s", GA_QUOTED(x.v[i].path), reason);
 	}
 	if (n > FOUND_SHOWN)
 		cli_note("  and %zu more: 'git agent secrets --history'", n - FOUND_SHOWN);

@@ -238,14 +238,14 @@ static void say_left(const struct ga_report *r, FILE *f)
 
 	for (size_t i = 0; i < r->left.n; i++) {
 		const struct ga_left *l = &r->left.v[i];
-		cleanup_free char *q = ga_quote(l->path), *n = ga_count(l->count, "file", "files");
+		cleanup_free char *n = ga_count(l->count, "file", "files");
 		cleanup_free char *fit = NULL;
 
 		if (i == 4) {
 			(void)fprintf(f, "  leftovers: %zu more\n", r->left.n - i);
 			break;
 		}
-		fit = cli_fit(q, width ? room : 0);
+		fit = cli_fit(GA_QUOTED(l->path), width ? room : 0);
 		(void)fprintf(f, "  leftovers: %s (%s, %s)\n", fit,
 			      ga_left_kind_name(l->kind), n);
 	}
@@ -336,7 +336,6 @@ static void say_refused(const struct ga_session *s, FILE *f)
 
 	for (size_t i = 0; i < s->run.refused.n; i++) {
 		const char *to = split_refused(s->run.refused.v[i], &n);
-		cleanup_free char *q = ga_quote(to);
 		bool name = !strchr(to, ':');
 
 		/* a C library looks a name up several times for one attempt to reach it */
@@ -345,11 +344,11 @@ static void say_refused(const struct ga_session *s, FILE *f)
 		all += n;
 		if (i >= REFUSED_SHOWN)
 			continue;
-		ga_buf_addf(&list, "%s%s", i ? ", " : "", q);
+		ga_buf_addf(&list, "%s%s", i ? ", " : "", GA_QUOTED(to));
 		if (n > 1)
 			ga_buf_addf(&list, " (%llu times)", n);
 		if (!ga_ends_in(to, GA_USE_UDP))
-			ga_buf_addf(&allow, " --allow %s%s", q, name ? ":PORT" : "");
+			ga_buf_addf(&allow, " --allow %s%s", GA_QUOTED(to), name ? ":PORT" : "");
 	}
 	if (!all)
 		return;

@@ -220,13 +220,12 @@ static int begin(struct explain *e, struct cli *c, struct ga_error *err)
 
 static void put_path(const struct explain *e, const struct explained *x, struct ga_buf *out)
 {
-	cleanup_free char *q = ga_quote(x->path);
 	size_t n = 0;
 
 	if (x->state == IN_RANGE)
-		ga_buf_addf(out, "%s\n", q);
+		ga_buf_addf(out, "%s\n", GA_QUOTED(x->path));
 	else
-		ga_buf_addf(out, "%s (%s)\n", q, state_texts[x->state]);
+		ga_buf_addf(out, "%s (%s)\n", GA_QUOTED(x->path), state_texts[x->state]);
 	for (const struct ga_flag *f = NULL; (f = next_flag(e, x->path, f)); n++) {
 		ga_buf_addf(out, "  %s: ", ga_severity_name(f->severity));
 		ga_quote_add_text(out, f->reason, strcspn(f->reason, "\n"));
