@@ -106,17 +106,6 @@ static json_t *left_by(const struct depot *d, const char *name, struct ga_error 
 
 /* ---- what Slurm says ------------------------------------------------------------------------- */
 
-/* NAME|STATE|REASON; of jobs with the same name one that runs counts. */
-static void add_row(json_t *rows, char *line)
-{
-	char *rest = NULL, *name = strtok_r(line, "|", &rest), *state = strtok_r(NULL, "|", &rest);
-	bool waits = state && ga_has_word("PENDING REQUEUED REQUEUE_FED REQUEUE_HOLD SPECIAL_EXIT",
-					  state);
-
-	if (name && !is(json_object_get(rows, name), "running"))
-		ga_json_set(rows, name, slurm_state(waits ? "pending" : "running", rest));
-}
-
 /* The jobs of the user that have not ended, as states by their names. */
 static json_t *ask(struct ga_error *err)
 {
@@ -132,8 +121,16 @@ static json_t *ask(struct ga_error *err)
 		json_decref(ret);
 		return NULL;
 	}
-	for (char *line = strtok_r(out.ptr, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		add_row(ret, line);
+	/* NAME|STATE|REASON; of jobs with the same name one that runs counts */
+	for (char *line = out.ptr; (line = strtok_r(line, "\n", &save)); line = NULL) {
+		char *rest = NULL, *name = strtok_r(line, "|", &rest);
+		char *state = strtok_r(NULL, "|", &rest);
+		bool waits = state && ga_has_word("PENDING REQUEUED REQUEUE_FED REQUEUE_HOLD "
+						  "SPECIAL_EXIT", state);
+
+		if (name && !is(json_object_get(ret, name), "running"))
+			ga_json_set(ret, name, slurm_state(waits ? "pending" : "running", rest));
+	}
 	return ret;
 }
 

@@ -30,19 +30,6 @@ static void inside_release(struct inside *x)
 	ga_strv_release(&x->scratch);
 }
 
-static void make_env(struct inside *x)
-{
-	const char *project = x->st->session.id.project;
-
-	for (size_t i = 0; ga_start_git_env[i]; i++)
-		ga_strv_push(&x->env, ga_start_git_env[i]);
-	ga_strv_pushf(&x->env, "GIT_WORK_TREE=%s", project);
-	ga_strv_extend(&x->scratch, &x->env);
-	ga_strv_pushf(&x->env, "GIT_DIR=%s/.git", project);
-	ga_strv_push(&x->scratch, "GIT_DIR=" SCRATCH);
-	ga_strv_pushf(&x->scratch, "GIT_COMMON_DIR=%s/.git", project);
-}
-
 /* Why git failed: the first path that it lists, or else its last line. Caller frees. */
 static char *reason(const struct ga_buf *errout)
 {
@@ -434,8 +421,15 @@ int resume_move_to_point(struct ga_env *e, struct ga_start *st, const struct res
 {
 	cleanup_(inside_release) struct inside x = { .e = e, .st = st, .patience = 1 };
 	cleanup_free char *dir = ga_session_path(&st->session, "git");
+	const char *project = st->session.id.project;
 
-	make_env(&x);
+	for (size_t i = 0; ga_start_git_env[i]; i++)
+		ga_strv_push(&x.env, ga_start_git_env[i]);
+	ga_strv_pushf(&x.env, "GIT_WORK_TREE=%s", project);
+	ga_strv_extend(&x.scratch, &x.env);
+	ga_strv_pushf(&x.env, "GIT_DIR=%s/.git", project);
+	ga_strv_push(&x.scratch, "GIT_DIR=" SCRATCH);
+	ga_strv_pushf(&x.scratch, "GIT_COMMON_DIR=%s/.git", project);
 	if (ga_gitdir_has_trap(dir))
 		return refuse(&x, "the session's git dir cannot be used",
 			      "it holds a fifo, a link among its refs or a closed directory", err);

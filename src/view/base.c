@@ -201,21 +201,6 @@ static int without_work(struct ga_env *e, const struct ga_view_opts *o, bool dry
 	       ga_view_find_secrets(e, o, dry, false, b, err) ? -1 : 0;
 }
 
-static int choose_rev(struct ga_env *e, const struct ga_view_opts *o, bool dry,
-		      struct ga_view_base *b, const struct ga_oid *head, struct ga_error *err)
-{
-	int trusted;
-
-	if (ga_repo_resolve(e->repo, o->base_rev, &b->onto, err))
-		return -1;
-	b->base = b->onto;
-	trusted = is_trusted(e->repo, &b->onto, head, err);
-	if (trusted < 0)
-		return -1;
-	b->trusted = trusted;
-	return without_work(e, o, dry, b, err);
-}
-
 static int choose_dirty(struct ga_env *e, const struct ga_view_opts *o, bool dry,
 			struct ga_view_base *b, struct ga_error *err)
 {
@@ -307,9 +292,16 @@ int ga_view_choose_base(struct ga_env *e, const struct ga_view_opts *o, bool dry
 	ret->onto = ret->base = head;
 	ret->trusted = true;
 	ret->max_shared = MAX_SHARED_DIRS;
-	if (o->base_rev)
-		rc = choose_rev(e, o, dry, ret, &head, err);
-	else if (o->dirty == GA_DIRTY_IGNORE && !o->live)
+	if (o->base_rev) {
+		if (ga_repo_resolve(e->repo, o->base_rev, &ret->onto, err))
+			return -1;
+		ret->base = ret->onto;
+		rc = is_trusted(e->repo, &ret->onto, &head, err);
+		if (rc < 0)
+			return -1;
+		ret->trusted = rc;
+	}
+	if (o->base_rev || (o->dirty == GA_DIRTY_IGNORE && !o->live))
 		rc = without_work(e, o, dry, ret, err);
 	else
 		rc = choose_dirty(e, o, dry, ret, err);

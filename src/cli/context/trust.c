@@ -390,20 +390,9 @@ static int find(struct cli *c, const char *rev, struct ga_config *conf, struct a
 	return 0;
 }
 
-/* What `grants` let an agent do, without those that `without` has too. */
-static json_t *words_json(const struct ga_grants *grants, const struct ga_grants *without)
-{
-	cleanup_strv struct ga_strv words = GA_STRV_INIT;
-
-	for (size_t i = 0; i < grants->n; i++)
-		if (!ga_grants_have(without, &grants->v[i]))
-			ga_strv_push(&words, grants->v[i].words);
-	return ga_json_strv(&words);
-}
-
 static int print_show_json(const struct all *all, struct ga_error *err)
 {
-	cleanup_strv struct ga_strv agents = GA_STRV_INIT;
+	cleanup_strv struct ga_strv agents = GA_STRV_INIT, gone = GA_STRV_INIT;
 	const struct grants *g = &all->v[0];
 	json_t *j = json_object(), *list = json_array();
 
@@ -424,7 +413,10 @@ static int print_show_json(const struct all *all, struct ga_error *err)
 		ga_json_add(list, o);
 	}
 	ga_json_set(j, "grants", list);
-	ga_json_set(j, "gone", words_json(&g->former, &g->grants));
+	for (size_t i = 0; i < g->former.n; i++)
+		if (!ga_grants_have(&g->grants, &g->former.v[i]))
+			ga_strv_push(&gone, g->former.v[i].words);
+	ga_json_set(j, "gone", ga_json_strv(&gone));
 	for (size_t i = 1; i < all->n; i++)
 		for (size_t k = 0; !all->v[i].trusted && k < all->v[i].grants.n; k++)
 			ga_strv_push(&agents, all->v[i].grants.v[k].words);
@@ -519,17 +511,6 @@ static bool is_current(const struct ga_trusted *t, const struct all *all)
 	return false;
 }
 
-static json_t *trusted_json(const struct ga_trusted *t, const struct ga_strv *lines, bool current)
-{
-	json_t *j = json_object();
-
-	ga_json_set(j, "id", json_string(t->id));
-	ga_json_set(j, "when", json_integer((json_int_t)t->when));
-	ga_json_set(j, "current", json_boolean(current));
-	ga_json_set(j, "grants", ga_json_strv(lines));
-	return j;
-}
-
 static int list(struct cli *c, const struct options *o, struct ga_error *err)
 {
 	cleanup_trust_list struct ga_trust_list l = GA_TRUST_LIST_INIT;
@@ -547,11 +528,18 @@ static int list(struct cli *c, const struct options *o, struct ga_error *err)
 		bool current = is_current(&l.v[i], &here);
 
 		trusted_lines(&l.v[i].text, &lines);
-		if (j)
-			ga_json_add(j, trusted_json(&l.v[i], &lines, current));
-		else
-			(void)printf("%.12s%s\n", l.v[i].id, current ? "  (HEAD)" : "");
-		for (size_t k = 0; !j && k < lines.n; k++)
+		if (j) {
+			json_t *one = json_object();
+
+			ga_json_set(one, "id", json_string(l.v[i].id));
+			ga_json_set(one, "when", json_integer((json_int_t)l.v[i].when));
+			ga_json_set(one, "current", json_boolean(current));
+			ga_json_set(one, "grants", ga_json_strv(&lines));
+			ga_json_add(j, one);
+			continue;
+		}
+		(void)printf("%.12s%s\n", l.v[i].id, current ? "  (HEAD)" : "");
+		for (size_t k = 0; k < lines.n; k++)
 			(void)printf("    %s\n", lines.v[k]);
 	}
 	return j ? cli_print_json(j, err) : 0;

@@ -227,20 +227,10 @@ static int answer_part(struct cli_walk *w, struct step *s, int letter, size_t *a
 	}
 }
 
-/* The choice for the file that follows from those for its parts. */
-static void sum_up(struct step *s)
-{
-	size_t n[PARTS] = { 0 };
-
-	for (size_t i = 0; i < s->n_parts; i++)
-		n[s->parts[i].choice]++;
-	s->choice = n[ACCEPT] == s->n_parts ? ACCEPT : n[REJECT] == s->n_parts ? REJECT :
-		    n[REJECT] ? PARTS : LEAVE;
-}
-
 int walk_parts(struct cli_walk *w, struct step *s, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf head = GA_BUF_INIT;
+	size_t n[PARTS] = { 0 };
 	int letter = 0, rc = read_parts(w, s, err);
 
 	if (rc) {
@@ -265,7 +255,10 @@ int walk_parts(struct cli_walk *w, struct step *s, struct ga_error *err)
 		if (letter != 'q' && answer_part(w, s, letter, &at, err))
 			return -1;
 	}
-	sum_up(s);
+	for (size_t i = 0; i < s->n_parts; i++)
+		n[s->parts[i].choice]++;
+	s->choice = n[ACCEPT] == s->n_parts ? ACCEPT : n[REJECT] == s->n_parts ? REJECT :
+		    n[REJECT] ? PARTS : LEAVE;
 	return 0;
 }
 
