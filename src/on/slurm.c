@@ -226,29 +226,23 @@ int slurm_list(struct depot *d, json_t *states, struct ga_error *err)
 
 /* ---- submitting ------------------------------------------------------------------------------ */
 
-/* The environment of jobs and steps is this one, and nothing of whoever submits. */
-static void add_env(struct ga_strv *ret)
+/* The same request with another action, as words that carry it out. */
+static void add_request(const struct depot *d, const char *action, struct ga_strv *ret)
 {
 	static const char *const names[] = { "HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG",
 					     "TERM", "SLURM_CONF", "XDG_CONFIG_HOME",
 					     "XDG_DATA_HOME", "XDG_CACHE_HOME" };
-
-	ga_strv_push(ret, "/usr/bin/env");
-	for (size_t i = 0; i < GA_NELEMS(names); i++)
-		if (ga_env_get(names[i]))
-			ga_strv_pushf(ret, "%s=%s", names[i], ga_env_get(names[i]));
-}
-
-/* The same request with another action, as words that carry it out. */
-static void add_request(const struct depot *d, const char *action, struct ga_strv *ret)
-{
 	json_t *request = json_deep_copy(d->request);
 	cleanup_free char *word = NULL;
 
 	ga_json_set(request, "do", json_string(action));
 	word = on_pack(request);
 	json_decref(request);
-	add_env(ret);
+	/* the environment of jobs and steps is this one, and nothing of whoever submits */
+	ga_strv_push(ret, "/usr/bin/env");
+	for (size_t i = 0; i < GA_NELEMS(names); i++)
+		if (ga_env_get(names[i]))
+			ga_strv_pushf(ret, "%s=%s", names[i], ga_env_get(names[i]));
 	ga_strv_push_many(ret, d->self, "depot", word, NULL);
 }
 

@@ -350,52 +350,34 @@ static void shorten(struct ga_buf *b, size_t room)
 	ga_buf_adds(b, "...");
 }
 
-static void print_row(const struct cli_row *w, FILE *f)
-{
-	uint64_t now = (uint64_t)time(NULL), at = w->s.run.finished ? w->s.run.finished
-		      : w->s.run.resumed ? w->s.run.resumed : w->s.id.started;
-	cleanup_free char *state = state_of(w), *ago = span(now > at ? now - at : 0);
-	cleanup_free char *when = ga_strf("%s ago", ago);
-	cleanup_free char *head = ga_strf("%-16s %-11s %-8s ", w->s.name, state, when);
-	cleanup_buf struct ga_buf parts = GA_BUF_INIT, command = GA_BUF_INIT;
-	size_t used = strlen(head), left;
-
-	add_parts(w, &parts);
-	add_command(&w->s, &command);
-	left = COLUMNS > used + COMMAND_MIN ? COLUMNS - used : COMMAND_MIN;
-	shorten(&parts, left);
-	left = left > parts.len + 2 ? left - parts.len - 2 : 0;
-	if (left >= COMMAND_MIN && command.len)
-		shorten(&command, left);
-	else
-		ga_buf_clear(&command);
-	(void)fprintf(f, "%s%s%s%s\n", head, parts.ptr, parts.len && command.len ? "  " : "",
-		      command.ptr);
-	for (size_t i = 0; w->running && i < w->s.run.published.n; i++)
-		(void)fprintf(f, "%-16s published at %s\n", "", w->s.run.published.v[i]);
-}
-
 /* ---- the listing -------------------------------------------------------------------------- */
 
 void cli_listing_print(const struct cli_listing *l, FILE *f)
 {
-	for (size_t i = 0; i < l->n; i++)
-		print_row(&l->v[i], f);
-}
+	uint64_t now = (uint64_t)time(NULL);
 
-/* Each pair once. */
-static void print_overlaps(const struct cli_listing *l, FILE *f)
-{
-	for (size_t i = 0; i < l->compare.n; i++) {
-		const char *name = l->compare.v[i].name;
-		cleanup_strv struct ga_strv with = GA_STRV_INIT;
+	for (const struct cli_row *w = l->v; w < l->v + l->n; w++) {
+		uint64_t at = w->s.run.finished ? w->s.run.finished
+			      : w->s.run.resumed ? w->s.run.resumed : w->s.id.started;
+		cleanup_free char *state = state_of(w), *ago = span(now > at ? now - at : 0);
+		cleanup_free char *when = ga_strf("%s ago", ago);
+		cleanup_free char *head = ga_strf("%-16s %-11s %-8s ", w->s.name, state, when);
+		cleanup_buf struct ga_buf parts = GA_BUF_INIT, command = GA_BUF_INIT;
+		size_t used = strlen(head), left;
 
-		compare_overlaps(&l->compare, i, &with);
-		for (size_t k = 0; k < with.n; k += 2) {
-			if (strcmp(name, with.v[k]) < 0)
-				(void)fprintf(f, "%s and %s both change %s\n", name, with.v[k],
-					      GA_QUOTED(with.v[k + 1]));
-		}
+		add_parts(w, &parts);
+		add_command(&w->s, &command);
+		left = COLUMNS > used + COMMAND_MIN ? COLUMNS - used : COMMAND_MIN;
+		shorten(&parts, left);
+		left = left > parts.len + 2 ? left - parts.len - 2 : 0;
+		if (left >= COMMAND_MIN && command.len)
+			shorten(&command, left);
+		else
+			ga_buf_clear(&command);
+		(void)fprintf(f, "%s%s%s%s\n", head, parts.ptr,
+			      parts.len && command.len ? "  " : "", command.ptr);
+		for (size_t i = 0; w->running && i < w->s.run.published.n; i++)
+			(void)fprintf(f, "%-16s published at %s\n", "", w->s.run.published.v[i]);
 	}
 }
 
@@ -405,7 +387,17 @@ void cli_listing_print_more(const struct cli_listing *l, FILE *f)
 		(void)fputs(l->v[i].next, f);
 		shown += *l->v[i].next != '\0';
 	}
-	print_overlaps(l, f);
+	/* each pair once */
+	for (size_t i = 0; i < l->compare.n; i++) {
+		const char *name = l->compare.v[i].name;
+		cleanup_strv struct ga_strv with = GA_STRV_INIT;
+
+		compare_overlaps(&l->compare, i, &with);
+		for (size_t k = 0; k < with.n; k += 2)
+			if (strcmp(name, with.v[k]) < 0)
+				(void)fprintf(f, "%s and %s both change %s\n", name, with.v[k],
+					      GA_QUOTED(with.v[k + 1]));
+	}
 }
 
 static json_t *overlaps_json(const struct cli_listing *l, const char *name)

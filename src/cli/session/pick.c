@@ -36,11 +36,14 @@ bool cli_is_running(const struct ga_session *s)
 /* A start bounds how deep submodules are nested in a session; this is beyond it. */
 #define DEPTH_MAX 100
 
-/* The directory where the supervisor listens: that of the outermost session this is a part of. */
-static char *live_dir(const struct ga_session *s)
+/* Does it run, with a supervisor? If that was killed, what is left of the sandbox is about to go,
+ * and another command may hold the lock while it waits for just that. */
+static bool is_supervised(const struct ga_session *s)
 {
+	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
 	cleanup_free char *dir = ga_strdup(s->id.within ? s->id.within : s->dir);
 
+	/* the supervisor listens in the directory of the outermost session this is a part of */
 	for (int depth = 0; s->id.within && depth < DEPTH_MAX; depth++) {
 		cleanup_session struct ga_session above = GA_SESSION_INIT;
 
@@ -49,16 +52,6 @@ static char *live_dir(const struct ga_session *s)
 		free(dir);
 		dir = ga_steal(&above.id.within);
 	}
-	return ga_steal(&dir);
-}
-
-/* Does it run, with a supervisor? If that was killed, what is left of the sandbox is about to go,
- * and another command may hold the lock while it waits for just that. */
-static bool is_supervised(const struct ga_session *s)
-{
-	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
-	cleanup_free char *dir = live_dir(s);
-
 	return s->state == GA_STATE_RUNNING && cli_is_running(s) &&
 	       ga_live_connect(dir, &peer, GA_IGNORED) <= 0;
 }

@@ -161,25 +161,6 @@ static size_t room_for_each(const struct ga_strv *words, FILE *f, size_t used)
 	return room;
 }
 
-/* Print the few most severely flagged paths, each once, on the rest of the line. */
-static void say_flagged_paths(const struct ga_report *r, FILE *f, size_t used)
-{
-	cleanup_flag_lines struct ga_flag_lines lines = { NULL, 0, 0 };
-	cleanup_strv struct ga_strv words = GA_STRV_INIT;
-	size_t room;
-
-	ga_flag_lines(r, &lines);
-	for (size_t i = 0; i < lines.n && words.n <= MAX_PATHS; i++)
-		if (*r->flags[lines.v[i].first].path && !ga_strv_has(&words, lines.v[i].path))
-			ga_strv_push(&words, words.n < MAX_PATHS ? lines.v[i].path : "...");
-	room = room_for_each(&words, f, used);
-	for (size_t i = 0; i < words.n; i++) {
-		cleanup_free char *fit = cli_fit(words.v[i], room);
-
-		(void)fprintf(f, "%s%s", i ? ", " : ": ", fit);
-	}
-}
-
 bool cli_has_work(const struct ga_session *s)
 {
 	return !ga_oid_is_zero(&s->result.tip) || !ga_oid_is_zero(&s->result.held) ||
@@ -221,11 +202,24 @@ char *cli_verdict_counts(const struct ga_report *r)
 static void say_flags(const struct ga_report *r, FILE *f)
 {
 	cleanup_free char *counts = cli_flag_counts(r), *verdicts = cli_verdict_counts(r);
+	cleanup_flag_lines struct ga_flag_lines lines = { NULL, 0, 0 };
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+	size_t room;
 
 	if (!*counts)
 		return;
 	(void)fprintf(f, "  flagged: %s", counts);
-	say_flagged_paths(r, f, strlen("  flagged: ") + strlen(counts));
+	/* the few most severely flagged paths, each once, on the rest of the line */
+	ga_flag_lines(r, &lines);
+	for (size_t i = 0; i < lines.n && words.n <= MAX_PATHS; i++)
+		if (*r->flags[lines.v[i].first].path && !ga_strv_has(&words, lines.v[i].path))
+			ga_strv_push(&words, words.n < MAX_PATHS ? lines.v[i].path : "...");
+	room = room_for_each(&words, f, strlen("  flagged: ") + strlen(counts));
+	for (size_t i = 0; i < words.n; i++) {
+		cleanup_free char *fit = cli_fit(words.v[i], room);
+
+		(void)fprintf(f, "%s%s", i ? ", " : ": ", fit);
+	}
 	(void)fputc('\n', f);
 	if (*verdicts)
 		(void)fprintf(f, "  decided: %s\n", verdicts);

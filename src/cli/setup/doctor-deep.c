@@ -191,16 +191,6 @@ static int copy_probe(struct deep *d, struct ga_error *err)
 	return 0;
 }
 
-static int make_repository(struct deep *d, struct ga_error *err)
-{
-	return ga_mkdir_p(d->project, 0700, err) || ga_mkdir_p(d->home, 0700, err) ||
-	       copy_probe(d, err) || git(d, err, "init", "-q", "--template=", NULL) ||
-	       git(d, err, "config", "user.name", "doctor", NULL) ||
-	       git(d, err, "config", "user.email", "doctor@localhost", NULL) ||
-	       git(d, err, "add", "-A", NULL) ||
-	       git(d, err, "commit", "-q", "-m", "probe", NULL) ? -1 : 0;
-}
-
 /* "start" and its words, with settings that keep it away from the user's own sessions. */
 static void start_words(const struct deep *d, const char *home, const char *name,
 			struct ga_strv *argv)
@@ -435,7 +425,12 @@ static int all(struct deep *d, struct ga_error *err)
 	d->state = ga_path_join(d->dir, "state");
 	d->home = ga_path_join(d->dir, "home");
 	d->self = cli_own_program(err);
-	if (!d->self || make_repository(d, err) || lay_out(d, err) || probe(d, err))
+	if (!d->self || ga_mkdir_p(d->project, 0700, err) || ga_mkdir_p(d->home, 0700, err) ||
+	    copy_probe(d, err) || git(d, err, "init", "-q", "--template=", NULL) ||
+	    git(d, err, "config", "user.name", "doctor", NULL) ||
+	    git(d, err, "config", "user.email", "doctor@localhost", NULL) ||
+	    git(d, err, "add", "-A", NULL) ||
+	    git(d, err, "commit", "-q", "-m", "probe", NULL) || lay_out(d, err) || probe(d, err))
 		return -1;
 	look_for_traces(d);
 	return planted_link(d, err) || widening_file(d, err) || killed(d, err) ? -1 : 0;

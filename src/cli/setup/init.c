@@ -154,31 +154,25 @@ static void find_port(const char *text, const char *port, struct ga_strv *allow)
 		push_server(allow, port, strlen(port));
 }
 
-static void find_servers_in(const char *text, struct ga_strv *allow)
-{
-	bool done[GA_NELEMS(servers) + 1] = { [GA_NELEMS(servers)] = true };
-
-	for (const char *p = strstr(text, "image:"); p; p = strstr(p + 1, "image:")) {
-		cleanup_free char *image = ga_strndup(p, strcspn(p, "\n"));
-		size_t i = 0;
-
-		while (i < GA_NELEMS(servers) && !strstr(image, servers[i].image))
-			i++;
-		if (!done[i])
-			find_port(text, servers[i].port, allow);
-		done[i] = true;
-	}
-}
-
 static void find_servers(int at, struct found *f)
 {
 	for (size_t i = 0; i < GA_NELEMS(compose_files); i++) {
 		cleanup_buf struct ga_buf text = GA_BUF_INIT;
+		bool done[GA_NELEMS(servers) + 1] = { [GA_NELEMS(servers)] = true };
 		size_t before = f->allow.n;
 
 		if (!look(at, compose_files[i], &text))
 			continue;
-		find_servers_in(text.ptr, &f->allow);
+		for (const char *p = strstr(text.ptr, "image:"); p; p = strstr(p + 1, "image:")) {
+			cleanup_free char *image = ga_strndup(p, strcspn(p, "\n"));
+			size_t k = 0;
+
+			while (k < GA_NELEMS(servers) && !strstr(image, servers[k].image))
+				k++;
+			if (!done[k])
+				find_port(text.ptr, servers[k].port, &f->allow);
+			done[k] = true;
+		}
 		if (f->allow.n > before)
 			push_once(&f->names, compose_files[i]);
 	}
