@@ -144,23 +144,6 @@ static void describe(const struct ga_strv *paths, const struct ga_strv *shown, c
 		ga_strv_pushf(banner, "%s: %s", what, line.ptr);
 }
 
-static void describe_devices(const struct ga_env *e, const struct ga_spec *s,
-			     struct ga_strv *banner)
-{
-	cleanup_free char *shown = ga_quote_list(&s->host.devices, s->host.devices.n);
-
-	for (size_t i = 0; i < e->conf.inside.devices.n; i++) {
-		cleanup_strv struct ga_strv found = GA_STRV_INIT;
-
-		ga_devices_find(e->conf.inside.devices.v[i], &found);
-		if (!found.n)
-			ga_strv_pushf(banner, "left out: devices: %s: there is no character device",
-				      GA_QUOTED(e->conf.inside.devices.v[i]));
-	}
-	if (s->host.devices.n)
-		ga_strv_pushf(banner, "devices: %s", shown);
-}
-
 /* Name what of PATH is missing inside, and the setting that shows it. */
 static void describe_path(const struct ga_spec *s, struct ga_strv *banner)
 {
@@ -184,9 +167,20 @@ static void describe_path(const struct ga_spec *s, struct ga_strv *banner)
 void ga_view_describe_mounts(const struct ga_env *e, const struct ga_spec *s,
 			     struct ga_strv *banner)
 {
+	cleanup_free char *devices = ga_quote_list(&s->host.devices, s->host.devices.n);
+
 	describe(&e->conf.inside.ro, &s->host.ro, "shown read-only", s, banner);
 	describe(&e->conf.inside.rw, &s->host.rw,
 		 "WRITABLE, and not a part of what you review", s, banner);
-	describe_devices(e, s, banner);
+	for (size_t i = 0; i < e->conf.inside.devices.n; i++) {
+		cleanup_strv struct ga_strv found = GA_STRV_INIT;
+
+		ga_devices_find(e->conf.inside.devices.v[i], &found);
+		if (!found.n)
+			ga_strv_pushf(banner, "left out: devices: %s: there is no character device",
+				      GA_QUOTED(e->conf.inside.devices.v[i]));
+	}
+	if (s->host.devices.n)
+		ga_strv_pushf(banner, "devices: %s", devices);
 	describe_path(s, banner);
 }
