@@ -354,7 +354,6 @@ int slurm_do(struct depot *d, const struct ga_strv *words, struct ga_error *err)
 /* What a job that is being cancelled still pushes comes before it is removed. */
 int slurm_drop(struct depot *d, struct ga_error *err)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *log = log_of(d, d->name);
 	int64_t deadline = ga_now_ms() + ENDS_MS;
 	int rc = forbid(d, err);
@@ -365,10 +364,9 @@ int slurm_drop(struct depot *d, struct ga_error *err)
 	if (rc < 0 || ((runs || !rc) && cancel(d, err)))
 		return -1;
 	while (runs && ga_now_ms() < deadline) {
-		state = look_at(d, &ignored);
+		state = look_at(d, GA_IGNORED);
 		runs = !slurm_is_over(state);
 		json_decref(state);
-		ga_error_release(&ignored);
 		(void)usleep(runs ? POLL_US : 0);
 	}
 	(void)unlink(log);

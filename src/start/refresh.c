@@ -113,9 +113,7 @@ static int look_at_all(const struct refresh *r, struct place *a, struct ga_error
 		return -1;
 	a->project = project;
 	for (a->i = 0; a->i < a->s->view.shared.n; a->i++) {
-		cleanup_error struct ga_error second = GA_ERROR_INIT;
-
-		if (look(r, a, &seen, rc ? &second : err))
+		if (look(r, a, &seen, rc ? GA_IGNORED : err))
 			rc = -1;
 	}
 	return rc;

@@ -335,7 +335,6 @@ static int run(struct ga_env *e, struct ga_start *st, int *ret_status, struct ga
 {
 	struct start_watch w = { .e = e, .s = &st->session, .detach = &st->detach };
 	cleanup_free char *base = ga_session_ref(&st->session, "base");
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	int rc;
 
 	if (begin(e, st, err))
@@ -354,7 +353,7 @@ static int run(struct ga_env *e, struct ga_start *st, int *ret_status, struct ga
 	start_end_services(st);
 	start_record_end(st, w.recorder, &w.noted);
 	start_end_network(st, &w.connections);
-	if (start_watch_end(&w, &st->session, rc ? &ignored : err))
+	if (start_watch_end(&w, &st->session, rc ? GA_IGNORED : err))
 		rc = -1;
 	note_end(e, st);
 	return rc;
