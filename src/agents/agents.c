@@ -2,9 +2,8 @@
  *
  * Which agents there are, which program a command word means, and its arguments.
  */
-#include "agents-internal.h"
-#include "ga/agents/agents.h"
 #include "ga/base/nearest.h"
+#include "agents-internal.h"
 
 #define VERSION_MAX 64
 #define PACKAGE_MAX ((size_t)1 << 20) /* of a package.json */
@@ -132,12 +131,12 @@ char *ga_agents_version(const struct ga_env *e, const char *name)
 	return is_in_home(home, dir, name) ? ga_buf_steal(&b) : NULL;
 }
 
-char *ga_agents_program(const struct ga_env *e, const char *name, const char *version)
+/* The path of that version's program inside a sandbox. The caller frees it. */
+static char *ga_agents_program(const struct ga_env *e, const char *name, const char *version)
 {
 	return ga_strf("%s/" GA_AGENTS_DIR "/%s/%s/bin/%s", e->home, name, version, name);
 }
 
-/* Does the home have a program of that name that agents installed? */
 static bool agents_own(const struct ga_env *e, const char *name)
 {
 	cleanup_free char *home = ga_home_dir(e, e->conf.home_mode);
@@ -152,7 +151,6 @@ static const char *const places[] = {
 	"/home/linuxbrew/.linuxbrew/bin",
 };
 
-/* Is it the program of an agent? */
 static bool is_agents(const struct ga_env *e, const char *command)
 {
 	const struct ga_preset *p;
@@ -305,7 +303,6 @@ void ga_agents_found_release(struct ga_agents_found *f)
 	*f = (struct ga_agents_found){ 0 };
 }
 
-/* Fill the members of `ret` about logging in. */
 static void look_at_login(const struct ga_env *e, const struct ga_preset *p,
 			  struct ga_agents_found *ret)
 {
@@ -405,15 +402,6 @@ int ga_agents_add_task(const char *task, struct ga_agents_command *c, struct ga_
 	return 0;
 }
 
-/* What 'git agent agents' installed into the agents' home, which comes before all else; or NULL. */
-static char *find_own(const struct ga_env *e, const char *command)
-{
-	const struct ga_preset *p = ga_preset_find(&e->agents, command);
-	cleanup_free char *version = p && p->package ? ga_agents_version(e, command) : NULL;
-
-	return version ? ga_agents_program(e, command, version) : NULL;
-}
-
 /* The end of a hint on how to get an agent: how to log in to it. Caller frees. */
 static char *login_words(const struct ga_env *e, const struct ga_preset *p)
 {
@@ -429,7 +417,6 @@ static char *login_words(const struct ga_env *e, const struct ga_preset *p)
 		       p->logins[0] ? ", which stays in that home ('git agent home')" : "");
 }
 
-/* The known agent whose name is nearest to `command`, or NULL. */
 static const char *near_agent(const struct ga_env *e, const char *command)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
@@ -469,14 +456,17 @@ static int not_found(const struct ga_env *e, const char *command, struct ga_erro
 int ga_agents_check_command(struct ga_env *e, struct ga_agents_command *c, struct ga_error *err)
 {
 	const char *command = c->argv.v[0];
-	cleanup_free char *file = NULL, *place = NULL;
+	const struct ga_preset *p = ga_preset_find(&e->agents, command);
+	cleanup_free char *file = NULL, *place = NULL, *version = NULL;
 
 	if (!*command)
 		return ga_fail(err, GA_EUSAGE, "the command is empty" GA_HINT "name a program, as "
 			       "in 'git agent start bash'");
 	if (strchr(command, '/'))
 		return 0; /* a path inside: the sandbox will tell */
-	c->own = find_own(e, command);
+	/* what 'git agent agents' installed comes before all else */
+	version = p && p->package ? ga_agents_version(e, command) : NULL;
+	c->own = version ? ga_agents_program(e, command, version) : NULL;
 	file = c->own ? NULL : agents_find_command(e, command, &place);
 	if (place) {
 		char *path = ga_strf("%s:%s", e->path, place);

@@ -106,20 +106,20 @@ static int make_scratch(const struct ga_env *e, int *ret_lock, struct ga_strv *r
 			struct ga_error *err)
 {
 	static const char *const names[] = { "lower", "lower/.git", "upper", "work", "git" };
-	cleanup_free char *notes = agents_notes(e), *q = ga_escape(notes), *dir = NULL;
+	cleanup_free char *notes = agents_notes(e), *dir = NULL;
 
 	if (ga_mkdir_p(notes, 0700, err))
 		return -1;
 	*ret_lock = open(notes, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (*ret_lock < 0)
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot open '%s'", q);
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot open '%s'", GA_ESCAPED(notes));
 	if (ga_flock(*ret_lock, true, true, err))
 		return -1;
 	remove_stale(*ret_lock);
 	dir = ga_path_join(notes, RUN "XXXXXX");
 	if (!mkdtemp(dir))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot make a directory in '%s'",
-				     q);
+				     GA_ESCAPED(notes));
 	ga_strv_push(ret, dir);
 	for (size_t i = 0; i < GA_NELEMS(names); i++) {
 		ga_strv_take(ret, ga_path_join(dir, names[i]));

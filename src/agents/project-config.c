@@ -6,7 +6,6 @@
 #include <jansson.h>
 
 #include "agents-internal.h"
-#include "ga/agents/agents.h"
 #include "ga/repo/objects.h"
 
 #define SETTINGS_MAX ((size_t)64 << 10) /* longer ones are not read, and so not harmless */

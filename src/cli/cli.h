@@ -446,8 +446,6 @@ int cli_take_run(struct cli *c, const struct cli_run_options *o, struct cli_deta
  * for ever). */
 int cli_pick_live(struct cli *c, const char *name, int ms, struct ga_session *ret, int *ret_lock,
 		  struct ga_live_peer *peer, struct ga_error *err);
-/* Is there no session of that name, but one in the trash? It is read into `ret`. */
-bool cli_find_trashed(struct cli *c, const char *name, struct ga_session *ret);
 /* Fail if there is no session of one of the names, before anything is done about the others. */
 int cli_check_names(struct cli *c, size_t n, char **names, struct ga_error *err);
 /* Add the names of the sessions for which `is` returns true. `running`: it runs, or another command

@@ -96,24 +96,6 @@ static bool in_repository(struct cli *c)
 	return c->env.repo || !cli_context_init(c, CLI_NEED_REPO, GA_IGNORED);
 }
 
-static void find_changed(struct cli *c, const char *name, struct ga_changes *ret)
-{
-	cleanup_session struct ga_session s = GA_SESSION_INIT;
-	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	struct ga_oid base, tip;
-	const struct ga_oid *to = &r.held;
-
-	if (cli_context_init(c, CLI_NEED_STATE, GA_IGNORED) ||
-	    ga_session_load(c->env.state_dir, name, &s, GA_IGNORED) ||
-	    ga_report_read(c->env.repo, &s, &r, GA_IGNORED))
-		return;
-	if (ga_oid_is_zero(to))
-		to = &r.tip;
-	if (!ga_oid_is_zero(to) && !ga_commit_tree(c->env.repo, &r.base, &base, GA_IGNORED) &&
-	    !ga_commit_tree(c->env.repo, to, &tip, GA_IGNORED))
-		(void)ga_tree_diff(c->env.repo, &base, &tip, ret, GA_IGNORED);
-}
-
 /* An agent chose the name, and the shell puts it on a command line that the user enters. */
 static bool is_safe(const char *path)
 {
@@ -127,8 +109,20 @@ static bool is_safe(const char *path)
 static void say_changed(struct cli *c, const char *name)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	struct ga_oid base, tip;
+	const struct ga_oid *to;
 
-	find_changed(c, name, &all);
+	if (cli_context_init(c, CLI_NEED_STATE, GA_IGNORED) ||
+	    ga_session_load(c->env.state_dir, name, &s, GA_IGNORED) ||
+	    ga_report_read(c->env.repo, &s, &r, GA_IGNORED))
+		to = &ga_oid_none;
+	else
+		to = ga_oid_is_zero(&r.held) ? &r.tip : &r.held;
+	if (!ga_oid_is_zero(to) && !ga_commit_tree(c->env.repo, &r.base, &base, GA_IGNORED) &&
+	    !ga_commit_tree(c->env.repo, to, &tip, GA_IGNORED))
+		(void)ga_tree_diff(c->env.repo, &base, &tip, &all, GA_IGNORED);
 	for (size_t i = 0; i < all.n && i < PATHS_MAX; i++)
 		if (is_safe(all.v[i].path))
 			say("", all.v[i].path, "", "changed");

@@ -190,7 +190,6 @@ static void load(const char *project, struct ga_error *err)
 		ga_gitconfig_abandon(l);
 }
 
-/* Begin the sandbox of a session in the working tree around us. */
 static int begin(struct ga_env *e, const char *project, const struct command *command,
 		 struct ga_error *err)
 {
@@ -231,7 +230,7 @@ static int become_main(const struct ga_env *e, int keeper, char **argv, struct g
 
 int main(int argc, char **argv)
 {
-	struct ga_error err = GA_ERROR_INIT, ignored = GA_ERROR_INIT;
+	struct ga_error err = GA_ERROR_INIT;
 	struct ga_env env = { 0 };
 	struct command command = { .words = GA_STRV_INIT };
 
@@ -254,9 +253,9 @@ int main(int argc, char **argv)
 		keeper = command.on_terminal ? make_keeper() : -1;
 		project = command.configured ? ga_repo_guess() : NULL;
 		if (project && command.starts)
-			(void)begin(&env, project, &command, &ignored);
+			(void)begin(&env, project, &command, GA_IGNORED);
 		if (project)
-			load(project, &ignored);
+			load(project, GA_IGNORED);
 		(void)become_main(&env, keeper, argv, &err);
 	}
 	(void)fprintf(stderr, "git-agent: %s\n", err.msg);

@@ -197,16 +197,6 @@ static bool has_store(const struct ga_spec *s, const char *path)
 	return false;
 }
 
-static bool is_set(const struct ga_strv *env, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; i < env->n; i++)
-		if (!strncmp(env->v[i], name, n) && env->v[i][n] == '=')
-			return true;
-	return false;
-}
-
 /* Have the agent keep its conversations there, unless the user sets that variable. */
 static void set_places(const struct ga_env *e, const struct ga_preset *p, struct ga_spec *s)
 {
@@ -219,7 +209,7 @@ static void set_places(const struct ga_env *e, const struct ga_preset *p, struct
 		name = ga_strndup(p->conversation_env[i],
 				  (size_t)(equals - p->conversation_env[i]));
 		path = ga_path_join(s->home, equals + 1);
-		if (!is_set(&e->conf.env.set, name))
+		if (!ga_environ_get((const char *const *)e->conf.env.set.v, name))
 			ga_environ_set(&s->env, name, path);
 	}
 }

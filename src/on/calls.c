@@ -93,7 +93,6 @@ int ga_on_submit(struct ga_repo *r, const char *state_dir, struct ga_on *o,
 /* first of a mark: what is typed and shown has none, so that nothing of that waits for more */
 #define MARK '\x1e'
 
-/* Make one, and have the request ask for it. */
 static int end_make(struct on_end *e, json_t *request, struct ga_error *err)
 {
 	unsigned char random[ON_END_DIGITS / 2];

@@ -186,25 +186,19 @@ void depot_remove_tree(const struct depot *d)
 	(void)ga_rmtree_at(AT_FDCWD, d->tree, GA_IGNORED);
 }
 
-static int add_tree(struct depot *d, const char *base, struct ga_error *err)
-{
-	cleanup_buf struct ga_buf id = GA_BUF_INIT;
-
-	if (GIT_OUT(d, NULL, &id, err, "rev-parse", "--verify", base) ||
-	    ga_mkdir_p(d->tree, 0700, err))
-		return -1;
-	ga_buf_chomp(&id);
-	return ga_worktree_add(d->git, d->name, d->tree, id.ptr, err) ||
-	       in_tree(d, err, "reset", "--quiet", "--hard") ? -1 : 0;
-}
-
 /* Make the working tree: the base and, as uncommitted changes, what the snapshot has. */
 static int make_tree(struct depot *d, struct ga_error *err)
 {
 	cleanup_free char *base = depot_ref(d, "base"), *snapshot = depot_ref(d, "snapshot");
+	cleanup_buf struct ga_buf id = GA_BUF_INIT;
 
 	depot_remove_tree(d);
-	if (add_tree(d, base, err))
+	if (GIT_OUT(d, NULL, &id, err, "rev-parse", "--verify", base) ||
+	    ga_mkdir_p(d->tree, 0700, err))
+		return -1;
+	ga_buf_chomp(&id);
+	if (ga_worktree_add(d->git, d->name, d->tree, id.ptr, err) ||
+	    in_tree(d, err, "reset", "--quiet", "--hard"))
 		return -1;
 	return !depot_has(d, DEPOT_REFS, "snapshot") ? 0
 	       : in_tree(d, err, "read-tree", "-u", "--reset", snapshot) ||

@@ -343,40 +343,33 @@ static void take_states(struct ga_ons *l, const struct ga_on *asked, const json_
 	}
 }
 
-static bool is_asked(const struct ga_ons *l, size_t i)
-{
-	for (size_t k = 0; k < i; k++)
-		if (l->v[k].submitted && is_along(&l->v[k], &l->v[i]))
-			return true;
-	return false;
-}
-
 void ga_on_ask(struct ga_ons *l, unsigned timeout_ms)
 {
 	struct question *v = ga_calloc(l->n + 1, sizeof(*v));
 
 	for (size_t i = 0; i < l->n; i++) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		struct question *q = &v[i];
+		bool asked = false;
 
 		l->v[i].answers = false;
 		if (!l->v[i].submitted)
 			set_state(&l->v[i], "absent");
-		if (!l->v[i].submitted || is_asked(l, i))
+		for (size_t k = 0; k < i; k++)
+			asked |= l->v[k].submitted && is_along(&l->v[k], &l->v[i]);
+		if (!l->v[i].submitted || asked)
 			continue;
 		on_words_for(&l->v[i], "list", NULL, ON_UNASKED, &q->words);
 		q->p = (struct ga_process)GA_PROCESS(
 			.argv = (const char *const *)q->words.v, .out = &q->out,
 			.out_max = ANSWER_MAX, .errout = &q->why, .timeout_ms = timeout_ms);
-		(void)ga_process_begin(&q->p, &q->job, &ignored);
+		(void)ga_process_begin(&q->p, &q->job, GA_IGNORED);
 	}
 	for (size_t i = 0; i < l->n; i++) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		json_t *answer = NULL;
 		int status;
 
-		if (v[i].job && !ga_process_end(v[i].job, &status, &ignored) &&
-		    !take_answer(&l->v[i], status, &v[i].out, &v[i].why, &answer, &ignored))
+		if (v[i].job && !ga_process_end(v[i].job, &status, GA_IGNORED) &&
+		    !take_answer(&l->v[i], status, &v[i].out, &v[i].why, &answer, GA_IGNORED))
 			take_states(l, &l->v[i], answer);
 		json_decref(answer);
 		ga_strv_release(&v[i].words);

@@ -59,19 +59,6 @@ static int do_git(struct depot *d, struct ga_error *err)
 	return depot_connect(d, &words, "/", err);
 }
 
-/* Hold the session for as long as it is being started and runs. Returns 1 if somebody does. */
-static int hold(struct depot *d, int *ret_fd, struct ga_error *err)
-{
-	cleanup_free char *above = ga_path_parent(d->tree);
-
-	if (ga_mkdir_p(above, 0700, err))
-		return -1;
-	*ret_fd = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (*ret_fd < 0)
-		return ga_fail_path(err, errno, "open", above);
-	return ga_flock(*ret_fd, true, false, err);
-}
-
 /* Take the claim: of all that come for this session one succeeds, ever, but if it died before there
  * was a session, and another holds it now. Returns 1 for others. */
 static int claim(struct depot *d, struct ga_error *err)
@@ -96,15 +83,19 @@ static int give_back(struct depot *d, struct ga_error *err)
 
 static int do_start(struct depot *d, struct ga_error *err)
 {
+	cleanup_free char *above = ga_path_parent(d->tree), *base = depot_ref(d, "base");
 	cleanup_close int held = -1;
-	cleanup_free char *base = depot_ref(d, "base");
 	int rc = check_depot(d, err);
 
 	if (!rc && GIT(d, GA_IGNORED, "update-ref", LAST_BASE, base))
 		rc = ga_fail(err, GA_EFATAL, "the base of the session is not there");
 	if (!rc && json_is_true(json_object_get(d->input, "slurm")))
 		rc = slurm_submit(d, err);
-	else if (!rc && !(rc = hold(d, &held, err)) && !(rc = claim(d, err)) &&
+	else if (!rc && (ga_mkdir_p(above, 0700, err) ||
+			 (held = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0))
+		rc = err->msg ? -1 : ga_fail_path(err, errno, "open", above);
+	/* it is held for as long as the session is being started and runs */
+	else if (!rc && !(rc = ga_flock(held, true, false, err)) && !(rc = claim(d, err)) &&
 		 depot_start(d, held, err)) {
 		/* of a start that failed there is no record by which it could be dropped */
 		(void)give_back(d, GA_IGNORED);
@@ -135,7 +126,6 @@ static int do_list(struct depot *d, struct ga_error *err)
 	return states ? slurm_list(d, states, err) : -1;
 }
 
-/* Run the command, in the session's working tree. */
 static int do_run(struct depot *d, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT, all = GA_STRV_INIT;

@@ -35,28 +35,6 @@ static int put_state(const struct job *j, json_t *state, bool once, struct ga_er
 
 /* ---- here ------------------------------------------------------------------------------------ */
 
-static int read_input(struct job *j, struct ga_error *err)
-{
-	const char *id = ga_env_get("SLURM_JOB_ID");
-
-	if (!id || !slurm_id_ok(id))
-		return ga_fail(err, GA_EUSAGE, "this is no job of Slurm");
-	memcpy(j->id, id, strlen(id) + 1);
-	j->own.input = slurm_get(j->d, "slurm");
-	return j->own.input ? 0 : ga_fail(err, GA_EFATAL, "what was submitted is damaged");
-}
-
-/* A directory of its own, which nobody else can have made. */
-static int make_dir(struct job *j, struct ga_error *err)
-{
-	const char *scratch = depot_text(j->own.input, "scratch");
-
-	j->dir = ga_path_join(*scratch == '/' ? scratch : "/tmp", "git-agent-XXXXXX");
-	if (mkdtemp(j->dir))
-		return 0;
-	return ga_fail_errno(err, GA_EFATAL, errno, "cannot make '%s' on the node", j->dir);
-}
-
 /* The depot that is in the job's directory. */
 static void open_own(struct depot *own, const struct depot *d, const char *dir)
 {
@@ -131,7 +109,6 @@ static json_t *wait_end(struct job *j, const sigset_t *signals, struct ga_error 
 
 /* ---- its result ------------------------------------------------------------------------------ */
 
-/* The branch and what is held, if there are such. */
 static int push(const struct job *j, struct ga_error *err)
 {
 	return GIT(&j->own, err, "push", "--quiet", "--no-verify", "--atomic", j->d->git,
@@ -185,25 +162,19 @@ static const char *reason(const struct job *j)
 	return out.len >= 9 && !strncmp(out.ptr, "TimeLimit", 9) ? "time limit" : "cancelled";
 }
 
-/* The state that is over comes last: who sees it finds all of the rest. */
-static int give(const struct job *j, const json_t *session, struct ga_error *err)
-{
-	json_t *state;
-
-	if (push(j, err) || put_parts(j, err))
-		return -1;
-	state = json_deep_copy(session);
-	ga_json_set(state, "why", json_string(reason(j)));
-	return put_state(j, state, false, err);
-}
-
 static int give_result(const struct job *j, const json_t *session, struct ga_error *err)
 {
 	for (int i = 1;; i++) {
 		cleanup_error struct ga_error one = GA_ERROR_INIT;
 
-		if (!give(j, session, &one))
-			return 0;
+		/* the state that is over comes last: who sees it finds all of the rest */
+		if (!push(j, &one) && !put_parts(j, &one)) {
+			json_t *state = json_deep_copy(session);
+
+			ga_json_set(state, "why", json_string(reason(j)));
+			if (!put_state(j, state, false, &one))
+				return 0;
+		}
 		if (i == TRIES)
 			return ga_error_move(err, &one);
 	}
@@ -240,9 +211,10 @@ static int work(struct job *j, const sigset_t *signals, struct ga_error *err)
 
 int slurm_job(struct depot *d, struct ga_error *err)
 {
+	const char *id = ga_env_get("SLURM_JOB_ID"), *scratch;
 	struct job j = { .d = d };
 	sigset_t signals;
-	int rc;
+	int rc = 0;
 
 	/* what asks for the end waits to be taken */
 	(void)sigemptyset(&signals);
@@ -250,7 +222,16 @@ int slurm_job(struct depot *d, struct ga_error *err)
 	(void)sigaddset(&signals, SIGHUP);
 	(void)sigaddset(&signals, SIGINT);
 	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
-	rc = read_input(&j, err) || make_dir(&j, err) ? -1 : 0;
+	if (!id || !slurm_id_ok(id))
+		return ga_fail(err, GA_EUSAGE, "this is no job of Slurm");
+	memcpy(j.id, id, strlen(id) + 1);
+	j.own.input = slurm_get(d, "slurm");
+	scratch = depot_text(j.own.input, "scratch");
+	j.dir = ga_path_join(*scratch == '/' ? scratch : "/tmp", "git-agent-XXXXXX");
+	if (!j.own.input)
+		rc = ga_fail(err, GA_EFATAL, "what was submitted is damaged");
+	else if (!mkdtemp(j.dir))
+		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot make '%s' on the node", j.dir);
 	if (!rc && !(rc = put_state(&j, slurm_state("running", ""), true, err))) {
 		open_own(&j.own, d, j.dir);
 		rc = work(&j, &signals, err);

@@ -106,17 +106,6 @@ static json_t *left_by(const struct depot *d, const char *name, struct ga_error 
 
 /* ---- what Slurm says ------------------------------------------------------------------------- */
 
-/* NAME|STATE|REASON; of jobs with the same name one that runs counts. */
-static void add_row(json_t *rows, char *line)
-{
-	char *rest = NULL, *name = strtok_r(line, "|", &rest), *state = strtok_r(NULL, "|", &rest);
-	bool waits = state && ga_has_word("PENDING REQUEUED REQUEUE_FED REQUEUE_HOLD SPECIAL_EXIT",
-					  state);
-
-	if (name && !is(json_object_get(rows, name), "running"))
-		ga_json_set(rows, name, slurm_state(waits ? "pending" : "running", rest));
-}
-
 /* The jobs of the user that have not ended, as states by their names. */
 static json_t *ask(struct ga_error *err)
 {
@@ -132,8 +121,16 @@ static json_t *ask(struct ga_error *err)
 		json_decref(ret);
 		return NULL;
 	}
-	for (char *line = strtok_r(out.ptr, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		add_row(ret, line);
+	/* NAME|STATE|REASON; of jobs with the same name one that runs counts */
+	for (char *line = out.ptr; (line = strtok_r(line, "\n", &save)); line = NULL) {
+		char *rest = NULL, *name = strtok_r(line, "|", &rest);
+		char *state = strtok_r(NULL, "|", &rest);
+		bool waits = state && ga_has_word("PENDING REQUEUED REQUEUE_FED REQUEUE_HOLD "
+						  "SPECIAL_EXIT", state);
+
+		if (name && !is(json_object_get(ret, name), "running"))
+			ga_json_set(ret, name, slurm_state(waits ? "pending" : "running", rest));
+	}
 	return ret;
 }
 
@@ -229,29 +226,23 @@ int slurm_list(struct depot *d, json_t *states, struct ga_error *err)
 
 /* ---- submitting ------------------------------------------------------------------------------ */
 
-/* The environment of jobs and steps is this one, and nothing of whoever submits. */
-static void add_env(struct ga_strv *ret)
+/* The same request with another action, as words that carry it out. */
+static void add_request(const struct depot *d, const char *action, struct ga_strv *ret)
 {
 	static const char *const names[] = { "HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG",
 					     "TERM", "SLURM_CONF", "XDG_CONFIG_HOME",
 					     "XDG_DATA_HOME", "XDG_CACHE_HOME" };
-
-	ga_strv_push(ret, "/usr/bin/env");
-	for (size_t i = 0; i < GA_NELEMS(names); i++)
-		if (ga_env_get(names[i]))
-			ga_strv_pushf(ret, "%s=%s", names[i], ga_env_get(names[i]));
-}
-
-/* The same request with another action, as words that carry it out. */
-static void add_request(const struct depot *d, const char *action, struct ga_strv *ret)
-{
 	json_t *request = json_deep_copy(d->request);
 	cleanup_free char *word = NULL;
 
 	ga_json_set(request, "do", json_string(action));
 	word = on_pack(request);
 	json_decref(request);
-	add_env(ret);
+	/* the environment of jobs and steps is this one, and nothing of whoever submits */
+	ga_strv_push(ret, "/usr/bin/env");
+	for (size_t i = 0; i < GA_NELEMS(names); i++)
+		if (ga_env_get(names[i]))
+			ga_strv_pushf(ret, "%s=%s", names[i], ga_env_get(names[i]));
 	ga_strv_push_many(ret, d->self, "depot", word, NULL);
 }
 
@@ -302,7 +293,6 @@ static int fail_state(const char *name, const json_t *state, struct ga_error *er
 		       *why ? ": " : "", why);
 }
 
-/* Print what the job left. */
 static int print_left(struct depot *d, const char *what, struct ga_error *err)
 {
 	cleanup_free char *ref = depot_ref(d, what);
@@ -364,7 +354,6 @@ int slurm_do(struct depot *d, const struct ga_strv *words, struct ga_error *err)
 /* What a job that is being cancelled still pushes comes before it is removed. */
 int slurm_drop(struct depot *d, struct ga_error *err)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *log = log_of(d, d->name);
 	int64_t deadline = ga_now_ms() + ENDS_MS;
 	int rc = forbid(d, err);
@@ -375,10 +364,9 @@ int slurm_drop(struct depot *d, struct ga_error *err)
 	if (rc < 0 || ((runs || !rc) && cancel(d, err)))
 		return -1;
 	while (runs && ga_now_ms() < deadline) {
-		state = look_at(d, &ignored);
+		state = look_at(d, GA_IGNORED);
 		runs = !slurm_is_over(state);
 		json_decref(state);
-		ga_error_release(&ignored);
 		(void)usleep(runs ? POLL_US : 0);
 	}
 	(void)unlink(log);

@@ -30,19 +30,6 @@ static void inside_release(struct inside *x)
 	ga_strv_release(&x->scratch);
 }
 
-static void make_env(struct inside *x)
-{
-	const char *project = x->st->session.id.project;
-
-	for (size_t i = 0; ga_start_git_env[i]; i++)
-		ga_strv_push(&x->env, ga_start_git_env[i]);
-	ga_strv_pushf(&x->env, "GIT_WORK_TREE=%s", project);
-	ga_strv_extend(&x->scratch, &x->env);
-	ga_strv_pushf(&x->env, "GIT_DIR=%s/.git", project);
-	ga_strv_push(&x->scratch, "GIT_DIR=" SCRATCH);
-	ga_strv_pushf(&x->scratch, "GIT_COMMON_DIR=%s/.git", project);
-}
-
 /* Why git failed: the first path that it lists, or else its last line. Caller frees. */
 static char *reason(const struct ga_buf *errout)
 {
@@ -75,16 +62,6 @@ static int run(struct inside *x, const struct ga_strv *env, const struct ga_strv
 	return 0;
 }
 
-/* The agent's configuration must not keep git from doing what it is told. */
-static void git_argv(struct ga_strv *argv, const char *const *args)
-{
-	ga_strv_push_many(argv, "git", "-c", "core.hooksPath=/dev/null", "-c",
-			  "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c",
-			  "core.bare=false", "-c", "submodule.recurse=false", NULL);
-	for (; *args; args++)
-		ga_strv_push(argv, *args);
-}
-
 /* 1 if git fails; then `*ret_line` (`ret_line` may be NULL) is why. */
 static int git(struct inside *x, const struct ga_strv *env, const char *const *args,
 	       const struct ga_buf *in, struct ga_buf *out, char **ret_line, struct ga_error *err)
@@ -93,7 +70,12 @@ static int git(struct inside *x, const struct ga_strv *env, const char *const *a
 	cleanup_free char *line = NULL;
 	int status;
 
-	git_argv(&argv, args);
+	/* the agent's configuration must not keep git from doing what it is told */
+	ga_strv_push_many(&argv, "git", "-c", "core.hooksPath=/dev/null", "-c",
+			  "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c",
+			  "core.bare=false", "-c", "submodule.recurse=false", NULL);
+	for (; *args; args++)
+		ga_strv_push(&argv, *args);
 	if (run(x, env, &argv, in, out, &status, &line, err))
 		return -1;
 	if (ret_line)
@@ -219,9 +201,7 @@ static int list_below(struct inside *x, const struct ga_changes *todo, struct ga
 
 static int refuse_path(const struct inside *x, const char *path, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(path);
-
-	return refuse(x, UNBROUGHT, q, err);
+	return refuse(x, UNBROUGHT, GA_QUOTED(path), err);
 }
 
 /* Is something to be removed where `path` needs a directory on the way? If that is a link that
@@ -441,8 +421,15 @@ int resume_move_to_point(struct ga_env *e, struct ga_start *st, const struct res
 {
 	cleanup_(inside_release) struct inside x = { .e = e, .st = st, .patience = 1 };
 	cleanup_free char *dir = ga_session_path(&st->session, "git");
+	const char *project = st->session.id.project;
 
-	make_env(&x);
+	for (size_t i = 0; ga_start_git_env[i]; i++)
+		ga_strv_push(&x.env, ga_start_git_env[i]);
+	ga_strv_pushf(&x.env, "GIT_WORK_TREE=%s", project);
+	ga_strv_extend(&x.scratch, &x.env);
+	ga_strv_pushf(&x.env, "GIT_DIR=%s/.git", project);
+	ga_strv_push(&x.scratch, "GIT_DIR=" SCRATCH);
+	ga_strv_pushf(&x.scratch, "GIT_COMMON_DIR=%s/.git", project);
 	if (ga_gitdir_has_trap(dir))
 		return refuse(&x, "the session's git dir cannot be used",
 			      "it holds a fifo, a link among its refs or a closed directory", err);

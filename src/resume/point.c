@@ -120,22 +120,6 @@ static int replay(struct ga_env *e, const struct ga_changes *done, const struct 
 		       ? -1 : check_collision(e, done, tree, ret_tree, ret_path, err);
 }
 
-/* Add to `ret` the changes to paths in which the user had no uncommitted work: what the agent did
- * in the others is only in the layers, and stays as it is. */
-static int drop_wip(struct ga_env *e, const struct ga_session *s,
-		    const struct ga_changes *done, struct ga_changes *ret, struct ga_error *err)
-{
-	cleanup_strv struct ga_strv wip = GA_STRV_INIT;
-
-	if (ga_wip_paths(e->repo, s, &wip, err))
-		return -1;
-	for (size_t i = 0; i < done->n; i++)
-		if (!ga_wip_has(&wip, done->v[i].path))
-			(void)ga_changes_add(ret, done->v[i].path, &done->v[i].old,
-					     &done->v[i].new);
-	return 0;
-}
-
 static int both_changed(const struct ga_session *s, const char *what, const char *path,
 			const char *remedy, struct ga_error *err)
 {
@@ -191,6 +175,7 @@ static int find_view(struct ga_env *e, const struct ga_session *s, struct resume
 		     struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, done = GA_CHANGES_INIT;
+	cleanup_strv struct ga_strv wip = GA_STRV_INIT;
 	cleanup_free char *remedy = NULL, *path = NULL;
 	int rc;
 
@@ -199,8 +184,13 @@ static int find_view(struct ga_env *e, const struct ga_session *s, struct resume
 				    "any more", s->name);
 		return resume_anew_hint(s, err);
 	}
-	if (drop_wip(e, s, &all, &done, err))
+	/* what the agent did to paths without uncommitted work of the user's is only in the
+	 * layers, and stays as it is */
+	if (ga_wip_paths(e->repo, s, &wip, err))
 		return -1;
+	for (size_t i = 0; i < all.n; i++)
+		if (!ga_wip_has(&wip, all.v[i].path))
+			(void)ga_changes_add(&done, all.v[i].path, &all.v[i].old, &all.v[i].new);
 	rc = replay(e, &done, &p->was, &p->bring, &p->view, &path, err);
 	if (rc > 0) {
 		remedy = ga_strf("take that change off the branch first; or 'git agent start "

@@ -19,18 +19,6 @@ static void only_new(struct ga_strv *paths, const struct ga_session *s)
 	*paths = rest;
 }
 
-static int mask_shared(struct ga_session *s, const struct ga_view_base *b, int project,
-		       struct ga_error *err)
-{
-	for (size_t i = 0; i < s->view.shared.n; i++) {
-		cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", s->dir, i);
-
-		if (ga_view_mask_shared(b, project, s->view.shared.v[i], mask, err))
-			return -1;
-	}
-	return 0;
-}
-
 /* Remove from `extras` what was made there for a path that is hidden now: the copy of an ignored
  * file made by the start, or something made by a resume that was killed. No agent writes to this
  * layer. */
@@ -87,7 +75,13 @@ static int mask_again(struct ga_env *e, const struct ga_start_opts *o, const str
 	ga_strv_sort_unique(&s->view.masked_objects);
 	only_new(&b->hidden, s);
 	only_new(&b->clear, s);
-	if (b->hidden.n && (mask_shared(s, b, project, err) || mask_project(e, s, b, project, err)))
+	for (size_t i = 0; b->hidden.n && i < s->view.shared.n; i++) {
+		cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", s->dir, i);
+
+		if (ga_view_mask_shared(b, project, s->view.shared.v[i], mask, err))
+			return -1;
+	}
+	if (b->hidden.n && mask_project(e, s, b, project, err))
 		return -1;
 	ga_strv_extend(&s->view.masked, &b->hidden);
 	ga_strv_sort_unique(&s->view.masked);
@@ -232,7 +226,6 @@ static int choose_command(const struct ga_env *e, const struct ga_start_opts *o,
 	return 0;
 }
 
-/* Fill in what the state file will say once it runs. */
 static void fill_session(const struct ga_start_opts *o, const struct resume_point *p,
 			 struct ga_session *s)
 {
@@ -276,20 +269,6 @@ static int find_update(struct ga_env *e, struct ga_start *st, struct ga_error *e
 			       "branch anyway");
 	st->update = rc ? NULL : ga_quote(ga_ref_branch(name));
 	return rc;
-}
-
-/* Keep the commits that it is published on, and that is merged, by refs, as long as the session is
- * there. */
-static int keep_from(struct ga_env *e, const struct ga_session *s, struct ga_error *err)
-{
-	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
-	cleanup_free char *name = ga_session_ref(s, "from"), *update = ga_session_ref(s, "update");
-	cleanup_free char *reason = ga_strf("agent: resume %s", s->name);
-
-	ga_ref_updates_add(&u, name, NULL, &s->view.branch_base);
-	if (!ga_oid_is_zero(&s->view.update))
-		ga_ref_updates_add(&u, update, NULL, &s->view.update);
-	return ga_refs_update(e->repo, &u, reason, err);
 }
 
 static void describe(const struct ga_env *e, const struct ga_view_base *b,
@@ -341,6 +320,9 @@ static int prepare(struct ga_env *e, const struct ga_start_opts *o, struct ga_st
 	cleanup_(ga_view_base_release) struct ga_view_base b = { 0 };
 	cleanup_(resume_point_release) struct resume_point p = { 0 };
 	struct ga_session *s = &st->session;
+	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
+	cleanup_free char *from = ga_session_ref(s, "from"), *update = ga_session_ref(s, "update");
+	cleanup_free char *reason = ga_strf("agent: resume %s", s->name);
 
 	if (ga_wip_use(e->repo, s, err) || ga_view_check_project(e, err) ||
 	    check_place(e, s, err) || check_layers(s, err) ||
@@ -357,7 +339,12 @@ static int prepare(struct ga_env *e, const struct ga_start_opts *o, struct ga_st
 	if (o->update && find_update(e, st, err))
 		return -1;
 	describe(e, &b, &p, st);
-	return keep_from(e, s, err) || ga_fault_stop("resume:prepared", err) ? -1 : 0;
+	/* what it is published on, and what is merged, is kept by refs as long as the session */
+	ga_ref_updates_add(&u, from, NULL, &s->view.branch_base);
+	if (!ga_oid_is_zero(&s->view.update))
+		ga_ref_updates_add(&u, update, NULL, &s->view.update);
+	return ga_refs_update(e->repo, &u, reason, err) || ga_fault_stop("resume:prepared", err)
+		       ? -1 : 0;
 }
 
 int ga_resume(struct ga_env *e, const struct ga_start_opts *o, struct ga_session *s,

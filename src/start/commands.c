@@ -343,18 +343,6 @@ void start_end_services(struct ga_start *st)
 	}
 }
 
-static int fail_setup(const struct start_step *s, const struct start_stepped *how, char *cut,
-		      const char *command, struct ga_error *err)
-{
-	cleanup_free char *why = cut ? ga_strdup(cut)
-				     : ga_strf("ended with status %d", how->status);
-	cleanup_free char *said = s->st->quiet && !cut ? start_said(&how->tail) : ga_strdup("");
-
-	return ga_fail(err, GA_ESTART, "setup: '%s' %s%s" GA_HINT "nothing is left of the session; "
-		       "'git agent start --no-setup bash' shows what it met, and --no-setup starts "
-		       "without it", command, why, said);
-}
-
 int start_run_setup(struct start_watch *w, struct ga_start *st, struct ga_error *err)
 {
 	struct start_step s = { .watch = w, .st = st };
@@ -365,6 +353,7 @@ int start_run_setup(struct start_watch *w, struct ga_start *st, struct ga_error 
 	for (size_t i = 0; i < st->commands.setup.n; i++) {
 		cleanup_free char *text = ga_command_text(st->commands.setup.v[i], TEXT_MAX);
 		cleanup_free char *heading = ga_strf("== setup: %s", text), *cut = NULL;
+		cleanup_free char *said = NULL;
 		struct start_stepped how;
 
 		s.heading = heading;
@@ -373,8 +362,14 @@ int start_run_setup(struct start_watch *w, struct ga_start *st, struct ga_error 
 			return -1;
 		cut = step_cut(&s, &how, "limits.setup", w->e->use.setup);
 		note_step(st, "setup", NULL, text, cut ? cut : "exited", how.status);
-		if (cut || how.status)
-			return fail_setup(&s, &how, cut, text, err);
+		if (!cut && !how.status)
+			continue;
+		said = st->quiet && !cut ? start_said(&how.tail) : ga_strdup("");
+		if (!cut)
+			cut = ga_strf("ended with status %d", how.status);
+		return ga_fail(err, GA_ESTART, "setup: '%s' %s%s" GA_HINT "nothing is left of the "
+			       "session; 'git agent start --no-setup bash' shows what it met, and "
+			       "--no-setup starts without it", text, cut, said);
 	}
 	return 0;
 }

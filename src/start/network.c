@@ -83,11 +83,6 @@ static unsigned start_take_ports(const struct ga_env *e, uint64_t former, unsign
 #define NSSWITCH_MAX ((size_t)64 << 10)
 #define REFUSED_KEPT 50
 
-bool start_has_network(const struct ga_env *e, const struct ga_start *st)
-{
-	return st->spec.network == (e->net.mode == GA_NETWORK_HOST);
-}
-
 /* Only what a repository's file says has to be remembered: git-agent knows the rest before it
  * begins a sandbox. The note is a guess: a sandbox begun with the wrong network is begun again. */
 void start_note_guess(const struct ga_env *e)
@@ -126,19 +121,6 @@ static int make_plan(const struct ga_env *e, struct ga_start *st, struct ga_erro
 	return ga_net_plan_make(&allow, &o, &st->net.plan, err);
 }
 
-/* No error, since a server may be started later: the socket is looked for at each connection. */
-static void say_missing(struct ga_start *st, const char *path)
-{
-	cleanup_free char *q = ga_escape(path);
-	struct stat s;
-
-	if (stat(path, &s))
-		ga_strv_pushf(&st->notes, "network.sockets: there is no '%s' now: what connects "
-					  "to it is refused until there is", q);
-	else if (!S_ISSOCK(s.st_mode))
-		ga_strv_pushf(&st->notes, "network.sockets: '%s' is no socket", q);
-}
-
 /* Show the sockets of network.sockets inside, and add their paths on the host to `ret`. */
 static int show_sockets(const struct ga_env *e, struct ga_start *st, const char *dir,
 			struct ga_strv *ret, struct ga_error *err)
@@ -146,12 +128,20 @@ static int show_sockets(const struct ga_env *e, struct ga_start *st, const char 
 	for (size_t i = 0; e->net.sockets && i < e->net.sockets->n; i++) {
 		cleanup_free char *source = ga_strf("%s/%zu", dir, i);
 		cleanup_net_socket struct ga_net_socket at;
+		struct stat found;
 
 		if (!ga_net_socket_parse(e->net.sockets->v[i], e->home, &at))
 			GA_BUG("a path that the settings do not take");
 		if (ga_spec_show_socket(&st->spec, source, at.inside, err))
 			return -1;
-		say_missing(st, at.host);
+		/* no error: a server may start later, and it is looked for at each connection */
+		if (stat(at.host, &found))
+			ga_strv_pushf(&st->notes, "network.sockets: there is no '%s' now: what "
+				      "connects to it is refused until there is",
+				      GA_ESCAPED(at.host));
+		else if (!S_ISSOCK(found.st_mode))
+			ga_strv_pushf(&st->notes, "network.sockets: '%s' is no socket",
+				      GA_ESCAPED(at.host));
 		ga_strv_push(ret, at.host);
 	}
 	return 0;
@@ -172,31 +162,23 @@ static char *say_listed(const struct ga_strv *allow)
 	return allow && allow->n ? ga_quote_list(allow, LISTED_MAX) : ga_strdup("nothing");
 }
 
-/* Name the hosts that are allowed because the agent needs them, and that nobody listed. */
-static void describe_preset(struct ga_start *st)
-{
-	const struct ga_preset *p = st->command.preset;
-	cleanup_strv struct ga_strv hosts = GA_STRV_INIT;
-	cleanup_free char *listed = NULL;
-
-	for (size_t i = 0; p && p->hosts[i]; i++)
-		ga_strv_push(&hosts, p->hosts[i]);
-	listed = say_listed(&hosts);
-	if (hosts.n)
-		ga_strv_pushf(&st->notes, "network: and what '%s' needs: %s", p->name, listed);
-}
-
 void start_describe_network(const struct ga_env *e, struct ga_start *st)
 {
 	const struct ga_session *s = &st->session;
-	cleanup_free char *listed = say_listed(e->net.allow);
+	const struct ga_preset *p = st->command.preset;
+	cleanup_free char *listed = say_listed(e->net.allow), *needed = NULL;
+	cleanup_strv struct ga_strv hosts = GA_STRV_INIT;
 
 	if (e->net.mode == GA_NETWORK_NONE)
 		ga_strv_push(&st->notes, "network: none");
 	else if (e->net.mode == GA_NETWORK_ALLOW)
 		ga_strv_pushf(&st->notes, "network: only what is listed: %s", listed);
-	if (e->net.mode == GA_NETWORK_ALLOW)
-		describe_preset(st);
+	/* what the agent needs is allowed, although nobody listed it */
+	for (size_t i = 0; p && e->net.mode == GA_NETWORK_ALLOW && p->hosts[i]; i++)
+		ga_strv_push(&hosts, p->hosts[i]);
+	needed = say_listed(&hosts);
+	if (hosts.n)
+		ga_strv_pushf(&st->notes, "network: and what '%s' needs: %s", p->name, needed);
 	for (size_t i = 0; i < s->run.published.n; i++) {
 		const char *inside = strrchr(s->run.published.v[i], ':');
 
@@ -345,16 +327,6 @@ int ga_start_enter_network(struct ga_start *st, struct ga_error *err)
 	return 0;
 }
 
-static json_t *use_json(const struct ga_use *u)
-{
-	json_t *j = json_object();
-
-	(void)json_object_set_new(j, "how", json_string(ga_use_name(u->kind)));
-	ga_json_set_bytes(j, "to", u->to);
-	(void)json_object_set_new(j, "after", json_integer((json_int_t)(u->first / 1000)));
-	return j;
-}
-
 void start_note_network(const struct ga_session *s, const struct ga_relay *r, size_t *noted)
 {
 	const struct ga_use *u;
@@ -364,8 +336,13 @@ void start_note_network(const struct ga_session *s, const struct ga_relay *r, si
 	if (!r)
 		return;
 	u = ga_relay_uses(r, &n, &more);
-	for (; *noted < n; ++*noted)
-		(void)ga_journal(s->dir, "connection", use_json(&u[*noted]));
+	for (; *noted < n; ++*noted) {
+		json_t *j = json_pack("{s:s}", "how", ga_use_name(u[*noted].kind));
+
+		ga_json_set_bytes(j, "to", u[*noted].to);
+		ga_json_set(j, "after", json_integer((json_int_t)(u[*noted].first / 1000)));
+		(void)ga_journal(s->dir, "connection", j);
+	}
 }
 
 static json_t *counts_json(const struct ga_use *u, size_t n)

@@ -5,7 +5,6 @@
 #include "ga/agents/agents.h"
 #include "ga/on/on.h"
 #include "ga/session/session.h"
-#include "ga/view/view.h"
 #include "start-internal.h"
 
 /* Fill in what is known of a new session, which has no directory yet. */
@@ -38,18 +37,6 @@ static void fill_session(struct ga_env *e, const struct ga_start_opts *o,
 	}
 }
 
-/* The objects that an agent needs must outlive a `git branch -D` and `git gc` on
- * the host while it runs. */
-static int pin(struct ga_repo *r, const char *name, const struct ga_refs *refs,
-	       struct ga_error *err)
-{
-	cleanup_free struct ga_oid *oids = ga_calloc(refs->n, sizeof(*oids));
-
-	for (size_t i = 0; i < refs->n; i++)
-		oids[i] = refs->v[i].oid;
-	return ga_reflog_pin(r, name, oids, refs->n, err);
-}
-
 /* Make the branch, the ref `base`, whose reflog keeps what the session sees, and the worktree
  * entry, which makes git protect the branch. */
 static int make_refs(struct ga_env *e, const struct ga_session *s, const struct ga_refs *visible,
@@ -57,10 +44,15 @@ static int make_refs(struct ga_env *e, const struct ga_session *s, const struct 
 {
 	cleanup_free char *base = ga_session_ref(s, "base");
 	cleanup_free char *reason = ga_strf("agent: start %s", s->name);
+	cleanup_free struct ga_oid *oids = ga_calloc(visible->n, sizeof(*oids));
 
+	/* what an agent needs must outlive a `git branch -D` and `git gc` on the host */
+	for (size_t i = 0; i < visible->n; i++)
+		oids[i] = visible->v[i].oid;
 	if (ga_ref_create(e->repo, base, &s->id.onto, reason, err) ||
 	    ga_ref_create(e->repo, s->id.branch, &s->id.onto, reason, err) ||
-	    pin(e->repo, base, visible, err) || ga_worktree_entry_create(e->repo, s, err))
+	    ga_reflog_pin(e->repo, base, oids, visible->n, err) ||
+	    ga_worktree_entry_create(e->repo, s, err))
 		return ga_hint(err, "a session needs to write in '%s'",
 			       GA_ESCAPED(ga_repo_info(e->repo)->commondir));
 	return 0;
@@ -74,20 +66,8 @@ static int check_identity(struct ga_env *e, struct ga_error *err)
 	return ga_env_config(e, err) ? -1 : ga_repo_identity(e->repo, &e->config, &who, err);
 }
 
-static void describe_attributes(const struct ga_base *b, struct ga_strv *notes)
-{
-	cleanup_free char *q = b->attributed ? ga_quote(b->attributed) : NULL;
-
-	if (q)
-		ga_strv_pushf(notes, "%zu tracked file%s with an access list or attributes, which "
-				     "git does not keep: %s%s",
-			      b->n_attributed, b->n_attributed == 1 ? "" : "s", q,
-			      b->n_attributed == 1 ? "" : " first");
-}
-
 static int make_parts(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err);
 
-/* Make its directory, its layers and its parts. */
 static int make_session(struct ga_env *e, const struct ga_start_opts *o,
 			const struct ga_view_base *b, const struct ga_refs *visible,
 			struct ga_start *st, struct ga_error *err)
@@ -105,7 +85,11 @@ static int make_session(struct ga_env *e, const struct ga_start_opts *o,
 		ga_strv_pushf(&st->notes, "git's configuration for the agent: %s", odd.msg);
 	if (!o->view.live && ga_view_get_base(e, s, &st->base, err))
 		return -1;
-	describe_attributes(&st->base, &st->notes);
+	if (st->base.attributed)
+		ga_strv_pushf(&st->notes, "%zu tracked file%s with an access list or attributes, "
+			      "which git does not keep: %s%s", st->base.n_attributed,
+			      st->base.n_attributed == 1 ? "" : "s", GA_QUOTED(st->base.attributed),
+			      st->base.n_attributed == 1 ? "" : " first");
 	if (ga_view_make_gitdir(e, s, b, &st->base, visible, err))
 		return -1;
 	return ga_view_make_trees(s, o->view.live ? NULL : &st->base, &st->spec, err) ||
@@ -171,21 +155,16 @@ static int show_limit(struct ga_start *st, const char *name, uint64_t value, con
 	return ga_spec_show_text(&st->spec, at, text, strlen(text), err);
 }
 
-/* Files instead of a control group: that of a session may be made only once its sandbox is there,
- * or not at all, and the host's says nothing about it. */
-static int show_limits(struct ga_start *st, struct ga_error *err)
+int ga_start_show_texts(const struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	const struct ga_confine *c = &st->confine;
 
+	/* files instead of a control group: that of a session may be made only once its sandbox is
+	 * there, or not at all, and the host's says nothing about it */
 	return show_limit(st, "memory.max", c->memory ? c->limits.memory : 0, "", err) ||
 	       show_limit(st, "pids.max", c->tasks ? c->limits.tasks : 0, "", err) ||
-	       show_limit(st, "cpu.max", c->cpu ? c->limits.cpu * 1000 : 0, " 100000", err) ?
-	       -1 : 0;
-}
-
-int ga_start_show_texts(const struct ga_env *e, struct ga_start *st, struct ga_error *err)
-{
-	return show_limits(st, err) || ga_view_show_user(&st->spec, err) ||
+	       show_limit(st, "cpu.max", c->cpu ? c->limits.cpu * 1000 : 0, " 100000", err) ||
+	       ga_view_show_user(&st->spec, err) ||
 	       ga_view_show_ssh(e, &st->spec, &st->notes, err) ||
 	       ga_view_add_host_files(e, &st->spec, &st->notes, err) ? -1 : 0;
 }
@@ -209,15 +188,14 @@ void ga_start_describe_limits(struct ga_start *st)
 int ga_start_check_room(const struct ga_env *e, struct ga_error *err)
 {
 	const char *dir = start_full_place(e, e->state_dir);
-	cleanup_free char *least = NULL, *q = NULL;
+	cleanup_free char *least = NULL;
 
 	if (!dir)
 		return 0;
 	least = ga_size_text(e->conf.disk_free);
-	q = ga_escape(dir);
 	return ga_fail(err, GA_ESTART, "less than %s is free for '%s'" GA_HINT "free some space, "
 		       "or set XDG_STATE_HOME, state_dir or home to a directory elsewhere, or "
-		       "disk_free to less", least, q);
+		       "disk_free to less", least, GA_ESCAPED(dir));
 }
 
 struct told {
@@ -270,7 +248,6 @@ void ga_start_describe_secrets(const struct ga_view_base *b, struct ga_start *st
 	ga_strv_release(&t.stored);
 }
 
-/* Add all of it to the banner of a new session. */
 static void describe(const struct ga_env *e, const struct ga_start_opts *o,
 		     const struct ga_view_base *b, struct ga_start *st)
 {
@@ -365,7 +342,8 @@ static int prepare(struct ga_env *e, const struct ga_start_opts *o,
 int ga_start_begin_home(struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	const char *project = ga_repo_info(e->repo)->workdir;
-	bool other = st->sandbox && !start_has_network(e, st), same = true;
+	bool other = st->sandbox && st->spec.network != (e->net.mode == GA_NETWORK_HOST);
+	bool same = true;
 
 	if (st->sandbox && ga_view_has_mounts(e, &st->spec, &same, err))
 		return -1;

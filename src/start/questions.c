@@ -7,7 +7,6 @@
 #include "start-internal.h"
 #include "ga/agents/agents.h"
 #include "ga/config/trust.h"
-#include "ga/view/view.h"
 
 #define NOTED_MAX ((size_t)16 << 20)
 #define KEY_END 20 /* of a key, by which Claude Code notes that it may use it */

@@ -5,7 +5,6 @@
  * not on a name: a new directory in the place of the old one gets a new overlay.
  */
 #include "start-internal.h"
-#include "ga/view/view.h"
 
 struct refresh {
 	struct ga_env *e;           /* of the superproject */
@@ -63,40 +62,13 @@ static int show(const struct refresh *r, const struct place *a, const struct sta
 	return ga_view_seen_write(seen, a->s, err);
 }
 
-static int explain(const struct refresh *r, const struct place *a, struct ga_error *err)
-{
-	cleanup_free char *path = ga_path_join(a->s->id.project, a->s->view.shared.v[a->i]), *q =
-		NULL;
-	cleanup_free char *why = ga_steal(&err->msg);
-
-	q = ga_escape(path);
-	return ga_fail(err, GA_EFATAL, "'%s' is a new directory, and cannot be shown to agent/%s: "
-		       "%s" GA_HINT "'git agent stop %s', then 'git agent resume' shows it", q,
-		       r->s->name, why, r->s->name);
-}
-
-static int cannot_look(const struct refresh *r, const struct place *a, struct ga_error *err)
-{
-	int e = errno;
-	cleanup_free char *path = ga_path_join(a->s->id.project, a->s->view.shared.v[a->i]);
-	cleanup_free char *q = ga_escape(path);
-
-	return ga_fail_errno(err, GA_EFATAL, e, "cannot look at '%s': agent/%s still has what it "
-			     "was", q, r->s->name);
-}
-
-/* Does this error say that there is no directory (a symlink is none)? Any other says that it could
- * not be looked at. */
-static bool is_gone(int errnum)
-{
-	return errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP;
-}
-
 /* Show the directory if it is a new one. If it is gone, the session keeps what it had; if the
  * session removed it, that has none any more. */
 static int look(const struct refresh *r, struct place *a, struct ga_view_seen *seen,
 		struct ga_error *err)
 {
+	cleanup_free char *path = ga_path_join(a->s->id.project, a->s->view.shared.v[a->i]);
+	cleanup_free char *why = NULL;
 	cleanup_close int fd = -1;
 	struct stat st;
 
@@ -104,14 +76,21 @@ static int look(const struct refresh *r, struct place *a, struct ga_view_seen *s
 		return 0;
 	fd = ga_openat_beneath(a->project, a->s->view.shared.v[a->i],
 			       O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
-	if (fd < 0 && is_gone(errno))
+	/* there is no directory (a symlink is none); any other error says that it is unknown */
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
 		return 0;
 	if (fd < 0 || fstat(fd, &st))
-		return cannot_look(r, a, err);
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot look at '%s': agent/%s still "
+				     "has what it was", GA_ESCAPED(path), r->s->name);
 	if (ga_view_seen_has(seen, a->i, &st))
 		return 0;
 	a->fd = fd;
-	return show(r, a, &st, seen, err) ? explain(r, a, err) : 0;
+	if (!show(r, a, &st, seen, err))
+		return 0;
+	why = ga_steal(&err->msg);
+	return ga_fail(err, GA_EFATAL, "'%s' is a new directory, and cannot be shown to agent/%s: "
+		       "%s" GA_HINT "'git agent stop %s', then 'git agent resume' shows it",
+		       GA_ESCAPED(path), r->s->name, why, r->s->name);
 }
 
 /* All directories of one session. One that cannot be shown does not keep the others. */
@@ -134,9 +113,7 @@ static int look_at_all(const struct refresh *r, struct place *a, struct ga_error
 		return -1;
 	a->project = project;
 	for (a->i = 0; a->i < a->s->view.shared.n; a->i++) {
-		cleanup_error struct ga_error second = GA_ERROR_INIT;
-
-		if (look(r, a, &seen, rc ? &second : err))
+		if (look(r, a, &seen, rc ? GA_IGNORED : err))
 			rc = -1;
 	}
 	return rc;

@@ -52,16 +52,6 @@ int ga_start_discard(struct ga_env *e, struct ga_session *s, struct ga_error *er
 	return ga_session_remove_dir(s->dir, err);
 }
 
-static void journal_damage(const struct ga_session *s, const struct ga_strv *gone)
-{
-	json_t *o = json_object(), *list = json_array();
-
-	for (size_t i = 0; i < gone->n; i++)
-		(void)json_array_append_new(list, json_string(gone->v[i]));
-	(void)json_object_set_new(o, "refs", list);
-	(void)ga_journal(s->dir, "damaged", o);
-}
-
 /* Is the commit damaged that the report names, or gone, and its ref with it? Of a branch that the
  * user rewrote, git may have removed the former commit. */
 static bool is_gone(struct ga_env *e, const struct ga_session *s, const char *ref,
@@ -138,7 +128,8 @@ static int repair(struct ga_env *e, struct ga_session *s, struct ga_error *err)
 		return -1;
 	lost = has_lost(e, s, &report, rc);
 	if (gone.n)
-		journal_damage(s, &gone);
+		(void)ga_journal(s->dir, "damaged",
+				 json_pack("{s:o}", "refs", ga_json_strv(&gone)));
 	if ((!lost && !gone.n) || s->state != GA_STATE_CAPTURED || s->id.remote ||
 	    access(upper, F_OK) || access(git, F_OK) || !ga_oid_is_zero(&s->view.bring))
 		return 0;
@@ -219,41 +210,6 @@ static void leave(void *payload)
 
 	w->detach->now = true;
 	w->detach->leave(w->s, w->detach->payload);
-}
-
-/* Processes that the kernel killed may not have written all, and cannot say so themselves. */
-static void note_oom(const struct ga_sandbox *sb, const struct ga_confine *c, struct ga_session *s)
-{
-	uint64_t n = ga_run_oom_kills(sb, c);
-
-	if (!n || s->view.incomplete)
-		return;
-	s->view.incomplete =
-		ga_strf("the kernel ended %" PRIu64 " of its processes for want of memory "
-				"(limits.memory)", n);
-	(void)ga_journal(s->dir, "limit", json_pack("{s:s}", "incomplete", s->view.incomplete));
-	save_if_possible(s);
-}
-
-/* Without the helper, renaming a directory inside fails with EXDEV: worth a note, not a failure. */
-static void note_no_renames(struct ga_session *s, int errnum)
-{
-	ga_strv_pushf(&s->view.skipped, "renaming directories inside: %s", errnum == EBUSY ?
-		      "not in a sandbox that announces system calls itself" : errnum == EINVAL ?
-		      "Linux 5.19 or newer is needed" : strerror(errnum));
-	(void)ga_journal(s->dir, "renames", json_pack("{s:i}", "errno", errnum));
-}
-
-static void list_unsynced(struct ga_env *e, const struct ga_start *st, struct ga_strv *ret)
-{
-	const struct ga_session *s = &st->session;
-	cleanup_free char *base = ga_session_ref(s, "base");
-
-	ga_ref_paths(e->repo, base, ret);
-	ga_ref_paths(e->repo, s->id.branch, ret);
-	ga_strv_take(ret, ga_path_join(s->dir, "session"));
-	ga_strv_push(ret, s->dir);
-	start_part_paths(st, ret);
 }
 
 /* The commands that must have succeeded, and services that must be ready, for the agent to begin.
@@ -352,31 +308,53 @@ static int begin(struct ga_env *e, struct ga_start *st, struct ga_error *err)
 
 static void note_end(const struct ga_env *e, struct ga_start *st)
 {
-	note_oom(st->sandbox, &st->confine, &st->session);
+	struct ga_session *s = &st->session;
+	uint64_t killed = ga_run_oom_kills(st->sandbox, &st->confine);
+	int no_renames = ga_run_facts(st->sandbox)->no_renames;
+
+	/* these processes may not have written all, and cannot say so themselves */
+	if (killed && !s->view.incomplete) {
+		s->view.incomplete = ga_strf("the kernel ended %" PRIu64 " of its processes for "
+					     "want of memory (limits.memory)", killed);
+		(void)ga_journal(s->dir, "limit", json_pack("{s:s}", "incomplete",
+							    s->view.incomplete));
+		save_if_possible(s);
+	}
 	if (ga_run_facts(st->sandbox)->lost)
 		note_lost(e, &st->spec, &st->session);
-	if (ga_run_facts(st->sandbox)->no_renames)
-		note_no_renames(&st->session, ga_run_facts(st->sandbox)->no_renames);
+	if (!no_renames)
+		return;
+	/* without the helper, renaming a directory inside fails with EXDEV */
+	ga_strv_pushf(&s->view.skipped, "renaming directories inside: %s", no_renames == EBUSY ?
+		      "not in a sandbox that announces system calls itself" :
+		      no_renames == EINVAL ? "Linux 5.19 or newer is needed"
+					   : strerror(no_renames));
+	(void)ga_journal(s->dir, "renames", json_pack("{s:i}", "errno", no_renames));
 }
 
 static int run(struct ga_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
 {
 	struct start_watch w = { .e = e, .s = &st->session, .detach = &st->detach };
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *base = ga_session_ref(&st->session, "base");
 	int rc;
 
 	if (begin(e, st, err))
 		return -1;
-	if (!st->resumed)
-		list_unsynced(e, st, &w.unsynced);
+	if (!st->resumed) {
+		ga_ref_paths(e->repo, base, &w.unsynced);
+		ga_ref_paths(e->repo, st->session.id.branch, &w.unsynced);
+		ga_strv_take(&w.unsynced, ga_path_join(st->session.dir, "session"));
+		ga_strv_push(&w.unsynced, st->session.dir);
+		start_part_paths(st, &w.unsynced);
+	}
 	w.recorder = start_record(e, st);
 	w.relay = st->net.relay;
-	start_watch_begin(&w);
+	w.begun = ga_now_ms();
 	rc = run_all(&w, st, ret_status, err);
 	start_end_services(st);
 	start_record_end(st, w.recorder, &w.noted);
 	start_end_network(st, &w.connections);
-	if (start_watch_end(&w, &st->session, rc ? &ignored : err))
+	if (start_watch_end(&w, &st->session, rc ? GA_IGNORED : err))
 		rc = -1;
 	note_end(e, st);
 	return rc;

@@ -34,12 +34,10 @@
 #include "ga/sys/sync.h"
 #include "ga/view/view.h"
 
-/* network.c: what a session can reach. Was its sandbox begun with the right network? */
-bool start_has_network(const struct ga_env *e, const struct ga_start *st);
-/* Add what network.allow lists, and the hosts that the agent (NULL: none) needs. */
+/* network.c: what a session can reach. Add what network.allow lists, and the hosts that the agent
+ * (NULL: none) needs. */
 void start_add_allowed(const struct ga_env *e, const struct ga_preset *p, struct ga_strv *ret);
-/* If it was not the right one: leave a note of which network the next sandbox is to be begun with.
- */
+/* A sandbox was begun with another network: leave a note of which the next one is to have. */
 #define START_NETWORK_NOTE "network" /* in the state directory of a repository */
 void start_note_guess(const struct ga_env *e);
 /* Add lines on it to st->notes. */
@@ -79,7 +77,6 @@ struct start_watch {
 	char *why;            /* the reason that it is to end for, for users; or NULL */
 	const char *event;    /* what the journal calls that reason */
 };
-void start_watch_begin(struct start_watch *w);
 bool start_watch_tick(void *payload); /* for ga_run_session() */
 /* Release it, and note in `s` and its journal why the session was ended, if it was. Fails if
  * something did not get to the disk. */

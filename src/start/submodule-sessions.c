@@ -5,7 +5,6 @@
  * On disk, its state file says which session it belongs to; its repository may have been moved or
  * removed on the host since.
  */
-#include "ga/view/view.h"
 #include "start-internal.h"
 
 static void part_env_release(struct ga_env *e)

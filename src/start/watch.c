@@ -153,24 +153,20 @@ struct ga_recorder *start_record(const struct ga_env *e, const struct ga_start *
 	return e->conf.record ? ga_record_begin(&o) : NULL;
 }
 
-static void note_recording(const struct ga_session *s, const struct ga_recorder *r)
-{
-	json_t *j = json_object();
-
-	if (ga_record_name(r))
-		ga_json_set_bytes(j, "file", ga_record_name(r));
-	ga_json_set_bytes(j, "stopped", ga_record_stopped(r));
-	(void)ga_journal(s->dir, "recording", j);
-}
-
 static void record_tick(const struct ga_session *s, struct ga_recorder *r, bool *noted)
 {
+	json_t *j;
+
 	if (!r)
 		return;
 	ga_record_flush(r);
 	if (ga_record_stopped(r) && !*noted) {
 		*noted = true;
-		note_recording(s, r);
+		j = json_object();
+		if (ga_record_name(r))
+			ga_json_set_bytes(j, "file", ga_record_name(r));
+		ga_json_set_bytes(j, "stopped", ga_record_stopped(r));
+		(void)ga_journal(s->dir, "recording", j);
 	}
 }
 
@@ -355,35 +351,23 @@ const char *start_full_place(const struct ga_env *e, const char *dir)
 	       : ga_disk_below(e->agent_home, e->conf.disk_free) ? e->agent_home : NULL;
 }
 
-static void watch_disk(struct start_watch *w)
-{
-	const char *full = start_full_place(w->e, w->s->dir);
-	cleanup_free char *least = NULL, *q = NULL;
-
-	if (!full)
-		return;
-	least = ga_size_text(w->e->conf.disk_free);
-	q = ga_quote(full);
-	found(w, "disk", ga_strf("it was ended when less than %s were free for %s (disk_free)",
-				 least, q));
-}
-
-void start_watch_begin(struct start_watch *w)
-{
-	w->begun = ga_now_ms();
-}
-
 bool start_watch_tick(void *payload)
 {
 	struct start_watch *w = payload;
 	const struct ga_use_limits *l = &w->e->use;
+	const char *full;
 
 	if (w->unsynced.n && !w->beside)
 		w->beside = ga_sync_beside(&w->unsynced, 1);
 	record_tick(w->s, w->recorder, &w->noted);
 	start_note_network(w->s, w->relay, &w->connections);
-	if (!w->why)
-		watch_disk(w);
+	full = w->why ? NULL : start_full_place(w->e, w->s->dir);
+	if (full) {
+		cleanup_free char *least = ga_size_text(w->e->conf.disk_free);
+
+		found(w, "disk", ga_strf("it was ended when less than %s were free for %s "
+					 "(disk_free)", least, GA_QUOTED(full)));
+	}
 	if (!w->why && l->time && (uint64_t)(ga_now_ms() - w->begun) >= l->time * 1000) {
 		cleanup_free char *t = ga_seconds_text(l->time);
 

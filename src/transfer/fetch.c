@@ -360,19 +360,6 @@ static int find_onto(struct fetch *f, struct ga_error *err)
 	return fail_onto(f, err);
 }
 
-/* Paths of any of the commits that a plain merge would overwrite. */
-static int find_in_the_way(struct fetch *f, const struct ga_oid *top, struct ga_strv *ret,
-			   struct ga_error *err)
-{
-	const struct ga_capture_env e = { .repo = f->r, .config = &f->e->config,
-					  .limits = &f->e->conf.limits, .lock = -1 };
-	cleanup_free struct ga_oid *v = NULL;
-	size_t n;
-
-	return ga_rev_list(f->r, top, 1, &f->onto, 1, f->e->conf.limits.history, &v, &n, err) ||
-	       ga_capture_in_the_way(&e, f->s, v, n, ret, err) ? -1 : 0;
-}
-
 static int rewrite(struct fetch *f, const char *committer, struct ga_error *err)
 {
 	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
@@ -383,7 +370,10 @@ static int rewrite(struct fetch *f, const char *committer, struct ga_error *err)
 	struct ga_rewrite_opts o = { .base = &f->onto, .tip = &top,
 				     .facts = &facts, .hold_always = &in_the_way,
 				     .committer = committer, .session = f->s->name };
-	size_t cleaned;
+	const struct ga_capture_env e = { .repo = f->r, .config = &f->e->config,
+					  .limits = &f->e->conf.limits, .lock = -1 };
+	cleanup_free struct ga_oid *v = NULL;
+	size_t cleaned, n;
 
 	if (f->o->risk(f->o->payload, &f->onto, &paths, err) ||
 	    ga_host_facts_gather(f->r, &f->e->config, &paths, &facts, err) ||
@@ -394,7 +384,10 @@ static int rewrite(struct fetch *f, const char *committer, struct ga_error *err)
 		ga_strv_pushf(&f->notes, "%zu %s had control characters in names or message, which "
 			      "are escaped now", cleaned, cleaned == 1 ? "commit" : "commits");
 	f->s->id.onto = f->onto;
-	if (find_in_the_way(f, &top, &in_the_way, err) || ga_rewrite(f->r, &o, &f->rewrite, err))
+	/* what of any of the commits a plain merge would overwrite is held */
+	if (ga_rev_list(f->r, &top, 1, &f->onto, 1, f->e->conf.limits.history, &v, &n, err) ||
+	    ga_capture_in_the_way(&e, f->s, v, n, &in_the_way, err) ||
+	    ga_rewrite(f->r, &o, &f->rewrite, err))
 		return -1;
 	ga_strv_extend(&f->keeps, &f->rewrite.keeps);
 	return 0;
@@ -469,7 +462,6 @@ static int check_untouched(struct fetch *f, struct ga_error *err)
 		       s->state == GA_STATE_LANDED ? "" : " --force", s->name);
 }
 
-/* Where the session comes from, for users. */
 static const char *source(const struct fetch *f)
 {
 	return f->o->label ? f->o->label : f->o->remote;

@@ -262,19 +262,6 @@ static int push(struct ga_repo *r, const char *remote, const char *const specs[2
 	return status ? fail_push(remote, &why, err) : 0;
 }
 
-static int push_branch(struct ga_repo *r, const char *remote, const struct ga_session *s,
-		       bool force, struct ga_error *err)
-{
-	cleanup_free char *spec = ga_strf("%s%s:%s", force ? "+" : "", s->id.branch, s->id.branch);
-	cleanup_free char *word = ga_quote_shell(remote);
-	int rc = push(r, remote, (const char *const[2]){ spec, NULL }, err);
-
-	if (rc <= 0 || force)
-		return rc ? -1 : 0;
-	return ga_hint(err, "that branch has commits that this one lacks, perhaps of another "
-		       "session: 'git agent push --force %s %s' replaces it", word, s->name);
-}
-
 /* The remote may be this very repository, by whatever name. Then the push has removed the held ref
  * here: put it back, and fail. */
 static int check_kept(struct ga_repo *r, const char *remote, const char *ref,
@@ -297,7 +284,9 @@ int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_sessi
 		    bool force, struct ga_error *err)
 {
 	cleanup_free char *report = ga_session_ref(s, "report");
-	cleanup_free char *held_ref = ga_session_ref(s, "held");
+	cleanup_free char *held_ref = ga_session_ref(s, "held"), *word = ga_quote_shell(remote);
+	cleanup_free char *spec = ga_strf("%s%s:%s", force ? "+" : "", s->id.branch,
+					  s->id.branch);
 	cleanup_free char *report_spec = ga_strf("+%s:%s", report, report);
 	cleanup_free char *held_spec = ga_strf("+%s:%s", held_ref, held_ref);
 	/* a pattern that matches nothing here, so that --prune removes the ref there */
@@ -311,7 +300,14 @@ int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_sessi
 		rc = ga_ref_read(r, s->id.branch, &oid, err);
 	/* the branch first, by itself: if it is refused, the other refs there are another session's
 	 */
-	if (rc < 0 || (!rc && push_branch(r, remote, s, force, err)))
+	if (rc < 0)
+		return -1;
+	rc = rc ? 0 : push(r, remote, (const char *const[2]){ spec, NULL }, err);
+	if (rc > 0 && !force)
+		return ga_hint(err, "that branch has commits that this one lacks, perhaps of "
+			       "another session: 'git agent push --force %s %s' replaces it",
+			       word, s->name);
+	if (rc)
 		return -1;
 	rc = ga_ref_read(r, report, &oid, err);
 	if (rc < 0)

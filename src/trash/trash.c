@@ -95,19 +95,6 @@ static char *free_stamp(struct ga_repo *r, const char *trash, const char *name)
 	}
 }
 
-/* Save where it goes before anything is moved there. */
-static int note_stamp(struct ga_repo *r, const char *trash, struct ga_session *s,
-		      struct ga_error *err)
-{
-	if (s->state == GA_STATE_DROPPED && s->result.stamp)
-		return 0;
-	free(s->result.stamp);
-	s->result.stamp = free_stamp(r, trash, s->name);
-	s->state = GA_STATE_DROPPED;
-	(void)ga_journal(s->dir, "dropped", NULL);
-	return ga_session_save(s, err);
-}
-
 int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session *s,
 		     char **ret_where, struct ga_error *err)
 {
@@ -118,8 +105,18 @@ int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session
 
 	if (ga_worktree_check_free(r, s, err) || ga_mkdir_p(trash, 0700, err) ||
 	    ga_refs_repair(r, s->id.branch, space, &s->id.onto, &damaged, err) ||
-	    ga_worktree_entry_remove(r, s, err) || note_stamp(r, trash, s, err) ||
-	    ga_fault_stop("drop:noted", err))
+	    ga_worktree_entry_remove(r, s, err))
+		return -1;
+	/* where it goes is saved before anything is moved there */
+	if (was != GA_STATE_DROPPED || !s->result.stamp) {
+		free(s->result.stamp);
+		s->result.stamp = free_stamp(r, trash, s->name);
+		s->state = GA_STATE_DROPPED;
+		(void)ga_journal(s->dir, "dropped", NULL);
+		if (ga_session_save(s, err))
+			return -1;
+	}
+	if (ga_fault_stop("drop:noted", err))
 		return -1;
 	if (move_refs(r, s, s->result.stamp, err)) {
 		s->state = was;
@@ -253,24 +250,12 @@ static int restore_refs(struct ga_repo *r, const struct ga_session *s, const cha
 	return ga_refs_update(r, &u, reason, err);
 }
 
-/* Does the branch exist that would have to be restored? If it is not in the trash any more, an
- * interrupted restore has brought it back. 1 yes. */
-static int branch_in_the_way(struct ga_repo *r, const struct ga_session *s, const char *entry,
-			     struct ga_error *err)
-{
-	cleanup_free char *tip = ga_strf(GA_TRASH_REFS "%s/tip", entry);
-	struct ga_oid oid;
-	int rc = ga_ref_read(r, tip, &oid, err);
-
-	if (!rc)
-		rc = ga_ref_read(r, s->id.branch, &oid, err);
-	return rc < 0 ? -1 : !rc;
-}
-
 static int check_free(struct ga_repo *r, const char *state_dir, const struct ga_session *s,
 		      const char *entry, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_strf("%s/sessions/%s", state_dir, s->name);
+	cleanup_free char *tip = ga_strf(GA_TRASH_REFS "%s/tip", entry);
+	struct ga_oid oid;
 	int rc;
 
 	if (!*s->id.project)
@@ -283,9 +268,12 @@ static int check_free(struct ga_repo *r, const char *state_dir, const struct ga_
 		return ga_hint(err, "'git agent drop %s' makes room, then 'git agent drop "
 			       "--restore %s' brings back this one", s->name, entry);
 	}
-	rc = branch_in_the_way(r, s, entry, err);
-	if (rc <= 0)
-		return rc;
+	/* if it is not in the trash any more, an interrupted restore has brought it back */
+	rc = ga_ref_read(r, tip, &oid, err);
+	if (!rc)
+		rc = ga_ref_read(r, s->id.branch, &oid, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
 	return ga_fail(err, GA_EFATAL, "branch 'agent/%s' exists again" GA_HINT "'git branch -m "
 		       "agent/%s OTHER' gives it another name", s->name, s->name);
 }
@@ -404,25 +392,15 @@ static int list(struct ga_repo *r, const char *trash, struct ga_strv *ret, struc
 	return 0;
 }
 
-static int remove_refs(struct ga_repo *r, const char *stamp, struct ga_error *err)
-{
-	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
-	cleanup_free char *prefix = ga_strf(GA_TRASH_REFS "%s/", stamp);
-	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
-
-	if (ga_refs_list(r, prefix, &refs, err))
-		return -1;
-	for (size_t i = 0; i < refs.n; i++)
-		ga_ref_updates_add(&u, refs.v[i].name, &refs.v[i].oid, NULL);
-	return ga_refs_update(r, &u, "agent: gc", err);
-}
-
 /* Remove a session from the trash. Its directory is renamed first, as a whole, so that nobody can
  * restore it any more when its refs are gone. 1: somebody is restoring it. */
 static int remove_one(struct ga_repo *r, int at, const char *trash, const char *stamp,
 		      struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_join(trash, stamp), *gone = ga_strf(GONE "%s", stamp);
+	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
+	cleanup_free char *prefix = ga_strf(GA_TRASH_REFS "%s/", stamp);
+	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 	const struct ga_session s = { .dir = dir };
 	cleanup_close int lock = -1;
 	int rc = 0;
@@ -434,8 +412,12 @@ static int remove_one(struct ga_repo *r, int at, const char *trash, const char *
 		if (renameat(at, stamp, at, gone) && errno != ENOENT)
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", stamp);
 	}
-	return ga_fault_stop("gc:renamed", err) || remove_refs(r, stamp, err) ||
-	       ga_fault_stop("gc:refs", err) || (at >= 0 && ga_rmtree_at(at, gone, err)) ? -1 : 0;
+	if (ga_fault_stop("gc:renamed", err) || ga_refs_list(r, prefix, &refs, err))
+		return -1;
+	for (size_t i = 0; i < refs.n; i++)
+		ga_ref_updates_add(&u, refs.v[i].name, &refs.v[i].oid, NULL);
+	return ga_refs_update(r, &u, "agent: gc", err) || ga_fault_stop("gc:refs", err) ||
+	       (at >= 0 && ga_rmtree_at(at, gone, err)) ? -1 : 0;
 }
 
 int ga_trash_sweep(struct ga_repo *r, const char *state_dir, uint64_t before, bool dry,

@@ -81,7 +81,6 @@ static void keep_listed(struct narrow *n, struct ga_strv *paths, bool are_dirs)
 static int read_list(struct ga_env *e, struct narrow *n, struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(ga_repo_info(e->repo)->workdir, NAME);
-	cleanup_free char *q = ga_escape(path);
 	cleanup_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
 				    O_CLOEXEC);
 	struct stat st;
@@ -89,26 +88,13 @@ static int read_list(struct ga_env *e, struct narrow *n, struct ga_error *err)
 	if (fd < 0 && errno == ENOENT)
 		return 1;
 	if (fd < 0 || fstat(fd, &st))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot read '%s'", q);
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot read '%s'", GA_ESCAPED(path));
 	if (!S_ISREG(st.st_mode))
-		return ga_fail(err, GA_ESTART, "'%s' is not a file", q);
+		return ga_fail(err, GA_ESTART, "'%s' is not a file", GA_ESCAPED(path));
 	if (ga_read_fd(fd, BYTES_MAX, &n->text, err))
-		return ga_error_wrap(err, "cannot read '%s'", q);
+		return ga_error_wrap(err, "cannot read '%s'", GA_ESCAPED(path));
 	ga_ignore_push(&n->list, "", n->text.ptr, n->text.len);
 	return 0;
-}
-
-/* The lower layer of a live session is the working tree: nothing can be left out of it. */
-static int check_live(const struct ga_view_opts *o, bool listed, struct ga_scan *scan,
-		      struct ga_error *err)
-{
-	if (!o->hide_ignored) {
-		if (listed)
-			ga_strv_push(&scan->skipped, NAME ": --live shows all that is ignored");
-		return 0;
-	}
-	return ga_fail(err, GA_ESTART, "--live shows ignored files, and 'ignored' is 'hide'" GA_HINT
-		       "start without --live, or with --ignored share");
 }
 
 /* Remove from `scan` the ignored paths that the session is not to show. */
@@ -121,8 +107,14 @@ static int narrow_ignored(struct ga_env *e, const struct ga_view_opts *o, struct
 	if (none < 0)
 		return ga_hint(err, "it lists the ignored files that sessions show; remove it to "
 				    "show all, or start with --ignored hide");
+	if (o->live && o->hide_ignored)
+		return ga_fail(err, GA_ESTART, "--live shows ignored files, and 'ignored' is "
+			       "'hide'" GA_HINT "start without --live, or with --ignored share");
+	/* its lower layer is the working tree: nothing can be left out of that */
+	if (o->live && !none)
+		ga_strv_push(&scan->skipped, NAME ": --live shows all that is ignored");
 	if (o->live)
-		return check_live(o, !none, scan, err);
+		return 0;
 	if (none && !o->hide_ignored)
 		return 0;
 	keep_listed(&n, &scan->ignored_dirs, true);
@@ -209,21 +201,6 @@ static int without_work(struct ga_env *e, const struct ga_view_opts *o, bool dry
 	return ga_scan_ignored(e->repo, e->state_dir, &b->scan, err) ||
 	       narrow_ignored(e, o, &b->scan, err) ||
 	       ga_view_find_secrets(e, o, dry, false, b, err) ? -1 : 0;
-}
-
-static int choose_rev(struct ga_env *e, const struct ga_view_opts *o, bool dry,
-		      struct ga_view_base *b, const struct ga_oid *head, struct ga_error *err)
-{
-	int trusted;
-
-	if (ga_repo_resolve(e->repo, o->base_rev, &b->onto, err))
-		return -1;
-	b->base = b->onto;
-	trusted = is_trusted(e->repo, &b->onto, head, err);
-	if (trusted < 0)
-		return -1;
-	b->trusted = trusted;
-	return without_work(e, o, dry, b, err);
 }
 
 static int choose_dirty(struct ga_env *e, const struct ga_view_opts *o, bool dry,
@@ -317,9 +294,16 @@ int ga_view_choose_base(struct ga_env *e, const struct ga_view_opts *o, bool dry
 	ret->onto = ret->base = head;
 	ret->trusted = true;
 	ret->max_shared = MAX_SHARED_DIRS;
-	if (o->base_rev)
-		rc = choose_rev(e, o, dry, ret, &head, err);
-	else if (o->dirty == GA_DIRTY_IGNORE && !o->live)
+	if (o->base_rev) {
+		if (ga_repo_resolve(e->repo, o->base_rev, &ret->onto, err))
+			return -1;
+		ret->base = ret->onto;
+		rc = is_trusted(e->repo, &ret->onto, &head, err);
+		if (rc < 0)
+			return -1;
+		ret->trusted = rc;
+	}
+	if (o->base_rev || (o->dirty == GA_DIRTY_IGNORE && !o->live))
 		rc = without_work(e, o, dry, ret, err);
 	else
 		rc = choose_dirty(e, o, dry, ret, err);

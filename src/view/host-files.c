@@ -63,7 +63,6 @@ static bool has_id(const char *text, unsigned id)
 	return false;
 }
 
-/* Can it be a field of a line? */
 static bool fits(const char *s)
 {
 	for (; s && *s; s++)
@@ -209,7 +208,7 @@ static int add_certificates(const struct ga_env *e, const char *name, struct ga_
 	const char *now = ga_environ_get((const char *const *)s->env.v, name);
 	cleanup_error struct ga_error why = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-	cleanup_free char *rel = ga_strf("%s.pem", name), *q = NULL;
+	cleanup_free char *rel = ga_strf("%s.pem", name);
 
 	/* what env.set says counts */
 	if (!value || !*value || (now && strcmp(now, value) != 0))
@@ -219,8 +218,7 @@ static int add_certificates(const struct ga_env *e, const char *name, struct ga_
 		return 0;
 	}
 	if (read_certificates(value, &text, &why)) {
-		q = ga_quote(value);
-		ga_strv_pushf(notes, "%s: %s is not shown: %s", name, q, why.msg);
+		ga_strv_pushf(notes, "%s: %s is not shown: %s", name, GA_QUOTED(value), why.msg);
 		return 0;
 	}
 	if (show_copy(s, rel, &text, err))

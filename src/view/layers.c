@@ -129,14 +129,13 @@ static bool is_known(const struct ga_buf *cache, const char *path, const char *s
 static void look_at_owners(const char *state_dir, int project, const struct ga_strv *dirs,
 			   struct ga_strv *notes)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf old = GA_BUF_INIT, new = GA_BUF_INIT;
 	cleanup_close int state = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct look l = { .left = ENTRIES_MAX };
 	uint64_t now = (uint64_t)time(NULL);
 
-	if (state < 0 || ga_read_file_at(state, CACHE, CACHE_MAX, &old, &ignored))
-		ga_error_release(&ignored);
+	if (state >= 0)
+		(void)ga_read_file_at(state, CACHE, CACHE_MAX, &old, GA_IGNORED);
 	for (size_t i = 0; i < dirs->n; i++) {
 		int fd = ga_openat_beneath(project, dirs->v[i],
 					   O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
@@ -170,9 +169,8 @@ static void look_at_owners(const char *state_dir, int project, const struct ga_s
 			ga_buf_addch(&new, '\0');
 		}
 	}
-	if (state >= 0 && !ga_buf_equal(&new, &old) &&
-	    ga_write_atomic(state, CACHE, new.ptr, new.len, 0600, &ignored))
-		ga_error_release(&ignored);
+	if (state >= 0 && !ga_buf_equal(&new, &old))
+		(void)ga_write_atomic(state, CACHE, new.ptr, new.len, 0600, GA_IGNORED);
 }
 
 #define MAX_COPY_BYTES (16u << 20)       /* of one ignored file */
@@ -272,13 +270,12 @@ static void heaviest_first(int project, struct ga_strv *dirs)
 /* An overlay cannot be mounted over a directory that has mounts in it: skip such a directory. */
 static bool mounted_in(struct layers *l, const char *path)
 {
-	cleanup_free char *dir = ga_path_join(l->s->id.project, path), *q = NULL, *why = NULL;
+	cleanup_free char *dir = ga_path_join(l->s->id.project, path), *why = NULL;
 	const char *mount = mount_in(&l->mounts, dir);
 
 	if (!mount)
 		return false;
-	q = ga_quote(mount);
-	why = ga_strf("something is mounted at %s; unmount that to share it", q);
+	why = ga_strf("something is mounted at %s; unmount that to share it", GA_QUOTED(mount));
 	skip(l, path, why);
 	return true;
 }

@@ -29,7 +29,6 @@ int ga_view_make_surroundings(struct ga_env *e, const char *project, struct ga_s
 int ga_view_add_tools(const struct ga_env *e, struct ga_spec *s, struct ga_error *err)
 {
 	for (size_t i = 0; i < e->conf.inside.tools.n; i++) {
-		cleanup_free char *q = NULL;
 		struct stat st;
 
 		if (stat(e->conf.inside.tools.v[i], &st))
@@ -38,9 +37,9 @@ int ga_view_add_tools(const struct ga_env *e, struct ga_spec *s, struct ga_error
 			ga_strv_push(&s->host.ro, e->conf.inside.tools.v[i]);
 			continue;
 		}
-		q = ga_escape(e->conf.inside.tools.v[i]);
 		return ga_fail(err, GA_ESTART, "'tools' takes directories, and '%s' is none" GA_HINT
-			       "name the directory it is in", q);
+			       "name the directory it is in",
+			       GA_ESCAPED(e->conf.inside.tools.v[i]));
 	}
 	return 0;
 }
@@ -51,15 +50,14 @@ static int check_apart(const struct ga_env *e, const char *path, struct ga_error
 {
 	for (size_t i = 0; i < e->conf.inside.rw.n; i++) {
 		const char *rw = e->conf.inside.rw.v[i];
-		cleanup_free char *q = NULL, *qrw = NULL;
+		cleanup_free char *qrw = NULL;
 
 		if (!strcmp(rw, path) || !ga_path_inside(path, rw))
 			continue;
-		q = ga_escape(path);
 		qrw = ga_escape(rw);
 		return ga_fail(err, GA_ESTART, "'%s' lies in '%s', which is shown for writing"
 			       GA_HINT "take it out of 'mounts', or show less of '%s' for writing",
-			       q, qrw, qrw);
+			       GA_ESCAPED(path), qrw, qrw);
 	}
 	return 0;
 }
@@ -146,23 +144,6 @@ static void describe(const struct ga_strv *paths, const struct ga_strv *shown, c
 		ga_strv_pushf(banner, "%s: %s", what, line.ptr);
 }
 
-static void describe_devices(const struct ga_env *e, const struct ga_spec *s,
-			     struct ga_strv *banner)
-{
-	cleanup_free char *shown = ga_quote_list(&s->host.devices, s->host.devices.n);
-
-	for (size_t i = 0; i < e->conf.inside.devices.n; i++) {
-		cleanup_strv struct ga_strv found = GA_STRV_INIT;
-
-		ga_devices_find(e->conf.inside.devices.v[i], &found);
-		if (!found.n)
-			ga_strv_pushf(banner, "left out: devices: %s: there is no character device",
-				      GA_QUOTED(e->conf.inside.devices.v[i]));
-	}
-	if (s->host.devices.n)
-		ga_strv_pushf(banner, "devices: %s", shown);
-}
-
 /* Name what of PATH is missing inside, and the setting that shows it. */
 static void describe_path(const struct ga_spec *s, struct ga_strv *banner)
 {
@@ -186,9 +167,20 @@ static void describe_path(const struct ga_spec *s, struct ga_strv *banner)
 void ga_view_describe_mounts(const struct ga_env *e, const struct ga_spec *s,
 			     struct ga_strv *banner)
 {
+	cleanup_free char *devices = ga_quote_list(&s->host.devices, s->host.devices.n);
+
 	describe(&e->conf.inside.ro, &s->host.ro, "shown read-only", s, banner);
 	describe(&e->conf.inside.rw, &s->host.rw,
 		 "WRITABLE, and not a part of what you review", s, banner);
-	describe_devices(e, s, banner);
+	for (size_t i = 0; i < e->conf.inside.devices.n; i++) {
+		cleanup_strv struct ga_strv found = GA_STRV_INIT;
+
+		ga_devices_find(e->conf.inside.devices.v[i], &found);
+		if (!found.n)
+			ga_strv_pushf(banner, "left out: devices: %s: there is no character device",
+				      GA_QUOTED(e->conf.inside.devices.v[i]));
+	}
+	if (s->host.devices.n)
+		ga_strv_pushf(banner, "devices: %s", devices);
 	describe_path(s, banner);
 }

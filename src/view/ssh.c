@@ -304,18 +304,6 @@ static bool take(struct copies *c, const char *real, struct ga_buf *ret)
 	return !c->beyond && !(ret->len && memchr(ret->ptr, '\0', ret->len));
 }
 
-static int copy_included(struct copies *c, const char *path, unsigned depth, struct ga_error *err)
-{
-	cleanup_free char *real = realpath(path, NULL);
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-
-	if (!real || c->beyond || !take(c, real, &text))
-		return 0;
-	/* a place that has nothing of the system's stays as it is */
-	(void)ga_spec_replace_text(c->spec, real, text.ptr, GA_IGNORED);
-	return text.len && include(c, text.ptr, depth, err) ? -1 : 0;
-}
-
 /* One word of an Include; the user's own files are not the system's to include. */
 static int include_word(struct copies *c, const char *word, unsigned depth, struct ga_error *err)
 {
@@ -325,8 +313,16 @@ static int include_word(struct copies *c, const char *word, unsigned depth, stru
 
 	if (!*word || *word == '~' || glob(pattern, 0, NULL, &g))
 		return 0;
-	for (size_t i = 0; !rc && i < g.gl_pathc; i++)
-		rc = copy_included(c, g.gl_pathv[i], depth, err);
+	for (size_t i = 0; !rc && i < g.gl_pathc; i++) {
+		cleanup_free char *real = realpath(g.gl_pathv[i], NULL);
+		cleanup_buf struct ga_buf text = GA_BUF_INIT;
+
+		if (!real || c->beyond || !take(c, real, &text))
+			continue;
+		/* a place that has nothing of the system's stays as it is */
+		(void)ga_spec_replace_text(c->spec, real, text.ptr, GA_IGNORED);
+		rc = include(c, text.ptr, depth, err);
+	}
 	globfree(&g);
 	return rc;
 }

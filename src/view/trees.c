@@ -185,7 +185,6 @@ int ga_view_make_gitdir(struct ga_env *e, const struct ga_session *s,
 /* 1: it is there; 0: it is not; an error if neither is certain. */
 static int look(const char *path, struct stat *ret, struct ga_error *err)
 {
-	cleanup_free char *q = NULL;
 	int e;
 
 	if (!stat(path, ret))
@@ -193,8 +192,7 @@ static int look(const char *path, struct stat *ret, struct ga_error *err)
 	e = errno;
 	if (e == ENOENT || e == ENOTDIR)
 		return 0;
-	q = ga_escape(path);
-	return ga_fail_errno(err, GA_ESTART, e, "cannot look at '%s'", q);
+	return ga_fail_errno(err, GA_ESTART, e, "cannot look at '%s'", GA_ESCAPED(path));
 }
 
 int ga_view_make_shared(const struct ga_session *s, size_t i, struct ga_shared *ret,

@@ -62,8 +62,6 @@ bool ga_agents_wanted_ok(const char *s);
 /* The version that the user wants, if it is installed in the home that sessions of `e->home_mode`
  * use; else NULL. The caller frees it. */
 char *ga_agents_version(const struct ga_env *e, const char *name);
-/* The path of that version's program inside a sandbox. The caller frees it. */
-char *ga_agents_program(const struct ga_env *e, const char *name, const char *version);
 
 /* Where an agent is found, in the order in which a start looks. */
 enum ga_agents_where {

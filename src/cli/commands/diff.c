@@ -28,19 +28,6 @@ static int page(struct cli *c, struct ga_repo *r, const struct ga_oid *old,
 			     ga_review_tree_diff(r, old, new, palette, &out, err), err);
 }
 
-/* The uncommitted part: what the session was shown, and the same with what it did to those
- * paths. */
-static int make_trees(struct ga_repo *private, const struct ga_wip *w, struct ga_oid *old,
-		      struct ga_oid *new, struct ga_error *err)
-{
-	cleanup_changes struct ga_changes own = GA_CHANGES_INIT;
-
-	return ga_repo_write_to_memory(private, err) ||
-	       ga_commit_tree(private, &w->snapshot, old, err) ||
-	       ga_wip_changes(private, w, &own, err) ||
-	       ga_tree_apply(private, NULL, old, &own, new, err) ? -1 : 0;
-}
-
 /* As `git apply` takes it, raw: not for a terminal. */
 static int print_patch(struct ga_repo *private, const struct ga_wip *w, struct ga_error *err)
 {
@@ -61,6 +48,7 @@ static int print_patch(struct ga_repo *private, const struct ga_wip *w, struct g
 static int show_uncommitted(struct cli *c, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_repo struct ga_repo *private = NULL;
+	cleanup_changes struct ga_changes own = GA_CHANGES_INIT;
 	cleanup_wip struct ga_wip w = GA_WIP_INIT;
 	struct ga_oid old, new;
 
@@ -73,8 +61,12 @@ static int show_uncommitted(struct cli *c, const struct ga_session *s, struct ga
 		return -1;
 	if (!isatty(STDOUT_FILENO))
 		return print_patch(private, &w, err);
-	return make_trees(private, &w, &old, &new, err) || page(c, private, &old, &new, err) ? -1
-											     : 0;
+	/* what the session was shown, and the same with what it did to those paths */
+	return ga_repo_write_to_memory(private, err) ||
+	       ga_commit_tree(private, &w.snapshot, &old, err) ||
+	       ga_wip_changes(private, &w, &own, err) ||
+	       ga_tree_apply(private, NULL, &old, &own, &new, err) ||
+	       page(c, private, &old, &new, err) ? -1 : 0;
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)

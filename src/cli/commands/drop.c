@@ -57,7 +57,7 @@ static int load(struct cli *c, const struct options *o, const char *name, struct
 static int drop(struct cli *c, const struct options *o, const char *name, struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
-	cleanup_free char *where = NULL, *q = NULL;
+	cleanup_free char *where = NULL;
 	cleanup_close int lock = -1;
 	int rc = cli_finish_drop(c, cli_plain_name(name), err);
 
@@ -71,25 +71,23 @@ static int drop(struct cli *c, const struct options *o, const char *name, struct
 	}
 	if (cli_trash(&c->env, &s, &where, err))
 		return -1;
-	q = ga_quote(where);
 	cli_note("dropped session '%s' into %s; 'git agent drop --restore %s' brings it back",
-		 s.name, q, s.name);
+		 s.name, GA_QUOTED(where), s.name);
 	return 0;
 }
 
 static int restore(struct cli *c, const char *name, struct ga_error *err)
 {
-	cleanup_free char *q = NULL, *dir = NULL;
+	cleanup_free char *dir = NULL;
 	int rc;
 
 	name = cli_plain_name(name);
 	rc = cli_finish_drop(c, name, err) < 0 ? -1 : cli_restore(&c->env, name, NULL, err);
 	if (rc <= 0)
 		return rc;
-	q = ga_escape(name);
 	dir = ga_quote(c->env.state_dir);
 	return ga_fail(err, GA_EFATAL, "no session '%s' is in the trash" GA_HINT "'git agent drop "
-		       "--list' shows what is, in %s/trash", q, dir);
+		       "--list' shows what is, in %s/trash", GA_ESCAPED(name), dir);
 }
 
 /* What a sweep would delete if everything were old enough. */

@@ -47,15 +47,6 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG_JSON,
 };
 
-/* Also of branches and a stash of the agent's, which no landing brings. */
-static void say_nothing(struct cli *c, const struct ga_session *s)
-{
-	cli_note("agent/%s: nothing to land", s->name);
-	if (cli_kept_refs(c->env.repo, s, NULL, GA_IGNORED) > 0)
-		cli_note("  branches or a stash of the agent's: 'git for-each-ref " GA_SESSION_REFS
-			 "%s/' lists them", s->name);
-}
-
 /* What HEAD's branch got: ": 2 commits, 3 files changed", without a merge commit. `locks`: the lock
  * files in it that ask for an installation. */
 static char *say_got(struct ga_repo *r, const struct ga_oid *before, const struct ga_oid *after,
@@ -129,12 +120,17 @@ static void say(struct cli *c, const struct ga_session *s, const struct ga_repor
 {
 	if (res->rolled_back)
 		cli_note("agent/%s: an interrupted landing was rolled back first", s->name);
-	if (res->nothing)
-		say_nothing(c, s);
-	else if (res->uncommitted)
+	if (res->nothing) {
+		cli_note("agent/%s: nothing to land", s->name);
+		/* nor do branches and a stash of the agent's, which no landing brings */
+		if (cli_kept_refs(c->env.repo, s, NULL, GA_IGNORED) > 0)
+			cli_note("  branches or a stash of the agent's: 'git for-each-ref "
+				 GA_SESSION_REFS "%s/' lists them", s->name);
+	} else if (res->uncommitted) {
 		cli_note("agent/%s: not committed yet; 'git commit' does", s->name);
-	else
+	} else {
 		say_landed(c, s, r, res, before, dry_run);
+	}
 	for (size_t i = 0; i < res->brought.n; i++)
 		cli_note("  uncommitted: %s", GA_QUOTED(res->brought.v[i]));
 	for (size_t i = 0; i < res->not_brought.n; i++)

@@ -40,7 +40,6 @@ static int print_file(int fd, struct ga_record_text *text, struct ga_error *err)
 	return n < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot read what a service wrote") : 0;
 }
 
-/* Print what a service of it wrote. */
 static int service_log(const struct ga_session *s, const char *name, struct ga_error *err)
 {
 	static const char *const suffixes[] = { SUFFIX ".old", SUFFIX };
@@ -108,18 +107,6 @@ static void missed(void *payload)
 	cli_note("some output came faster than it was read, and is missing here");
 }
 
-static int show_service(struct cli *c, const struct options *o, const char *name,
-			struct ga_error *err)
-{
-	cleanup_session struct ga_session s = GA_SESSION_INIT;
-	cleanup_close int lock = -1;
-
-	if (o->follow)
-		return ga_fail(err, GA_EUSAGE, "--service and --follow cannot be used together");
-	return cli_pick_session(c, name, true, &s, &lock, err) ||
-	       service_log(&s, o->service, err) ? -1 : 0;
-}
-
 static int fail_over(const struct ga_session *s, struct ga_error *err)
 {
 	return ga_fail(err, GA_ENEGATIVE, "session '%s' does not run" GA_HINT "'git agent show "
@@ -138,8 +125,11 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 					     .missed = missed, .payload = &w };
 	int rc;
 
+	if (o->service && o->follow)
+		return ga_fail(err, GA_EUSAGE, "--service and --follow cannot be used together");
 	if (o->service)
-		return show_service(c, o, argc ? argv[0] : NULL, err);
+		return cli_pick_session(c, argc ? argv[0] : NULL, true, &s, &lock, err) ||
+		       service_log(&s, o->service, err) ? -1 : 0;
 	if (!argc && cli_only_running(c, &only, err))
 		return -1;
 	rc = cli_pick_live(c, argc ? argv[0] : only, CLI_COME_UP_MS, &s, &lock, &peer, err);

@@ -53,7 +53,6 @@ static int decide_hunks(struct cli *c, const struct ga_review_items *items, cons
 			const char *list, bool keep, struct cli_verdict *v, struct ga_error *err)
 {
 	cleanup_hunks struct ga_hunks h = GA_HUNKS_INIT;
-	cleanup_free char *q = ga_escape(path);
 	const struct ga_review_item *item = NULL;
 	cleanup_free bool *undo = NULL;
 	int rc;
@@ -62,14 +61,14 @@ static int decide_hunks(struct cli *c, const struct ga_review_items *items, cons
 		if (!strcmp(items->v[i].change.path, path))
 			item = &items->v[i];
 	if (!item)
-		return ga_fail(err, GA_EFATAL, "nothing was changed at '%s'", q);
+		return ga_fail(err, GA_EFATAL, "nothing was changed at '%s'", GA_ESCAPED(path));
 	rc = item->where == GA_REVIEW_BRANCH || item->where == GA_REVIEW_HELD ?
 		     ga_hunks_read(c->env.repo, &item->change.old, &item->change.new, &h, err) : 1;
 	if (rc < 0)
 		return -1;
 	if (rc)
 		return ga_fail(err, GA_EFATAL, "'%s' has no hunks" GA_HINT "without --hunk it is "
-			       "%s as a whole", q, keep ? "accepted" : "rejected");
+			       "%s as a whole", GA_ESCAPED(path), keep ? "accepted" : "rejected");
 	undo = ga_calloc(h.n_edits, sizeof(*undo));
 	if (mark_edits(&h, list, !keep, undo, err))
 		return -1;

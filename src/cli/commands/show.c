@@ -51,9 +51,8 @@ static void put_object(struct ga_buf *out, json_t *o)
 
 	if (has_path) {
 		cleanup_free char *shown = ga_strndup(path.ptr, VALUE_BYTES);
-		cleanup_free char *q = ga_quote(shown);
 
-		ga_buf_adds(out, q);
+		ga_buf_adds(out, GA_QUOTED(shown));
 		put_more_bytes(out, path.len);
 	}
 	json_object_foreach(o, key, v) {
@@ -85,7 +84,6 @@ static void put_value(struct ga_buf *out, json_t *v)
 		ga_buf_adds(out, json_is_null(v) ? "none" : "...");
 }
 
-/* A command line, quoted for a shell. */
 static void put_command(struct ga_buf *out, const json_t *list)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;

@@ -52,10 +52,9 @@ static int show_history(struct cli *c, const struct ga_oid *base, struct ga_erro
 	ga_exposure_sort(&x);
 	for (size_t i = 0; i < x.n; i++) {
 		cleanup_free char *reason = ga_secret_reason(&x.v[i].secret);
-		cleanup_free char *q = ga_quote(x.v[i].path);
 
 		if (x.v[i].secret.tier > GA_TIER_NOTE && n++ < FOUND_SHOWN)
-			cli_note("  in the history: %s: %s", q, reason);
+			cli_note("  in the history: %s: %s", GA_QUOTED(x.v[i].path), reason);
 	}
 	if (n > FOUND_SHOWN)
 		cli_note("  and %zu more: 'git agent secrets --history'", n - FOUND_SHOWN);
@@ -313,7 +312,6 @@ static void open_early(struct cli *c, struct ga_start *st)
 				     GA_IGNORED);
 }
 
-/* The settings of this session, from the commit that it will be based on. */
 static int settle(struct cli *c, const struct options *o, const struct cli_filter *filter,
 		  struct ga_start_opts *so, struct ga_config *conf, struct ga_strv *net,
 		  struct ga_error *err)
@@ -355,7 +353,6 @@ static int check_options(const struct options *o, struct ga_error *err)
 /* Less than the kernel takes as one argument. */
 #define TASK_MAX ((size_t)100 << 10)
 
-/* The task, which is a text, or that of a file. */
 static int read_task(const char *task, struct ga_buf *ret, struct ga_error *err)
 {
 	struct stat st;

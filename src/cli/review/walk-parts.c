@@ -47,20 +47,14 @@ static int run(const char *filter, const struct ga_buf *in, struct ga_buf *ret,
 		       "it has to print a line for each that it reads", q, got, want);
 }
 
-static size_t room(void)
-{
-	struct winsize ws = { 0 };
-
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) || ws.ws_row < 20)
-		return 10;
-	return ws.ws_row - 10U;
-}
-
 static void print_top(const char *text)
 {
-	size_t max = room(), rest = 0;
+	struct winsize ws = { 0 };
+	size_t max = 10, rest = 0;
 	const char *p = text;
 
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) && ws.ws_row > 20)
+		max = ws.ws_row - 10U;
 	for (size_t n = 0; *p && n < max; n++) {
 		const char *nl = strchr(p, '\n');
 		size_t len = nl ? (size_t)(nl - p) + 1 : strlen(p);
@@ -174,15 +168,6 @@ static int file_header(struct cli_walk *w, const struct step *s, struct ga_buf *
 	return 0;
 }
 
-static int page_part(struct cli_walk *w, const struct step *s, const struct part *p,
-		     struct ga_error *err)
-{
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-
-	part_text(w, s, p, &text);
-	return cli_page(w->c, text.ptr, text.len, err);
-}
-
 static void help_parts(void)
 {
 	(void)printf("y - keep this part\n"
@@ -207,11 +192,11 @@ static int ask_part(struct cli_walk *w, const struct step *s, size_t at, struct 
 	return cli_ask(prompt, w->single_key, err);
 }
 
-/* Do what a letter says to part `*at`. */
 static int answer_part(struct cli_walk *w, struct step *s, int letter, size_t *at,
 		       struct ga_error *err)
 {
 	enum choice c = letter == 'y' || letter == 'a' ? ACCEPT : REJECT;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 
 	switch (letter) {
 	case 'a':
@@ -234,27 +219,18 @@ static int answer_part(struct cli_walk *w, struct step *s, int letter, size_t *a
 			(void)printf("it cannot be split any further\n");
 		return 0;
 	case 'p':
-		return page_part(w, s, &s->parts[*at], err);
+		part_text(w, s, &s->parts[*at], &text);
+		return cli_page(w->c, text.ptr, text.len, err);
 	default:
 		help_parts();
 		return 0;
 	}
 }
 
-/* The choice for the file that follows from those for its parts. */
-static void sum_up(struct step *s)
-{
-	size_t n[PARTS] = { 0 };
-
-	for (size_t i = 0; i < s->n_parts; i++)
-		n[s->parts[i].choice]++;
-	s->choice = n[ACCEPT] == s->n_parts ? ACCEPT : n[REJECT] == s->n_parts ? REJECT :
-		    n[REJECT] ? PARTS : LEAVE;
-}
-
 int walk_parts(struct cli_walk *w, struct step *s, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf head = GA_BUF_INIT;
+	size_t n[PARTS] = { 0 };
 	int letter = 0, rc = read_parts(w, s, err);
 
 	if (rc) {
@@ -279,7 +255,10 @@ int walk_parts(struct cli_walk *w, struct step *s, struct ga_error *err)
 		if (letter != 'q' && answer_part(w, s, letter, &at, err))
 			return -1;
 	}
-	sum_up(s);
+	for (size_t i = 0; i < s->n_parts; i++)
+		n[s->parts[i].choice]++;
+	s->choice = n[ACCEPT] == s->n_parts ? ACCEPT : n[REJECT] == s->n_parts ? REJECT :
+		    n[REJECT] ? PARTS : LEAVE;
 	return 0;
 }
 

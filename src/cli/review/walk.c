@@ -7,17 +7,13 @@
 #include "walk.h"
 #include "ga/base/strmap.h"
 
-static void step_release(struct step *s)
-{
-	ga_hunks_release(&s->hunks);
-	free(s->parts);
-	free(s->remark);
-}
-
 static void drop_steps(struct cli_walk *w)
 {
-	for (size_t i = 0; i < w->n; i++)
-		step_release(&w->steps[i]);
+	for (struct step *s = w->steps; s < w->steps + w->n; s++) {
+		ga_hunks_release(&s->hunks);
+		free(s->parts);
+		free(s->remark);
+	}
 	free(w->steps);
 	ga_review_items_release(&w->items);
 }

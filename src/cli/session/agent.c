@@ -369,13 +369,12 @@ int cli_find_exposed(struct cli *c, const struct ga_strv *paths, struct ga_strv 
 
 	for (size_t i = 0; i < paths->n; i++) {
 		cleanup_free char *rel = cli_resolve_path(c, paths->v[i], is_there, workdir);
-		cleanup_free char *q = ga_escape(paths->v[i]);
 
 		for (size_t n = strlen(rel); n && rel[n - 1] == '/'; n--)
 			rel[n - 1] = '\0';
 		if (!ga_path_relative_ok(rel) || !is_there(workdir, rel))
 			return ga_fail(err, GA_EUSAGE, "--expose: there is no '%s' in the project",
-				       q);
+				       GA_ESCAPED(paths->v[i]));
 		ga_strv_take(ret, ga_path_join(workdir, rel));
 	}
 	return 0;

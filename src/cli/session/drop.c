@@ -359,7 +359,7 @@ int cli_trash(struct ga_env *e, struct ga_session *s, char **ret_where, struct g
 int cli_finish_drop(struct cli *c, const char *name, struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
-	cleanup_free char *where = NULL, *q = NULL;
+	cleanup_free char *where = NULL;
 	cleanup_close int lock = -1;
 
 	if (ga_session_load(c->env.state_dir, name, &s, GA_IGNORED) || s.state != GA_STATE_DROPPED)
@@ -372,9 +372,8 @@ int cli_finish_drop(struct cli *c, const char *name, struct ga_error *err)
 	ga_report_load(c->env.repo, &s);
 	if (cli_trash(&c->env, &s, &where, err))
 		return ga_error_wrap(err, "session '%s' was being dropped", name);
-	q = ga_quote(where);
 	cli_note("session '%s' was being dropped: it is in %s; 'git agent drop --restore %s' "
-		 "brings it back", s.name, q, s.name);
+		 "brings it back", s.name, GA_QUOTED(where), s.name);
 	return 1;
 }
 

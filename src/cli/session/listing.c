@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/repo/history.h"
 #include "cli/listing.h"
 #include "cli/on.h"
+#include "ga/repo/history.h"
 
 #define SESSIONS_MAX 50 /* that are compared with each other */
-
-static int compare_begin(struct cli *c, struct cli_compare *ret, struct ga_error *err)
-{
-	cleanup_free char *branch = NULL;
-	int rc = ga_repo_head(c->env.repo, &ret->head, &branch, err);
-
-	ret->has_head = !rc;
-	return rc < 0 ? -1 : 0;
-}
 
 static int count(struct cli *c, const struct ga_oid *tip, const struct ga_oid *has, size_t n,
 		 size_t *ret, struct ga_error *err)
@@ -25,15 +16,19 @@ static int count(struct cli *c, const struct ga_oid *tip, const struct ga_oid *h
 	return rc < 0 ? -1 : 0;
 }
 
-/* What it changes, kept for the comparison with others if there is room. */
+/* How far it is behind, and what it changes, kept for comparing it with others if there is room. */
 static int count_work(struct cli *c, struct cli_compare *x, const struct ga_session *s,
 		      struct cli_counts *ret, struct ga_error *err)
 {
 	const struct ga_oid *tip = ga_oid_is_zero(&s->result.held) ? &s->result.tip
 								   : &s->result.held;
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+	const struct ga_oid has[] = { *ga_session_branch_base(s), s->result.tip };
 	struct ga_oid old, new;
 
+	if (x->has_head && count(c, &x->head, has, ga_oid_is_zero(&has[1]) ? 1 : 2, &ret->behind,
+				 err))
+		return -1;
 	if (ga_oid_is_zero(tip))
 		return 0;
 	if (count(c, tip, ga_session_own_base(s), 1, &ret->commits, err) ||
@@ -228,11 +223,16 @@ int cli_listing_read(struct cli *c, struct cli_listing *ret, struct ga_error *er
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT, unfinished = GA_STRV_INIT;
 	cleanup_strv struct ga_strv conflicts = GA_STRV_INIT;
+	cleanup_free char *branch = NULL;
+	int unborn;
 
 	if (ga_session_names(c->env.state_dir, &names, err) ||
-	    ga_land_unfinished(c->env.repo, &unfinished, &conflicts, err) ||
-	    compare_begin(c, &ret->compare, err))
+	    ga_land_unfinished(c->env.repo, &unfinished, &conflicts, err))
 		return -1;
+	unborn = ga_repo_head(c->env.repo, &ret->compare.head, &branch, err);
+	if (unborn < 0)
+		return -1;
+	ret->compare.has_head = !unborn;
 	for (size_t i = 0; i < names.n; i++) {
 		struct cli_row w = { .s = GA_SESSION_INIT, .r = GA_REPORT_INIT,
 				     .peer = GA_LIVE_PEER_INIT,
@@ -270,7 +270,6 @@ void cli_listing_look(struct cli_listing *l)
 
 /* ---- a row -------------------------------------------------------------------------------- */
 
-/* What it does. */
 static char *state_of(const struct cli_row *w)
 {
 	if (w->elsewhere)
@@ -302,17 +301,11 @@ static void add_part(struct ga_buf *b, char *part)
 	free(part);
 }
 
-static char *say_commits(const struct cli_counts *n)
-{
-	cleanup_free char *commits = ga_count(n->commits, "commit", "commits");
-	cleanup_free char *files = ga_count(n->files, "file", "files");
-
-	return n->commits ? ga_strf("%s, %s", commits, files) : NULL;
-}
-
 /* What it has to say, the most important first. */
 static void add_parts(const struct cli_row *w, struct ga_buf *b)
 {
+	cleanup_free char *commits = ga_count(w->counts.commits, "commit", "commits");
+	cleanup_free char *files = ga_count(w->counts.files, "file", "files");
 	size_t open = ga_report_open(&w->r);
 	struct ga_report_counts n;
 
@@ -327,7 +320,8 @@ static void add_parts(const struct cli_row *w, struct ga_buf *b)
 				    GA_QUOTED(w->s.id.remote)));
 	if (w->peer.fd >= 0 && (w->peer.is.attached || w->peer.is.detached))
 		add_part(b, ga_strdup(w->peer.is.attached ? "attached" : "detached"));
-	add_part(b, say_commits(&w->counts));
+	if (w->counts.commits)
+		add_part(b, ga_strf("%s, %s", commits, files));
 	if (w->counts.behind)
 		add_part(b, ga_strf("%zu%s behind", w->counts.behind,
 				    w->counts.behind == CLI_COMMITS_MAX ? "+" : ""));
@@ -357,52 +351,34 @@ static void shorten(struct ga_buf *b, size_t room)
 	ga_buf_adds(b, "...");
 }
 
-static void print_row(const struct cli_row *w, FILE *f)
-{
-	uint64_t now = (uint64_t)time(NULL), at = w->s.run.finished ? w->s.run.finished
-		      : w->s.run.resumed ? w->s.run.resumed : w->s.id.started;
-	cleanup_free char *state = state_of(w), *ago = span(now > at ? now - at : 0);
-	cleanup_free char *when = ga_strf("%s ago", ago);
-	cleanup_free char *head = ga_strf("%-16s %-11s %-8s ", w->s.name, state, when);
-	cleanup_buf struct ga_buf parts = GA_BUF_INIT, command = GA_BUF_INIT;
-	size_t used = strlen(head), left;
-
-	add_parts(w, &parts);
-	add_command(&w->s, &command);
-	left = COLUMNS > used + COMMAND_MIN ? COLUMNS - used : COMMAND_MIN;
-	shorten(&parts, left);
-	left = left > parts.len + 2 ? left - parts.len - 2 : 0;
-	if (left >= COMMAND_MIN && command.len)
-		shorten(&command, left);
-	else
-		ga_buf_clear(&command);
-	(void)fprintf(f, "%s%s%s%s\n", head, parts.ptr, parts.len && command.len ? "  " : "",
-		      command.ptr);
-	for (size_t i = 0; w->running && i < w->s.run.published.n; i++)
-		(void)fprintf(f, "%-16s published at %s\n", "", w->s.run.published.v[i]);
-}
-
 /* ---- the listing -------------------------------------------------------------------------- */
 
 void cli_listing_print(const struct cli_listing *l, FILE *f)
 {
-	for (size_t i = 0; i < l->n; i++)
-		print_row(&l->v[i], f);
-}
+	uint64_t now = (uint64_t)time(NULL);
 
-/* Each pair once. */
-static void print_overlaps(const struct cli_listing *l, FILE *f)
-{
-	for (size_t i = 0; i < l->compare.n; i++) {
-		const char *name = l->compare.v[i].name;
-		cleanup_strv struct ga_strv with = GA_STRV_INIT;
+	for (const struct cli_row *w = l->v; w < l->v + l->n; w++) {
+		uint64_t at = w->s.run.finished ? w->s.run.finished
+			      : w->s.run.resumed ? w->s.run.resumed : w->s.id.started;
+		cleanup_free char *state = state_of(w), *ago = span(now > at ? now - at : 0);
+		cleanup_free char *when = ga_strf("%s ago", ago);
+		cleanup_free char *head = ga_strf("%-16s %-11s %-8s ", w->s.name, state, when);
+		cleanup_buf struct ga_buf parts = GA_BUF_INIT, command = GA_BUF_INIT;
+		size_t used = strlen(head), left;
 
-		compare_overlaps(&l->compare, i, &with);
-		for (size_t k = 0; k < with.n; k += 2) {
-			if (strcmp(name, with.v[k]) < 0)
-				(void)fprintf(f, "%s and %s both change %s\n", name, with.v[k],
-					      GA_QUOTED(with.v[k + 1]));
-		}
+		add_parts(w, &parts);
+		add_command(&w->s, &command);
+		left = COLUMNS > used + COMMAND_MIN ? COLUMNS - used : COMMAND_MIN;
+		shorten(&parts, left);
+		left = left > parts.len + 2 ? left - parts.len - 2 : 0;
+		if (left >= COMMAND_MIN && command.len)
+			shorten(&command, left);
+		else
+			ga_buf_clear(&command);
+		(void)fprintf(f, "%s%s%s%s\n", head, parts.ptr,
+			      parts.len && command.len ? "  " : "", command.ptr);
+		for (size_t i = 0; w->running && i < w->s.run.published.n; i++)
+			(void)fprintf(f, "%-16s published at %s\n", "", w->s.run.published.v[i]);
 	}
 }
 
@@ -412,7 +388,17 @@ void cli_listing_print_more(const struct cli_listing *l, FILE *f)
 		(void)fputs(l->v[i].next, f);
 		shown += *l->v[i].next != '\0';
 	}
-	print_overlaps(l, f);
+	/* each pair once */
+	for (size_t i = 0; i < l->compare.n; i++) {
+		const char *name = l->compare.v[i].name;
+		cleanup_strv struct ga_strv with = GA_STRV_INIT;
+
+		compare_overlaps(&l->compare, i, &with);
+		for (size_t k = 0; k < with.n; k += 2)
+			if (strcmp(name, with.v[k]) < 0)
+				(void)fprintf(f, "%s and %s both change %s\n", name, with.v[k],
+					      GA_QUOTED(with.v[k + 1]));
+	}
 }
 
 static json_t *overlaps_json(const struct cli_listing *l, const char *name)

@@ -14,7 +14,6 @@
 
 /* ---- where it is ----------------------------------------------------------------------------- */
 
-/* Ask what it does now. */
 static int look(struct cli *c, struct ga_on *o, struct ga_error *err)
 {
 	if (!ga_on_look(o, err))
@@ -217,7 +216,6 @@ static int run_there(struct cli *c, const struct ga_on *o, const char *command,
 	return ga_on_run(o, more, terminal, &c->status, err);
 }
 
-/* How its command ended. */
 static int take_exit(const struct ga_on *o, int *ret_status, struct ga_error *err)
 {
 	if (o->exit < 0)
@@ -400,7 +398,6 @@ static int resume(struct cli *c, struct ga_on *o, const struct ga_strv *words, s
 	return 0;
 }
 
-/* Drop it there, and the record of it. */
 static int drop_there(struct cli *c, const struct ga_on *o, bool force, struct ga_error *err)
 {
 	cleanup_error struct ga_error why = GA_ERROR_INIT;

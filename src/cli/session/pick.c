@@ -36,11 +36,14 @@ bool cli_is_running(const struct ga_session *s)
 /* A start bounds how deep submodules are nested in a session; this is beyond it. */
 #define DEPTH_MAX 100
 
-/* The directory where the supervisor listens: that of the outermost session this is a part of. */
-static char *live_dir(const struct ga_session *s)
+/* Does it run, with a supervisor? If that was killed, what is left of the sandbox is about to go,
+ * and another command may hold the lock while it waits for just that. */
+static bool is_supervised(const struct ga_session *s)
 {
+	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
 	cleanup_free char *dir = ga_strdup(s->id.within ? s->id.within : s->dir);
 
+	/* the supervisor listens in the directory of the outermost session this is a part of */
 	for (int depth = 0; s->id.within && depth < DEPTH_MAX; depth++) {
 		cleanup_session struct ga_session above = GA_SESSION_INIT;
 
@@ -49,16 +52,6 @@ static char *live_dir(const struct ga_session *s)
 		free(dir);
 		dir = ga_steal(&above.id.within);
 	}
-	return ga_steal(&dir);
-}
-
-/* Does it run, with a supervisor? If that was killed, what is left of the sandbox is about to go,
- * and another command may hold the lock while it waits for just that. */
-static bool is_supervised(const struct ga_session *s)
-{
-	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
-	cleanup_free char *dir = live_dir(s);
-
 	return s->state == GA_STATE_RUNNING && cli_is_running(s) &&
 	       ga_live_connect(dir, &peer, GA_IGNORED) <= 0;
 }
@@ -173,7 +166,8 @@ char *cli_path_from_top(const struct ga_repo *r, const char *path)
 	return ga_path_resolve(dir, path + strspn(path, "/"));
 }
 
-bool cli_find_trashed(struct cli *c, const char *name, struct ga_session *ret)
+/* Is there no session of that name, but one in the trash? It is read into `ret`. */
+static bool cli_find_trashed(struct cli *c, const char *name, struct ga_session *ret)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 
@@ -317,18 +311,6 @@ int cli_pick_only(struct cli *c, bool running_too, char **ret, struct ga_error *
 	return fail_many(c, of, err);
 }
 
-/* Its lock is held by its supervisor, or by a command that waits for its user. */
-static int fail_held(const struct ga_session *s, struct ga_error *err)
-{
-	if (s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING)
-		return ga_fail(err, GA_EFATAL, "session '%s' is running" GA_HINT "end the agent "
-			       "first; 'git agent diff %s' shows what it did so far", s->name,
-			       s->name);
-	return ga_fail(err, GA_EFATAL, "another command is at work on session '%s'" GA_HINT
-		       "end that first, such as a 'git agent review -i' in another terminal",
-		       s->name);
-}
-
 static int pick(struct cli *c, const char *name, bool running_too, bool capture,
 		struct ga_session *ret, int *ret_lock, struct ga_error *err)
 {
@@ -347,7 +329,16 @@ static int pick(struct cli *c, const char *name, bool running_too, bool capture,
 		return -1;
 	if (rc == 1)
 		return no_such_session(c, name, err);
-	return rc == 2 && !running_too ? fail_held(ret, err) : 0;
+	if (rc != 2 || running_too)
+		return 0;
+	/* its lock is held by its supervisor, or by a command that waits for its user */
+	if (cli_has_running_state(ret))
+		return ga_fail(err, GA_EFATAL, "session '%s' is running" GA_HINT "end the agent "
+			       "first; 'git agent diff %s' shows what it did so far", ret->name,
+			       ret->name);
+	return ga_fail(err, GA_EFATAL, "another command is at work on session '%s'" GA_HINT
+		       "end that first, such as a 'git agent review -i' in another terminal",
+		       ret->name);
 }
 
 int cli_look_at_session(struct cli *c, const char *name, struct ga_session *ret,

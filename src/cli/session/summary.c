@@ -162,25 +162,6 @@ static size_t room_for_each(const struct ga_strv *words, FILE *f, size_t used)
 	return room;
 }
 
-/* Print the few most severely flagged paths, each once, on the rest of the line. */
-static void say_flagged_paths(const struct ga_report *r, FILE *f, size_t used)
-{
-	cleanup_flag_lines struct ga_flag_lines lines = { NULL, 0, 0 };
-	cleanup_strv struct ga_strv words = GA_STRV_INIT;
-	size_t room;
-
-	ga_flag_lines(r, &lines);
-	for (size_t i = 0; i < lines.n && words.n <= MAX_PATHS; i++)
-		if (*r->flags[lines.v[i].first].path && !ga_strv_has(&words, lines.v[i].path))
-			ga_strv_push(&words, words.n < MAX_PATHS ? lines.v[i].path : "...");
-	room = room_for_each(&words, f, used);
-	for (size_t i = 0; i < words.n; i++) {
-		cleanup_free char *fit = cli_fit(words.v[i], room);
-
-		(void)fprintf(f, "%s%s", i ? ", " : ": ", fit);
-	}
-}
-
 bool cli_has_work(const struct ga_session *s)
 {
 	return !ga_oid_is_zero(&s->result.tip) || !ga_oid_is_zero(&s->result.held) ||
@@ -222,11 +203,24 @@ char *cli_verdict_counts(const struct ga_report *r)
 static void say_flags(const struct ga_report *r, FILE *f)
 {
 	cleanup_free char *counts = cli_flag_counts(r), *verdicts = cli_verdict_counts(r);
+	cleanup_flag_lines struct ga_flag_lines lines = { NULL, 0, 0 };
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+	size_t room;
 
 	if (!*counts)
 		return;
 	(void)fprintf(f, "  flagged: %s", counts);
-	say_flagged_paths(r, f, strlen("  flagged: ") + strlen(counts));
+	/* the few most severely flagged paths, each once, on the rest of the line */
+	ga_flag_lines(r, &lines);
+	for (size_t i = 0; i < lines.n && words.n <= MAX_PATHS; i++)
+		if (*r->flags[lines.v[i].first].path && !ga_strv_has(&words, lines.v[i].path))
+			ga_strv_push(&words, words.n < MAX_PATHS ? lines.v[i].path : "...");
+	room = room_for_each(&words, f, strlen("  flagged: ") + strlen(counts));
+	for (size_t i = 0; i < words.n; i++) {
+		cleanup_free char *fit = cli_fit(words.v[i], room);
+
+		(void)fprintf(f, "%s%s", i ? ", " : ": ", fit);
+	}
 	(void)fputc('\n', f);
 	if (*verdicts)
 		(void)fprintf(f, "  decided: %s\n", verdicts);
@@ -239,26 +233,17 @@ static void say_left(const struct ga_report *r, FILE *f)
 
 	for (size_t i = 0; i < r->left.n; i++) {
 		const struct ga_left *l = &r->left.v[i];
-		cleanup_free char *q = ga_quote(l->path), *n = ga_count(l->count, "file", "files");
+		cleanup_free char *n = ga_count(l->count, "file", "files");
 		cleanup_free char *fit = NULL;
 
 		if (i == 4) {
 			(void)fprintf(f, "  leftovers: %zu more\n", r->left.n - i);
 			break;
 		}
-		fit = cli_fit(q, width ? room : 0);
+		fit = cli_fit(GA_QUOTED(l->path), width ? room : 0);
 		(void)fprintf(f, "  leftovers: %s (%s, %s)\n", fit,
 			      ga_left_kind_name(l->kind), n);
 	}
-}
-
-static void say_checks(const struct ga_session *s, const struct ga_report *r, FILE *f)
-{
-	cleanup_strv struct ga_strv checks = GA_STRV_INIT;
-
-	ga_report_checks(checks_of(s, r), &checks);
-	for (size_t i = 0; i < checks.n; i++)
-		(void)fprintf(f, "  check: %s\n", checks.v[i]);
 }
 
 static int count_work(struct cli *c, const struct ga_session *s, size_t *commits, size_t *files,
@@ -346,7 +331,6 @@ static void say_refused(const struct ga_session *s, FILE *f)
 
 	for (size_t i = 0; i < s->run.refused.n; i++) {
 		const char *to = split_refused(s->run.refused.v[i], &n);
-		cleanup_free char *q = ga_quote(to);
 		bool name = !strchr(to, ':');
 
 		/* a C library looks a name up several times for one attempt to reach it */
@@ -355,11 +339,11 @@ static void say_refused(const struct ga_session *s, FILE *f)
 		all += n;
 		if (i >= REFUSED_SHOWN)
 			continue;
-		ga_buf_addf(&list, "%s%s", i ? ", " : "", q);
+		ga_buf_addf(&list, "%s%s", i ? ", " : "", GA_QUOTED(to));
 		if (n > 1)
 			ga_buf_addf(&list, " (%llu times)", n);
 		if (!ga_ends_in(to, GA_USE_UDP))
-			ga_buf_addf(&allow, " --allow %s%s", q, name ? ":PORT" : "");
+			ga_buf_addf(&allow, " --allow %s%s", GA_QUOTED(to), name ? ":PORT" : "");
 	}
 	if (!all)
 		return;
@@ -390,6 +374,7 @@ static void say_forbidden(const struct ga_session *s, FILE *f)
 int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
 		struct ga_error *err)
 {
+	cleanup_strv struct ga_strv checks = GA_STRV_INIT;
 	cleanup_free char *n = NULL, *m = NULL;
 	size_t commits, files;
 
@@ -410,7 +395,9 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 			      s->name);
 	else
 		(void)fprintf(f, "agent/%s: %s, %s changed\n", s->name, n, m);
-	say_checks(s, r, f);
+	ga_report_checks(checks_of(s, r), &checks);
+	for (size_t i = 0; i < checks.n; i++)
+		(void)fprintf(f, "  check: %s\n", checks.v[i]);
 	say_flags(r, f);
 	for (size_t i = 0; i < s->result.left_out.n; i++)
 		(void)fprintf(f, "  uncommitted changes: %s ('land' brings them)\n",

@@ -67,15 +67,6 @@ static int listen_at(const char *name, bool abstract, struct ga_error *err)
 	return ga_steal_fd(&fd);
 }
 
-/* A key in a keyring of this process's own, so that none is left in the user's. */
-static void add_key(struct deep *d)
-{
-	d->key = ga_strf("git-agent-probe-%s", d->token);
-	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0)
-		(void)syscall(SYS_add_key, "user", d->key, "x", (size_t)1,
-			      KEY_SPEC_SESSION_KEYRING);
-}
-
 static void add_dir(struct deep *d, const char *id, const char *dir)
 {
 	ga_strv_push(&d->ids, id);
@@ -144,7 +135,11 @@ static int lay_out(struct deep *d, struct ga_error *err)
 	d->leak = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (d->leak < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '/'");
-	add_key(d);
+	/* in a keyring of this process's own, so that none is left in the user's */
+	d->key = ga_strf("git-agent-probe-%s", d->token);
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0)
+		(void)syscall(SYS_add_key, "user", d->key, "x", (size_t)1,
+			      KEY_SPEC_SESSION_KEYRING);
 	list_dirs(d);
 	return 0;
 }
@@ -194,16 +189,6 @@ static int copy_probe(struct deep *d, struct ga_error *err)
 	if (fchmodat(to, "probe", 0755, 0))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a file executable");
 	return 0;
-}
-
-static int make_repository(struct deep *d, struct ga_error *err)
-{
-	return ga_mkdir_p(d->project, 0700, err) || ga_mkdir_p(d->home, 0700, err) ||
-	       copy_probe(d, err) || git(d, err, "init", "-q", "--template=", NULL) ||
-	       git(d, err, "config", "user.name", "doctor", NULL) ||
-	       git(d, err, "config", "user.email", "doctor@localhost", NULL) ||
-	       git(d, err, "add", "-A", NULL) ||
-	       git(d, err, "commit", "-q", "-m", "probe", NULL) ? -1 : 0;
 }
 
 /* "start" and its words, with settings that keep it away from the user's own sessions. */
@@ -440,7 +425,12 @@ static int all(struct deep *d, struct ga_error *err)
 	d->state = ga_path_join(d->dir, "state");
 	d->home = ga_path_join(d->dir, "home");
 	d->self = cli_own_program(err);
-	if (!d->self || make_repository(d, err) || lay_out(d, err) || probe(d, err))
+	if (!d->self || ga_mkdir_p(d->project, 0700, err) || ga_mkdir_p(d->home, 0700, err) ||
+	    copy_probe(d, err) || git(d, err, "init", "-q", "--template=", NULL) ||
+	    git(d, err, "config", "user.name", "doctor", NULL) ||
+	    git(d, err, "config", "user.email", "doctor@localhost", NULL) ||
+	    git(d, err, "add", "-A", NULL) ||
+	    git(d, err, "commit", "-q", "-m", "probe", NULL) || lay_out(d, err) || probe(d, err))
 		return -1;
 	look_for_traces(d);
 	return planted_link(d, err) || widening_file(d, err) || killed(d, err) ? -1 : 0;

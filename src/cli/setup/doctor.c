@@ -91,7 +91,6 @@ static void check_limits(struct cli *c, struct checks *k)
 				"you, would keep all of them (agentdev.yaml(5))");
 }
 
-/* What of PATH sessions do not have. */
 static void check_path(struct cli *c, struct checks *k)
 {
 	const struct ga_env *e = &c->env;

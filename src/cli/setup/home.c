@@ -181,7 +181,7 @@ static int diff(struct cli *c, const struct options *o, const char *dir, const c
 
 static int reset(struct cli *c, const struct options *o, const char *dir, struct ga_error *err)
 {
-	cleanup_free char *aside = NULL, *q = ga_quote(dir), *word = ga_quote_shell(dir);
+	cleanup_free char *aside = NULL, *word = ga_quote_shell(dir);
 	cleanup_close int lock = -1;
 	int rc = ga_home_lock(&c->env, &lock, err);
 
@@ -192,21 +192,21 @@ static int reset(struct cli *c, const struct options *o, const char *dir, struct
 	if (rc)
 		return -1;
 	if (o->dry_run) {
-		(void)printf("would %s %s\n", o->remove ? "remove" : "put aside", q);
+		(void)printf("would %s %s\n", o->remove ? "remove" : "put aside", GA_QUOTED(dir));
 		return 0;
 	}
 	rc = ga_home_reset(dir, o->remove, &aside, err);
 	if (rc < 0)
 		return -1;
 	if (rc) {
-		cli_note("there is no %s: nothing to do", q);
+		cli_note("there is no %s: nothing to do", GA_QUOTED(dir));
 	} else if (aside) {
 		cleanup_free char *old = ga_quote_shell(aside);
 
 		cli_note("moved to %s, which is yours to remove; to have it again: mv %s %s", old,
 			 old, word);
 	} else {
-		cli_note("removed %s", q);
+		cli_note("removed %s", GA_QUOTED(dir));
 	}
 	return 0;
 }
@@ -286,12 +286,11 @@ static int import_rest(struct cli *c, const struct options *o, const struct ga_p
 static int import(struct cli *c, const struct options *o, const char *name, struct ga_error *err)
 {
 	const struct ga_preset *p = ga_preset_find(&c->env.agents, name);
-	cleanup_free char *q = ga_escape(name);
 	bool any = false;
 
 	if (!p || !p->login)
 		return ga_fail(err, GA_EUSAGE, "there is no agent '%s'" GA_HINT
-			       "'git agent agents' lists those that are known", q);
+			       "'git agent agents' lists those that are known", GA_ESCAPED(name));
 	for (size_t i = 0; p->logins[i]; i++)
 		if (import_one(c, o, p->logins[i], p->login_key, &any, err))
 			return -1;
@@ -302,7 +301,7 @@ static int import(struct cli *c, const struct options *o, const char *name, stru
 	return ga_fail(err, GA_ENEGATIVE, "%s '%s'" GA_HINT "in a session of '%s': %s",
 		       p->logins[0] ? "your home has no login of"
 				    : "there is no file that is a login and nothing else of",
-		       q, p->name, p->login);
+		       GA_ESCAPED(name), p->name, p->login);
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)

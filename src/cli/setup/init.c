@@ -130,14 +130,6 @@ static const char *word_start(const char *text, const char *end, const char *let
 	return end > text && strchr(" \t\n\"'[,", end[-1]) ? end : NULL;
 }
 
-/* Is the address before a port, of `n` bytes with its colon, one that localhost reaches? */
-static bool is_here(const char *word, size_t n)
-{
-	cleanup_free char *host = ga_strndup(word, n);
-
-	return !n || !strcmp(host, "0.0.0.0:") || !strcmp(host, "127.0.0.1:");
-}
-
 /* The port of this machine that is published for a container's port, as in "3307:3306" or
  * "127.0.0.1:3307:3306". If the file publishes none, the same port. */
 static void find_port(const char *text, const char *port, struct ga_strv *allow)
@@ -153,38 +145,34 @@ static void find_port(const char *text, const char *port, struct ga_strv *allow)
 		if (!word || colon == p || !strchr(" \t\n\"'],/#", p[strlen(in)]))
 			continue;
 		any = true;
-		if (is_here(word, (size_t)(colon - word)))
+		/* only of an address that localhost reaches */
+		if (colon == word || !strncmp(word, "0.0.0.0:", 8) ||
+		    !strncmp(word, "127.0.0.1:", 10))
 			push_server(allow, colon, (size_t)(p - colon));
 	}
 	if (!any)
 		push_server(allow, port, strlen(port));
 }
 
-static void find_servers_in(const char *text, struct ga_strv *allow)
-{
-	bool done[GA_NELEMS(servers) + 1] = { [GA_NELEMS(servers)] = true };
-
-	for (const char *p = strstr(text, "image:"); p; p = strstr(p + 1, "image:")) {
-		cleanup_free char *image = ga_strndup(p, strcspn(p, "\n"));
-		size_t i = 0;
-
-		while (i < GA_NELEMS(servers) && !strstr(image, servers[i].image))
-			i++;
-		if (!done[i])
-			find_port(text, servers[i].port, allow);
-		done[i] = true;
-	}
-}
-
 static void find_servers(int at, struct found *f)
 {
 	for (size_t i = 0; i < GA_NELEMS(compose_files); i++) {
 		cleanup_buf struct ga_buf text = GA_BUF_INIT;
+		bool done[GA_NELEMS(servers) + 1] = { [GA_NELEMS(servers)] = true };
 		size_t before = f->allow.n;
 
 		if (!look(at, compose_files[i], &text))
 			continue;
-		find_servers_in(text.ptr, &f->allow);
+		for (const char *p = strstr(text.ptr, "image:"); p; p = strstr(p + 1, "image:")) {
+			cleanup_free char *image = ga_strndup(p, strcspn(p, "\n"));
+			size_t k = 0;
+
+			while (k < GA_NELEMS(servers) && !strstr(image, servers[k].image))
+				k++;
+			if (!done[k])
+				find_port(text.ptr, servers[k].port, &f->allow);
+			done[k] = true;
+		}
 		if (f->allow.n > before)
 			push_once(&f->names, compose_files[i]);
 	}
@@ -266,15 +254,6 @@ static void write_text(const struct cli *c, const struct found *f, struct ga_buf
 
 /* ---- the command -------------------------------------------------------------------- */
 
-static int write_file(int at, const struct ga_buf *text, bool force, struct ga_error *err)
-{
-	if (!force && !faccessat(at, FILE_NAME, F_OK, AT_SYMLINK_NOFOLLOW))
-		return ga_fail(err, GA_EFATAL, FILE_NAME " is there already" GA_HINT
-			       "--force replaces it, --print shows what would be written");
-	return force ? ga_write_atomic(at, FILE_NAME, text->ptr, text->len, 0644, err)
-		     : ga_write_new(at, FILE_NAME, text->ptr, text->len, 0644, err);
-}
-
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
@@ -294,7 +273,11 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		(void)fputs(text.ptr, stdout);
 		return 0;
 	}
-	if (write_file(at, &text, o->force, err))
+	if (!o->force && !faccessat(at, FILE_NAME, F_OK, AT_SYMLINK_NOFOLLOW))
+		return ga_fail(err, GA_EFATAL, FILE_NAME " is there already" GA_HINT
+			       "--force replaces it, --print shows what would be written");
+	if (o->force ? ga_write_atomic(at, FILE_NAME, text.ptr, text.len, 0644, err)
+		     : ga_write_new(at, FILE_NAME, text.ptr, text.len, 0644, err))
 		return -1;
 	cli_note("wrote " FILE_NAME ": edit it, and commit it");
 	return 0;

@@ -149,7 +149,6 @@ static int entry_here(struct explain *e, const char *path, struct ga_entry *ret,
 	return ga_blob_write(e->repo, text.ptr, text.len, &ret->oid, err);
 }
 
-/* Compare a path with HEAD, and note the change. */
 static int look_at(struct explain *e, struct explained *x, struct ga_error *err)
 {
 	struct ga_entry old = { GA_MODE_NONE, { { 0 } } }, new = old, none = old;
@@ -222,13 +221,12 @@ static int begin(struct explain *e, struct cli *c, struct ga_error *err)
 
 static void put_path(const struct explain *e, const struct explained *x, struct ga_buf *out)
 {
-	cleanup_free char *q = ga_quote(x->path);
 	size_t n = 0;
 
 	if (x->state == IN_RANGE)
-		ga_buf_addf(out, "%s\n", q);
+		ga_buf_addf(out, "%s\n", GA_QUOTED(x->path));
 	else
-		ga_buf_addf(out, "%s (%s)\n", q, state_texts[x->state]);
+		ga_buf_addf(out, "%s (%s)\n", GA_QUOTED(x->path), state_texts[x->state]);
 	for (const struct ga_flag *f = NULL; (f = next_flag(e, x->path, f)); n++) {
 		ga_buf_addf(out, "  %s: ", ga_severity_name(f->severity));
 		ga_quote_add_text(out, f->reason, strcspn(f->reason, "\n"));

@@ -14,20 +14,6 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG_JSON,
 };
 
-/* What a session started now would see of each, as it is configured. */
-static void judge_views(struct ga_exposure *x, const struct ga_config *conf)
-{
-	for (size_t i = 0; i < x->n; i++) {
-		enum ga_exposed_as as = x->v[i].as;
-
-		if (conf->dirty == GA_DIRTY_IGNORE &&
-		    (as == GA_EXPOSED_MODIFIED || as == GA_EXPOSED_UNTRACKED))
-			x->v[i].view = GA_VIEW_ABSENT;
-	}
-	if (conf->secret.mode == GA_SECRETS_MASK)
-		ga_exposure_mask(x, NULL);
-}
-
 /* Find again, with the directories that a start passes over: a session sees what is in them. What
  * was found before keeps its view. */
 static int find_all(const struct ga_exposure_opts *o, struct ga_exposure *x, struct ga_error *err)
@@ -74,7 +60,11 @@ static int find(struct cli *c, const struct options *o, struct ga_exposure *ret,
 	eo.allow = &conf.secret.allow;
 	if (ga_exposure_find(&eo, ret, err))
 		return -1;
-	judge_views(ret, &conf);
+	for (size_t i = 0; conf.dirty == GA_DIRTY_IGNORE && i < ret->n; i++)
+		if (ret->v[i].as == GA_EXPOSED_MODIFIED || ret->v[i].as == GA_EXPOSED_UNTRACKED)
+			ret->v[i].view = GA_VIEW_ABSENT;
+	if (conf.secret.mode == GA_SECRETS_MASK)
+		ga_exposure_mask(ret, NULL);
 	if ((o->all && find_all(&eo, ret, err)) ||
 	    (o->history && ga_exposure_history(&eo, ret, err)))
 		return -1;
@@ -93,16 +83,6 @@ static bool is_known(const void *where, const char *path)
 	return false;
 }
 
-static bool is_asked_for(const struct ga_exposed *e, const struct ga_strv *paths,
-			 const struct options *o)
-{
-	bool in = !paths->n;
-
-	for (size_t i = 0; i < paths->n && !in; i++)
-		in = ga_path_inside(e->path, paths->v[i]);
-	return in && (o->all || e->secret.tier > GA_TIER_NOTE);
-}
-
 static json_t *exposed_json(const struct ga_exposed *e)
 {
 	cleanup_free char *reason = ga_secret_reason(&e->secret);
@@ -115,15 +95,6 @@ static json_t *exposed_json(const struct ga_exposed *e)
 	ga_json_set(j, "state", json_string(ga_exposed_name(e->as)));
 	ga_json_set(j, "session", json_string(ga_view_name(e->view)));
 	return j;
-}
-
-static void print_one(const struct ga_exposed *e)
-{
-	cleanup_free char *reason = ga_secret_reason(&e->secret);
-
-	(void)printf("T%u  %-6s  %-9s  %s: %s (%s)\n", ga_tier_number(e->secret.tier),
-		     ga_view_name(e->view), ga_exposed_name(e->as), GA_QUOTED(e->path), reason,
-		     e->secret.rule->id);
 }
 
 static void print_notes(const struct ga_exposure *x, const struct options *o, size_t left_out)
@@ -159,16 +130,22 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		ga_strv_take(&paths, cli_resolve_path(c, argv[i], is_known, &x));
 	for (size_t i = 0; i < x.n; i++) {
 		const struct ga_exposed *e = &x.v[i];
+		cleanup_free char *reason = NULL;
 
 		left_out += e->secret.tier == GA_TIER_NOTE;
-		if (!is_asked_for(e, &paths, o))
+		if ((argc && !ga_path_within(e->path, (const char *const *)paths.v)) ||
+		    (!o->all && e->secret.tier == GA_TIER_NOTE))
 			continue;
 		if (e->view == GA_VIEW_SEEN && e->secret.tier > GA_TIER_NOTE)
 			c->status = ga_error_status(GA_ENEGATIVE);
-		if (list)
+		if (list) {
 			ga_json_add(list, exposed_json(e));
-		else
-			print_one(e);
+			continue;
+		}
+		reason = ga_secret_reason(&e->secret);
+		(void)printf("T%u  %-6s  %-9s  %s: %s (%s)\n", ga_tier_number(e->secret.tier),
+			     ga_view_name(e->view), ga_exposed_name(e->as), GA_QUOTED(e->path),
+			     reason, e->secret.rule->id);
 	}
 	if (list)
 		return cli_print_json(list, err);

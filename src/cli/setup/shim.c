@@ -229,7 +229,6 @@ static int status(const struct cli *c, const char *dir, bool json, struct ga_err
 	list_shims(dir, &names);
 	for (size_t i = 0; i < names.n; i++) {
 		cleanup_free char *real = ga_find_program(c->env.path, names.v[i]);
-		cleanup_free char *q = ga_quote(real ? real : "nothing");
 		cleanup_free char *name = ga_quote(names.v[i]);
 		bool first = is_first(dir, names.v[i]);
 		json_t *o = json_object();
@@ -241,7 +240,7 @@ static int status(const struct cli *c, const char *dir, bool json, struct ga_err
 		ga_json_add(list, o);
 		if (!json)
 			(void)printf("%-14s %-9s for %s\n", name, first ? "in use" : "not first",
-				     q);
+				     GA_QUOTED(real ? real : "nothing"));
 	}
 	if (json)
 		return cli_print_json(list, err);

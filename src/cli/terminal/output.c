@@ -332,11 +332,9 @@ int cli_pager_end(struct cli_pager *p, struct ga_out *out, int rc, struct ga_err
 	if (!rc)
 		rc = ga_out_flush(out, err);
 	if (p->job) {
-		cleanup_error struct ga_error second = GA_ERROR_INIT;
-
 		(void)close(p->fd);
 		/* how it exits is not our concern */
-		end = ga_process_end(p->job, &status, rc < 0 ? &second : err);
+		end = ga_process_end(p->job, &status, rc < 0 ? GA_IGNORED : err);
 		/* the signal that came meanwhile is for us now */
 		for (size_t i = 0; i < GA_NELEMS(signals); i++)
 			(void)sigaction(signals[i], &p->was[i], NULL);
