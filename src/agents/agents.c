@@ -439,7 +439,7 @@ static int not_found(const struct ga_env *e, const char *command, struct ga_erro
 	const char *near;
 	cleanup_free char *npm = package ? agents_find_command(e, "npm", NULL) : NULL;
 
-	(void)ga_fail(err, GA_ESTART, "command '%s' was not found on PATH%s", GA_ESCAPED(command),
+	(void)ga_fail(err, GA_ESTART, "command '%s' was not found on PATH%s", command,
 		      package ? ", nor in the agents' home" : "");
 	near = p ? NULL : near_agent(e, command);
 	if (near)

@@ -112,14 +112,14 @@ static int make_scratch(const struct ga_env *e, int *ret_lock, struct ga_strv *r
 		return -1;
 	*ret_lock = open(notes, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (*ret_lock < 0)
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot open '%s'", GA_ESCAPED(notes));
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot open '%s'", notes);
 	if (ga_flock(*ret_lock, true, true, err))
 		return -1;
 	remove_stale(*ret_lock);
 	dir = ga_path_join(notes, RUN "XXXXXX");
 	if (!mkdtemp(dir))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot make a directory in '%s'",
-				     GA_ESCAPED(notes));
+				     notes);
 	ga_strv_push(ret, dir);
 	for (size_t i = 0; i < GA_NELEMS(names); i++) {
 		ga_strv_take(ret, ga_path_join(dir, names[i]));
@@ -205,7 +205,7 @@ static int choose(struct job *j, struct ga_error *err)
 	while (j->out.len && j->out.ptr[j->out.len - 1] == '\n')
 		ga_buf_truncate(&j->out, j->out.len - 1);
 	if (strlen(j->out.ptr) != j->out.len || !ga_agents_version_ok(j->out.ptr))
-		return ga_fail(err, GA_EFATAL, "'%s' is no version", GA_ESCAPED(j->out.ptr));
+		return ga_fail(err, GA_EFATAL, "'%s' is no version", j->out.ptr);
 	j->version = ga_buf_steal(&j->out);
 	j->older = j->chooses && j->before &&
 		   ga_agents_version_compare(j->version, j->before) < 0;
@@ -277,7 +277,7 @@ int ga_agents_check(const struct ga_env *e, const struct ga_preset *p, const cha
 			       p->name);
 	if (wanted && !ga_agents_wanted_ok(wanted))
 		return ga_fail(err, GA_EUSAGE, "'%s' is no version of '%s'" GA_HINT "one is 1.2.3, "
-			       "or a word such as latest", GA_ESCAPED(wanted), p->name);
+			       "or a word such as latest", wanted, p->name);
 	if (npm)
 		return 0;
 	return ga_fail(err, GA_ESTART, "npm was not found on PATH, which '%s' is installed by"

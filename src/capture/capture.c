@@ -20,14 +20,12 @@
 
 static void capture_release(struct capture *c)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
 	free(c->out.committer);
 	ga_host_facts_release(&c->out.facts);
 	ga_refs_abandon(c->out.refs);
 	/* something else failed, and that is reported */
-	(void)ga_sync_beside_end(c->out.syncing_early, &ignored);
-	(void)ga_sync_beside_end(c->out.syncing, &ignored);
+	(void)ga_sync_beside_end(c->out.syncing_early, GA_IGNORED);
+	(void)ga_sync_beside_end(c->out.syncing, GA_IGNORED);
 	ga_strv_release(&c->out.early);
 	ga_changes_release(&c->out.newer);
 	ga_changes_release(&c->out.rest.changes);
@@ -508,9 +506,7 @@ static int capture(const struct ga_capture_env *e, struct ga_session *s,
 /* Whoever goes on with the handle writes to the repository, unless it was private before. */
 static int leave(const struct ga_capture_env *e, bool private, int rc, struct ga_error *err)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
-	return private ? rc : ga_repo_leave_private(e->repo, rc ? &ignored : err) ? -1 : rc;
+	return private ? rc : ga_repo_leave_private(e->repo, rc ? GA_IGNORED : err) ? -1 : rc;
 }
 
 int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_report *ret_report,

@@ -218,12 +218,12 @@ static int begin(struct ga_env *e, const char *project, const struct command *co
 static int become_main(const struct ga_env *e, int keeper, char **argv, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_parent(e->init), *fd = ga_strf("%d", keeper);
-	cleanup_free char *program = ga_path_join(dir, "git-agent-main"), *q = ga_escape(program);
+	cleanup_free char *program = ga_path_join(dir, "git-agent-main");
 
 	if (keeper >= 0 && !setenv(CLI_KEEPER, fd, 1))
 		(void)fcntl(keeper, F_SETFD, 0);
 	(void)execv(program, argv);
-	(void)ga_fail_errno(err, GA_ESTART, errno, "cannot run '%s'", q);
+	(void)ga_fail_errno(err, GA_ESTART, errno, "cannot run '%s'", program);
 	return ga_hint(err, "git-agent is not wholly installed: 'make install' where it was built "
 			    "puts that there");
 }

@@ -46,7 +46,7 @@ static int unknown(const struct cli_command *cmd, const char *arg, size_t n, str
 
 	for (; k < cmd->n_opts && k < GA_NELEMS(names); k++)
 		names[k] = cmd->opts[k].name;
-	(void)ga_fail(err, GA_EUSAGE, "unknown option '%s'", GA_ESCAPED(word));
+	(void)ga_fail(err, GA_EUSAGE, "unknown option '%s'", word);
 	near = strncmp(word, "--", 2) ? NULL : ga_nearest(word + 2, names, k);
 	if (near)
 		return ga_hint(err, "did you mean '--%s'?", near);
@@ -291,7 +291,7 @@ static int unknown_command(const char *name, struct ga_error *err)
 			ga_strv_push(&names, groups[i].v[k]->name);
 	if (!near)
 		near = ga_nearest(name, (const char *const *)names.v, names.n);
-	(void)ga_fail(err, GA_EUSAGE, "unknown command '%s'", GA_ESCAPED(name));
+	(void)ga_fail(err, GA_EUSAGE, "unknown command '%s'", name);
 	return near ? ga_hint(err, "did you mean 'git agent %s'?", near)
 		    : ga_hint(err, "'git agent -h' lists the commands");
 }

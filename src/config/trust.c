@@ -49,13 +49,14 @@ static int open_dir(const char *dir, int *ret, struct ga_error *err)
 	if (*ret < 0)
 		return errno == ENOENT ? 1 : fail_open(path, err);
 	if (fstat(*ret, &st) || st.st_uid != geteuid() || (st.st_mode & 022)) {
-		cleanup_free char *q = ga_escape(path), *word = ga_quote_shell(path);
+		cleanup_free char *word = ga_quote_shell(path);
 
 		(void)close(*ret);
 		*ret = -1;
-		return ga_fail(err, GA_EFATAL, "'%s' is not yours alone"
-			       GA_HINT "chmod 0700 %s, or, if it is somebody else's, remove it", q,
-			       word);
+		return ga_fail(err, GA_EFATAL,
+			       "'%s' is not yours alone" GA_HINT
+			       "chmod 0700 %s, or, if it is somebody else's, remove it",
+			       path, word);
 	}
 	return 0;
 }

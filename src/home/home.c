@@ -146,7 +146,7 @@ int ga_home_import_login(const struct ga_env *e, const char *rel, const char *ke
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the agents' home");
 	read_login(home, rel, &theirs);
 	if (read_own(e, rel, key, &theirs.bytes, &own))
-		return ga_fail(err, GA_EFATAL, "cannot read '%s' of your home", GA_ESCAPED(rel));
+		return ga_fail(err, GA_EFATAL, "cannot read '%s' of your home", rel);
 	return home_write(home, rel, own.ptr, own.len, 0600, err);
 }
 

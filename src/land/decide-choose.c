@@ -169,18 +169,15 @@ static int fail_nothing(struct decision *d, struct ga_error *err)
 	ga_strv_sort_unique(&d->chosen.leftovers);
 	if (d->chosen.leftovers.n) {
 		list = ga_quote_list(&d->chosen.leftovers, GA_LISTED);
-		(void)ga_fail(err, GA_EFATAL, "a leftover is in no commit that could land: %s",
-			      list);
-		return ga_hint(err, "in the session, 'git add -f PATH' and 'git commit' change "
-			       "that ('git agent resume %s')", d->s->name);
+		return ga_fail(err, GA_EFATAL, "a leftover is in no commit that could land: %s"
+			       GA_HINT "in the session, 'git add -f PATH' and 'git commit' change "
+			       "that ('git agent resume %s')", list, d->s->name);
 	}
 	list = ga_quote_list(given, GA_LISTED);
-	(void)ga_fail(err, GA_EFATAL, "nothing in session '%s' to %s at: %s", d->s->name,
-		      d->what->accept.n ? "accept" : "reject", list);
-	return ga_hint(err,
-		       "paths are relative to the top of the working tree; "
-		       "'git agent review %s' lists them",
-		       d->s->name);
+	return ga_fail(err, GA_EFATAL, "nothing in session '%s' to %s at: %s"
+		       GA_HINT "paths are relative to the top of the working tree; 'git agent "
+		       "review %s' lists them", d->s->name, d->what->accept.n ? "accept" : "reject",
+		       list, d->s->name);
 }
 
 static int fail_blocked(struct decision *d, struct ga_error *err)
@@ -189,11 +186,9 @@ static int fail_blocked(struct decision *d, struct ga_error *err)
 
 	ga_strv_sort_unique(&d->chosen.blocked);
 	list = ga_quote_list(&d->chosen.blocked, GA_LISTED);
-	(void)ga_fail(err, GA_EFLAGS, "risk.block of your settings refuses %s", list);
-	return ga_hint(err,
-		       "'git agent review --reject %s PATH...', or take the pattern out of your "
-		       "settings ('git agent config --origin')",
-		       d->s->name);
+	return ga_fail(err, GA_EFLAGS, "risk.block of your settings refuses %s"
+		       GA_HINT "'git agent review --reject %s PATH...', or take the pattern out of "
+		       "your settings ('git agent config --origin')", list, d->s->name);
 }
 
 int decide_choose(struct decision *d, struct ga_error *err)
@@ -221,9 +216,9 @@ int decide_choose(struct decision *d, struct ga_error *err)
 	    !d->chosen.unlist.n &&
 	    d->chosen.by_name.n && !d->what->accept_all) {
 		list = ga_quote_list(&d->chosen.by_name, GA_LISTED);
-		(void)ga_fail(err, GA_EFATAL, "critical paths are accepted one by one: %s", list);
-		return ga_hint(err, "'git agent review --accept %s PATH...' with their own names",
-			       d->s->name);
+		return ga_fail(err, GA_EFATAL, "critical paths are accepted one by one: %s"
+			       GA_HINT "'git agent review --accept %s PATH...' with their own "
+			       "names", list, d->s->name);
 	}
 	return 0;
 }
@@ -235,8 +230,8 @@ bool decide_held(const struct decision *d, const char *path)
 
 static int fail_moved(const struct ga_change *c, struct ga_error *err)
 {
-	(void)ga_fail(err, GA_ECONFLICT, "'%s' is not what was reviewed any more", c->path);
-	return ga_hint(err, "review it again");
+	return ga_fail(err, GA_ECONFLICT, "'%s' is not what was reviewed any more"
+		       GA_HINT "review it again", c->path);
 }
 
 /* Is the file still what the edits were counted in? */

@@ -46,8 +46,8 @@ static bool has(const struct ga_strv *sorted, const char *path)
 
 static int changed_since(const char *path, struct ga_error *err)
 {
-	(void)ga_fail(err, GA_ECONFLICT, "held-back '%s' was also changed on the branch", path);
-	return ga_hint(err, "reject it, or take that change off the branch first");
+	return ga_fail(err, GA_ECONFLICT, "held-back '%s' was also changed on the branch"
+		       GA_HINT "reject it, or take that change off the branch first", path);
 }
 
 /* Add the result of merging one held change onto `tree` to `out`. 1: both changed the path. */
@@ -120,10 +120,9 @@ static int check_extent(struct decision *d, const struct ga_oid *old, const stru
 		else
 			path = p;
 	}
-	if (path) {
-		(void)ga_fail(err, GA_EFATAL, "that would also change '%s'", path);
-		return ga_hint(err, "decide about both together: name it too");
-	}
+	if (path)
+		return ga_fail(err, GA_EFATAL, "that would also change '%s'"
+			       GA_HINT "decide about both together: name it too", path);
 	ga_strv_extend(&d->chosen.bring, &more);
 	ga_strv_sort_unique(&d->chosen.bring);
 	return 0;
@@ -420,10 +419,11 @@ static int check_landing(const struct decision *d, struct ga_error *err)
 		    decide_undone(d, f->path) || ga_changes_find(&d->cut, f->path) ||
 		    ga_changes_find(&d->cut_held, f->path))
 			continue;
-		(void)ga_fail(err, GA_EFATAL, "rejecting '%s' restores nothing: agent/%s "
-			      "changes it only where it lands", f->path, d->s->name);
-		return ga_hint(err, "reject the path that it comes from: 'git diff "
-			       "HEAD...agent/%s' shows all that lands", d->s->name);
+		return ga_fail(err, GA_EFATAL, "rejecting '%s' restores nothing: agent/%s changes "
+			       "it only where it lands"
+			       GA_HINT "reject the path that it comes from: 'git diff "
+			       "HEAD...agent/%s' shows all that lands", f->path, d->s->name,
+			       d->s->name);
 	}
 	return 0;
 }
@@ -440,11 +440,10 @@ static int read_all(struct decision *d, struct ga_error *err)
 	    ga_repo_signature(d->repo, NULL, time(NULL), &d->committer, err))
 		return -1;
 	if (!ga_oid_is_zero(&d->what->reviewed) &&
-	    !ga_oid_equal(&d->what->reviewed, &d->at.branch)) {
-		(void)ga_fail(err, GA_ECONFLICT,
-			      "'agent/%s' is not where it was when it was reviewed", d->s->name);
-		return ga_hint(err, "review it again: there are new commits on it");
-	}
+	    !ga_oid_equal(&d->what->reviewed, &d->at.branch))
+		return ga_fail(err, GA_ECONFLICT, "'agent/%s' is not where it was when it was "
+			       "reviewed"
+			       GA_HINT "review it again: there are new commits on it", d->s->name);
 	if (!ga_oid_is_zero(&d->at.branch) &&
 	    land_check_moved(d->repo, d->s, &d->at.branch, true, err))
 		return -1;

@@ -195,10 +195,11 @@ static int fail_undecided(const struct landing *l, const struct counts *c, const
 		ga_buf_addf(&text, ", %zu high", c->high);
 	if (c->held)
 		ga_buf_addf(&text, ", %zu held", c->held);
-	(void)ga_fail(err, GA_EFLAGS, "agent/%s %s: %s", l->s->name, what, text.ptr + 2);
-	return ga_hint(err, "'git agent review %s', then --accept or --reject their paths%s",
-		       l->s->name, !c->on_way ? "" :
-		       "; 'land --squash' leaves out what only commits on the way have");
+	return ga_fail(err, GA_EFLAGS, "agent/%s %s: %s"
+		       GA_HINT "'git agent review %s', then --accept or --reject their paths%s",
+		       l->s->name, what, text.ptr + 2, l->s->name,
+		       !c->on_way ? "" : "; 'land --squash' leaves out what only commits before "
+					 "the tip have");
 }
 
 /* Does an undecided flag of the session block this landing? A flag that a landing found is about
@@ -264,9 +265,9 @@ int land_judge(const struct landing *l, const struct proposal *p, struct ga_erro
 	if (!l->report->session) {
 		if (!p->moves)
 			return 0;
-		(void)ga_fail(err, GA_EFATAL, "session '%s' has no report, so its flags are "
-			      "unknown", l->s->name);
-		return ga_hint(err, "'git agent capture %s' makes one", l->s->name);
+		return ga_fail(err, GA_EFATAL, "session '%s' has no report, so its flags are "
+			       "unknown"
+			       GA_HINT "'git agent capture %s' makes one", l->s->name, l->s->name);
 	}
 	if (classify(l, p, &found, err) || decide_drop_covered(l, &p->tip, &found, err))
 		return -1;

@@ -22,9 +22,9 @@ static int check_state(const struct ga_session *s, struct ga_error *err)
 {
 	if (s->state == GA_STATE_CAPTURED || s->state == GA_STATE_LANDED)
 		return 0;
-	(void)ga_fail(err, GA_EFATAL, "session '%s' is %s: it has not been captured", s->name,
-		      ga_state_name(s->state));
-	return ga_hint(err, "end the agent, or 'git agent capture %s'", s->name);
+	return ga_fail(err, GA_EFATAL, "session '%s' is %s: it has not been captured"
+		       GA_HINT "end the agent, or 'git agent capture %s'", s->name,
+		       ga_state_name(s->state), s->name);
 }
 
 int land_check_session(const struct ga_session *s, const struct record *rec, const char *what,
@@ -32,16 +32,15 @@ int land_check_session(const struct ga_session *s, const struct record *rec, con
 {
 	if (!strcmp(rec->session, s->name))
 		return 0;
-	(void)ga_fail(err, GA_ELOSE, "the last landing in this working tree is that of agent/%s",
-		      rec->session);
-	return ga_hint(err, "'git agent land %s %s'", what, rec->session);
+	return ga_fail(err, GA_ELOSE, "the last landing in this working tree is that of agent/%s"
+		       GA_HINT "'git agent land %s %s'", rec->session, what, rec->session);
 }
 
 static int fail_left(const struct record *rec, struct ga_error *err)
 {
-	(void)ga_fail(err, GA_ELOSE, "a landing of agent/%s waits to be finished", rec->session);
-	return ga_hint(err, "'git agent land --continue %s' or --abort, then land again",
-		       rec->session);
+	return ga_fail(err, GA_ELOSE, "a landing of agent/%s waits to be finished"
+		       GA_HINT "'git agent land --continue %s' or --abort, then land again",
+		       rec->session, rec->session);
 }
 
 /* `completed`: git has moved, and what comes beside it is left. */
@@ -148,18 +147,19 @@ static int settle(const struct landing *l, struct record *last, bool *ret_comple
 		return fail_left(last, err);
 	if (last->phase == RECORD_DONE)
 		return 0;
-	(void)ga_fail(err, GA_ELOSE, "a landing of agent/%s was killed", last->session);
-	return ga_hint(err, "'git agent land --abort %s' rolls it back", last->session);
+	return ga_fail(err, GA_ELOSE, "a landing of agent/%s was killed"
+		       GA_HINT "'git agent land --abort %s' rolls it back", last->session,
+		       last->session);
 }
 
 static int fail_part(const struct landing *l, const struct ga_strv *left, struct ga_error *err)
 {
 	cleanup_free char *list = ga_quote_list(left, GA_LISTED);
 
-	(void)ga_fail(err, GA_EPART, "agent/%s has landed, but its uncommitted changes could not "
-		      "be applied: %s has changed", l->s->name, list);
-	return ga_hint(err, "'git agent land %s' tries again, 'git agent diff --uncommitted %s' "
-		       "prints them", l->s->name, l->s->name);
+	return ga_fail(err, GA_EPART, "agent/%s has landed, but its uncommitted changes could not "
+		       "be applied: %s has changed"
+		       GA_HINT "'git agent land %s' tries again, 'git agent diff --uncommitted %s' "
+		       "prints them", l->s->name, list, l->s->name, l->s->name);
 }
 
 /* land.c: the landing happened: apply the uncommitted changes from path number
@@ -214,8 +214,8 @@ static int fail_conflict(const struct landing *l, const struct proposal *p, stru
 {
 	cleanup_free char *list = ga_quote_list(&p->conflicts, GA_LISTED);
 
-	(void)ga_fail(err, GA_ECONFLICT, "merging agent/%s would conflict in %s", l->s->name, list);
-	return ga_hint(err, "landing leaves the conflict for you to resolve");
+	return ga_fail(err, GA_ECONFLICT, "merging agent/%s would conflict in %s"
+		       GA_HINT "landing leaves the conflict for you to resolve", l->s->name, list);
 }
 
 /* All of the session is here already, by another way. */
@@ -305,8 +305,8 @@ void ga_land_result_release(struct ga_land_result *r)
 
 static int fail_none(const char *what, struct ga_error *err)
 {
-	(void)ga_fail(err, GA_EFATAL, "there is no landing to %s in this working tree", what);
-	return ga_hint(err, "'git status' shows what git has in progress");
+	return ga_fail(err, GA_EFATAL, "there is no landing to %s in this working tree"
+		       GA_HINT "'git status' shows what git has in progress", what);
 }
 
 /* `git merge --continue` is git commit; comments of git's about conflicts go, as in an editor. */
@@ -336,9 +336,9 @@ static int finish_left(const struct landing *l, struct record *rec, struct ga_er
 
 	if (rc <= 0)
 		return rc;
-	(void)ga_fail(err, GA_ECONFLICT, "git did not commit the landing of agent/%s", l->s->name);
-	return ga_hint(err, "resolve what it names and 'git add', then --continue again; or "
-		       "--abort");
+	return ga_fail(err, GA_ECONFLICT, "git did not commit the landing of agent/%s"
+		       GA_HINT "resolve what it names and 'git add', then --continue again; or "
+		       "--abort", l->s->name);
 }
 
 static int continue_landing(const struct landing *l, struct ga_error *err)
@@ -382,8 +382,8 @@ static int give_up(const struct landing *l, struct record *rec, struct ga_error 
 		return record_remove(l->repo, rec, err);
 	if (status == 128)
 		return land_roll_back_landing(l, rec, err) < 0 ? -1 : 0;
-	(void)ga_fail(err, GA_ELOSE, "git was interrupted while it aborted the merge");
-	return ga_hint(err, "'git agent land --abort %s' again", rec->session);
+	return ga_fail(err, GA_ELOSE, "git was interrupted while it aborted the merge"
+		       GA_HINT "'git agent land --abort %s' again", rec->session);
 }
 
 static int abort_landing(const struct landing *l, struct ga_error *err)
@@ -402,9 +402,8 @@ static int abort_landing(const struct landing *l, struct ga_error *err)
 		return -1;
 	if (rec.phase == RECORD_HANDED_OVER)
 		return give_up(l, &rec, err);
-	(void)ga_fail(err, GA_EFATAL, "agent/%s has landed; there is nothing to abort",
-		      l->s->name);
-	return ga_hint(err, "'git agent land --undo %s' undoes it", l->s->name);
+	return ga_fail(err, GA_EFATAL, "agent/%s has landed; there is nothing to abort"
+		       GA_HINT "'git agent land --undo %s' undoes it", l->s->name, l->s->name);
 }
 
 int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
@@ -456,7 +455,7 @@ int ga_land_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_
 		return -1;
 	if (ga_strv_find(&names, s->name) < 0)
 		return 0;
-	(void)ga_fail(err, GA_ELOSE, "a landing of agent/%s is not finished", s->name);
-	return ga_hint(err, "'git agent land --abort %s' in the working tree that it landed in",
-		       s->name);
+	return ga_fail(err, GA_ELOSE, "a landing of agent/%s is not finished"
+		       GA_HINT "'git agent land --abort %s' in the working tree that it landed in",
+		       s->name, s->name);
 }

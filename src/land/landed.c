@@ -359,11 +359,10 @@ static void make_key(const struct ga_session *s, const struct ga_refs *tips,
 static bool recall(const struct ga_session *s, const struct ga_buf *key, struct ga_arrival *ret)
 {
 	cleanup_free char *path = ga_path_join(s->dir, VERDICT_FILE);
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	const char *p, *space;
 
-	if (ga_read_file_at(AT_FDCWD, path, 1 << 20, &b, &ignored) || b.len <= key->len ||
+	if (ga_read_file_at(AT_FDCWD, path, 1 << 20, &b, GA_IGNORED) || b.len <= key->len ||
 	    memcmp(b.ptr, key->ptr, key->len) != 0 || b.ptr[b.len - 1] != '\n')
 		return false;
 	ga_buf_chomp(&b);
@@ -385,13 +384,12 @@ static void remember(const struct ga_session *s, const struct ga_buf *key,
 		     const struct ga_arrival *a)
 {
 	cleanup_free char *path = ga_path_join(s->dir, VERDICT_FILE);
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
 	ga_buf_add(&b, key->ptr, key->len);
 	ga_buf_addf(&b, "%s %s\n", ga_landed_name(a->how), a->where ? a->where : "");
 	(void)unlink(path);
-	(void)ga_write_new(AT_FDCWD, path, b.ptr, b.len, 0600, &ignored);
+	(void)ga_write_new(AT_FDCWD, path, b.ptr, b.len, 0600, GA_IGNORED);
 }
 
 /* ---- all together ------------------------------------------------------------------------ */

@@ -46,8 +46,8 @@ static int take(int fd, const char *file, struct ga_error *err)
 		(void)nanosleep(&pause, NULL);
 	if (rc <= 0)
 		return rc;
-	(void)ga_fail(err, GA_EFATAL, "a landing, or git of one that was killed, is running here");
-	return ga_hint(err, "wait for it to end; 'fuser -v %s' names it", word);
+	return ga_fail(err, GA_EFATAL, "a landing, or git of one that was killed, is running here"
+		       GA_HINT "wait for it to end; 'fuser -v %s' names it", word);
 }
 
 int land_lock(struct ga_repo *r, struct land_lock *ret, struct ga_error *err)
@@ -74,12 +74,10 @@ int land_lock(struct ga_repo *r, struct land_lock *ret, struct ga_error *err)
 
 void land_unlock(struct land_lock *l)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
 	if (l->fd < 0)
 		return;
 	if (l->failed)
-		(void)land_remove_locks(l, &ignored);
+		(void)land_remove_locks(l, GA_IGNORED);
 	(void)!ftruncate(l->fd, 0);
 	ga_repo_hold(l->repo, -1);
 	/* what a hook left running may still have it open */
@@ -380,11 +378,10 @@ int land_move(const struct landing *l, const struct proposal *p, struct record *
 bool land_is_merging(const char *gitdir, const struct record *rec)
 {
 	cleanup_free char *file = ga_path_join(gitdir, "MERGE_HEAD");
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	struct ga_oid oid;
 
-	if (ga_read_file_at(AT_FDCWD, file, HEAD_FILE, &b, &ignored))
+	if (ga_read_file_at(AT_FDCWD, file, HEAD_FILE, &b, GA_IGNORED))
 		return false;
 	ga_buf_chomp(&b);
 	return !b.len || (ga_oid_parse(b.ptr, b.len, &oid) && ga_oid_equal(&oid, &rec->tip));

@@ -19,15 +19,15 @@ static int check_operation(struct ga_repo *r, const char *then, struct ga_error 
 	cleanup_free char *lock = ga_path_join(ga_repo_info(r)->gitdir, "index.lock");
 	const char *operation = ga_repo_operation(r);
 
-	if (operation) {
-		(void)ga_fail(err, GA_ELOSE, "%s %s is in progress in this working tree",
-			      ga_repo_operation_article(operation), operation);
-		return ga_hint(err, "finish or abort it, then %s", then);
-	}
+	if (operation)
+		return ga_fail(err, GA_ELOSE, "%s %s is in progress in this working tree"
+			       GA_HINT "finish or abort it, then %s",
+			       ga_repo_operation_article(operation), operation, then);
 	if (access(lock, F_OK))
 		return 0;
-	(void)ga_fail(err, GA_EFATAL, "another git has locked the index: '%s'", lock);
-	return ga_hint(err, "wait until it has finished; if there is none, remove that file");
+	return ga_fail(err, GA_EFATAL, "another git has locked the index: '%s'"
+		       GA_HINT "wait until it has finished; if there is none, remove that file",
+		       lock);
 }
 
 int land_refuse(const struct ga_strv *paths, const char *what, const char *remedy,
@@ -38,8 +38,8 @@ int land_refuse(const struct ga_strv *paths, const char *what, const char *remed
 	if (!paths->n)
 		return 0;
 	list = ga_quote_list(paths, GA_LISTED);
-	(void)ga_fail(err, GA_ELOSE, "%s: %s", what, list);
-	return ga_hint(err, "%s, then %s", remedy, then);
+	return ga_fail(err, GA_ELOSE, "%s: %s"
+		       GA_HINT "%s, then %s", what, list, remedy, then);
 }
 
 /* Of the paths that git lists, those that git would touch: of these changes (NULL: any), or left as
@@ -174,8 +174,9 @@ static int check_git(const struct landing *l, const struct land_step *s, struct 
 	if (ga_work_git(l->repo, args, NULL, &status, NULL, &why, err) || !status)
 		return err->msg ? -1 : 0;
 	line = ga_git_last_line(&why);
-	(void)ga_fail(err, GA_ELOSE, "git refuses: %s", line ? line : "no reason given");
-	return ga_hint(err, "see 'git status'; then %s", s->then);
+	return ga_fail(err, GA_ELOSE, "git refuses: %s"
+		       GA_HINT "see 'git status'; then %s", line ? line : "no reason given",
+		       s->then);
 }
 
 /* For some conflicts between files and directories git makes an entry without an object, and fails
@@ -183,10 +184,10 @@ static int check_git(const struct landing *l, const struct land_step *s, struct 
 static int check_entries(const struct ga_changes *changes, struct ga_error *err)
 {
 	for (size_t i = 0; i < changes->n; i++) {
-		if (changes->v[i].new.mode && ga_oid_is_zero(&changes->v[i].new.oid)) {
-			(void)ga_fail(err, GA_ELOSE, "git cannot merge '%s'", changes->v[i].path);
-			return ga_hint(err, "resolve it with 'git merge' or 'git cherry-pick'");
-		}
+		if (changes->v[i].new.mode && ga_oid_is_zero(&changes->v[i].new.oid))
+			return ga_fail(err, GA_ELOSE, "git cannot merge '%s'"
+				       GA_HINT "resolve it with 'git merge' or 'git cherry-pick'",
+				       changes->v[i].path);
 	}
 	return 0;
 }
@@ -244,24 +245,20 @@ static int check_settings(const struct landing *l, const struct proposal *p, str
 	static const char *const commit[] = { "pre-commit", "prepare-commit-msg", "commit-msg",
 					      "post-commit", NULL };
 
-	if (ga_gitconfig_bool(l->config, "merge.verifysignatures", false)) {
-		(void)ga_fail(err, GA_ELOSE, "merge.verifySignatures is set, and the commits of an "
-			      "agent have no signature");
-		return ga_hint(err, "'git config --unset merge.verifySignatures', then land "
+	if (ga_gitconfig_bool(l->config, "merge.verifysignatures", false))
+		return ga_fail(err, GA_ELOSE, "merge.verifySignatures is set, and the commits of "
+			       "an agent have no signature"
+			       GA_HINT "'git config --unset merge.verifySignatures', then land "
 			       "again");
-	}
-	if (names_strategy(merge_options(l->config, p->branch))) {
-		(void)ga_fail(err, GA_ELOSE, "branch.%s.mergeOptions names a merge strategy",
-			      p->branch + strlen("refs/heads/"));
-		return ga_hint(err, "landing always merges with 'ort': 'git merge agent/%s' uses "
-			       "yours", l->s->name);
-	}
-	if (l->opts->paths && ga_repo_has_hook(l->repo, l->config, commit)) {
-		(void)ga_fail(err, GA_ELOSE, "a commit of some paths would pass by your commit "
-			      "hooks");
-		return ga_hint(err, "'git agent land --squash %s' runs them on all of it",
+	if (names_strategy(merge_options(l->config, p->branch)))
+		return ga_fail(err, GA_ELOSE, "branch.%s.mergeOptions names a merge strategy"
+			       GA_HINT "landing always merges with 'ort': 'git merge agent/%s' "
+			       "uses yours", p->branch + strlen("refs/heads/"), l->s->name);
+	if (l->opts->paths && ga_repo_has_hook(l->repo, l->config, commit))
+		return ga_fail(err, GA_ELOSE, "a commit of some paths would pass by your commit "
+			       "hooks"
+			       GA_HINT "'git agent land --squash %s' runs them on all of it",
 			       l->s->name);
-	}
 	return 0;
 }
 

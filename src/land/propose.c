@@ -90,9 +90,9 @@ static int narrow(const struct landing *l, struct proposal *p, struct ga_error *
 	if (p->conflicts.n) {
 		cleanup_free char *list = ga_quote_list(&p->conflicts, GA_LISTED);
 
-		(void)ga_fail(err, GA_ELOSE, "merging agent/%s conflicts in %s", l->s->name, list);
-		return ga_hint(err, "'git agent land %s' leaves the conflict for you to resolve",
-			       l->s->name);
+		return ga_fail(err, GA_ELOSE, "merging agent/%s conflicts in %s"
+			       GA_HINT "'git agent land %s' leaves the conflict for you to resolve",
+			       l->s->name, list, l->s->name);
 	}
 	p->part = conflicts.n;
 	for (size_t i = 0; i < all.n; i++) {
@@ -109,10 +109,9 @@ static int narrow(const struct landing *l, struct proposal *p, struct ga_error *
 char *land_name_tip(const struct landing *l, const struct proposal *p)
 {
 	cleanup_free char *name = ga_strf("agent/%s", l->s->name);
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_oid oid;
 
-	return !ga_repo_resolve(l->repo, name, &oid, &ignored) && ga_oid_equal(&oid, &p->tip)
+	return !ga_repo_resolve(l->repo, name, &oid, GA_IGNORED) && ga_oid_equal(&oid, &p->tip)
 		       ? ga_steal(&name)
 		       : ga_strdup(GA_HEX(&p->tip));
 }
@@ -137,11 +136,10 @@ static int make_result(const struct landing *l, struct proposal *p, struct ga_er
 	cleanup_free char *tip = NULL;
 	int rc;
 
-	if (ga_oid_is_zero(&p->head) && how != GA_LAND_FF_ONLY) {
-		(void)ga_fail(err, GA_ELOSE, "your branch has no commits yet");
-		return ga_hint(err, "'git agent land --ff-only %s' makes it begin with those of "
+	if (ga_oid_is_zero(&p->head) && how != GA_LAND_FF_ONLY)
+		return ga_fail(err, GA_ELOSE, "your branch has no commits yet"
+			       GA_HINT "'git agent land --ff-only %s' makes it begin with those of "
 			       "the session", l->s->name);
-	}
 	if (how == GA_LAND_REBASE)
 		return replay(l, p, err);
 	if (how == GA_LAND_FF_ONLY) {
@@ -150,9 +148,10 @@ static int make_result(const struct landing *l, struct proposal *p, struct ga_er
 		p->commit = p->tip;
 		if (rc)
 			return rc < 0 ? -1 : ga_commit_tree(l->repo, &p->tip, &p->tree, err);
-		(void)ga_fail(err, GA_ELOSE, "cannot fast-forward: your branch has commits that "
-			      "agent/%s lacks", l->s->name);
-		return ga_hint(err, "'git agent land --merge %s' or --rebase", l->s->name);
+		return ga_fail(err, GA_ELOSE, "cannot fast-forward: your branch has commits that "
+			       "agent/%s lacks"
+			       GA_HINT "'git agent land --merge %s' or --rebase", l->s->name,
+			       l->s->name);
 	}
 	if (ga_is_near_ancestor(l->repo, &p->head, &p->tip))
 		return ga_commit_tree(l->repo, &p->tip, &p->tree, err);
@@ -164,10 +163,10 @@ static int read_head(const struct landing *l, struct proposal *p, struct ga_erro
 {
 	if (ga_repo_head(l->repo, &p->head, &p->branch, err) < 0)
 		return -1;
-	if (p->branch && !strcmp(p->branch, l->s->id.branch)) {
-		(void)ga_fail(err, GA_EFATAL, "you are on agent/%s itself", l->s->name);
-		return ga_hint(err, "'git switch' to the branch that it is to land on");
-	}
+	if (p->branch && !strcmp(p->branch, l->s->id.branch))
+		return ga_fail(err, GA_EFATAL, "you are on agent/%s itself"
+			       GA_HINT "'git switch' to the branch that it is to land on",
+			       l->s->name);
 	return land_tree_of(l->repo, &p->head, &p->old, err);
 }
 
@@ -180,8 +179,8 @@ int land_read_branch(struct ga_repo *r, const struct ga_session *s, struct ga_oi
 		return rc;
 	if (ga_oid_is_zero(&s->result.tip) || s->state == GA_STATE_LANDED)
 		return 0;
-	(void)ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone", s->name);
-	return ga_hint(err, "'git branch agent/%s %s' restores it", s->name,
+	return ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone"
+		       GA_HINT "'git branch agent/%s %s' restores it", s->name, s->name,
 		       GA_HEX(&s->result.tip));
 }
 
@@ -196,9 +195,8 @@ int land_check_moved(struct ga_repo *r, const struct ga_session *s, const struct
 		rc = !ga_landed(r, s, err);
 	if (rc <= 0)
 		return rc;
-	(void)ga_fail(err, GA_ELOSE, "branch 'agent/%s' was moved: it lacks commits of the session",
-		      s->name);
-	return ga_hint(err, "'git branch -f agent/%s %s' restores it", s->name,
+	return ga_fail(err, GA_ELOSE, "branch 'agent/%s' was moved: it lacks commits of the session"
+		       GA_HINT "'git branch -f agent/%s %s' restores it", s->name, s->name,
 		       GA_HEX(&s->result.tip));
 }
 
@@ -209,12 +207,11 @@ static char *name_holder(const struct landing *l, const struct ga_oid *commit)
 				     "--refs=refs/heads/*", "--refs=refs/remotes/*",
 				     "--refs=refs/tags/*", "--exclude=*agent/*", GA_HEX(commit),
 				     NULL };
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	const struct ga_git g = GA_GIT(.args = args, .out = &out);
 
 	/* "main~3" */
-	return ga_git_ok(l->repo, &g, &ignored) ? NULL
+	return ga_git_ok(l->repo, &g, GA_IGNORED) ? NULL
 	       : ga_strndup(out.ptr, strcspn(out.ptr, "~^\n"));
 }
 
@@ -238,10 +235,11 @@ static int check_base(const struct landing *l, const struct proposal *p, struct 
 	if (rc <= 0)
 		return rc;
 	name = name_holder(l, &l->s->id.onto);
-	(void)ga_fail(err, GA_ELOSE, "agent/%s is based on commits that your branch lacks: %.10s "
-		      "of %s%s%s", l->s->name, GA_HEX(&l->s->id.onto), name ? "'" : "",
-		      name ? name : "no branch", name ? "'" : "");
-	return ga_hint(err, "--with-base lands those, too; --rebase lands only the session's own");
+	return ga_fail(err, GA_ELOSE, "agent/%s is based on commits that your branch lacks: %.10s "
+		       "of %s%s%s"
+		       GA_HINT "--with-base lands those, too; --rebase lands only the session's "
+		       "own", l->s->name, GA_HEX(&l->s->id.onto), name ? "'" : "",
+		       name ? name : "no branch", name ? "'" : "");
 }
 
 /* Does HEAD have the session's branch? Asked of git only where a fast-forward would be refused. */

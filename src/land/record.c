@@ -138,8 +138,9 @@ static int read_file(const char *gitdir, const char *name, struct record *ret,
 	if (!ok) {
 		cleanup_free char *word = ga_quote_shell(file);
 
-		(void)ga_fail(err, GA_EFATAL, "the record of a landing is damaged: '%s'", file);
-		return ga_hint(err, "look at 'git status'; 'rm %s' forgets the landing", word);
+		return ga_fail(err, GA_EFATAL, "the record of a landing is damaged: '%s'"
+			       GA_HINT "look at 'git status'; 'rm %s' forgets the landing", file,
+			       word);
 	}
 	return 0;
 }

@@ -28,9 +28,9 @@ static int name_left(const char *session, const struct ga_strv *left, struct ga_
 	if (!left->n)
 		return 0;
 	list = ga_quote_list(left, GA_LISTED);
-	(void)ga_fail(err, GA_ELOSE, "the landing of agent/%s was rolled back, except for files "
-		      "that have changed since: %s", session, list);
-	return ga_hint(err, "see 'git status'");
+	return ga_fail(err, GA_ELOSE, "the landing of agent/%s was rolled back, except for files "
+		       "that have changed since: %s"
+		       GA_HINT "see 'git status'", session, list);
 }
 
 /* What was recorded is of no use any more: the last one counts again. */

@@ -150,10 +150,10 @@ static int fail_conflicts(const struct landing *l, const struct ga_strv *conflic
 		ga_buf_addf(&list, "%s%s", i ? "; " : "", conflicts->v[i]);
 	if (conflicts->n > 5)
 		ga_buf_addf(&list, "; and %zu more", conflicts->n - 5);
-	(void)ga_fail(err, GA_ELOSE, "changes of agent/%s to your uncommitted work cannot be "
-		      "applied: %s", l->s->name, list.ptr);
-	return ga_hint(err, "--uncommitted=skip lands the rest; 'git agent diff --uncommitted %s' "
-		       "prints them as a patch", l->s->name);
+	return ga_fail(err, GA_ELOSE, "changes of agent/%s to your uncommitted work cannot be "
+		       "applied: %s"
+		       GA_HINT "--uncommitted=skip lands the rest; 'git agent diff --uncommitted "
+		       "%s' prints them as a patch", l->s->name, list.ptr, l->s->name);
 }
 
 int land_plan_uncommitted(const struct landing *l, struct record *rec, struct ga_error *err)

@@ -185,19 +185,16 @@ static int undo(const struct landing *l, struct ga_error *err)
 
 	if (rc < 0)
 		return -1;
-	if (rc) {
-		(void)ga_fail(err, GA_ENEGATIVE, "there is no landing to undo in this working "
-			      "tree");
-		return ga_hint(err, "'git log' shows what is on your branch; 'git revert' "
+	if (rc)
+		return ga_fail(err, GA_ENEGATIVE, "there is no landing to undo in this working tree"
+			       GA_HINT "'git log' shows what is on your branch; 'git revert' "
 			       "undoes it");
-	}
 	if (land_check_session(l->s, &rec, "--undo", err))
 		return -1;
-	if (rec.phase == RECORD_HANDED_OVER) {
-		(void)ga_fail(err, GA_ELOSE, "the landing of agent/%s waits to be finished",
-			      l->s->name);
-		return ga_hint(err, "'git agent land --abort %s' gives it up", l->s->name);
-	}
+	if (rec.phase == RECORD_HANDED_OVER)
+		return ga_fail(err, GA_ELOSE, "the landing of agent/%s waits to be finished"
+			       GA_HINT "'git agent land --abort %s' gives it up", l->s->name,
+			       l->s->name);
 	l->ret->commit = rec.head;
 	return check(l, &rec, err) || undo_record(l, &rec, err) ? -1 : 0;
 }

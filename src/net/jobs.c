@@ -252,14 +252,13 @@ void net_inside_close(struct ga_relay *r)
 
 static int refill(struct ga_relay *r, bool ip6)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct net_pool *p = &r->pool[ip6];
 	struct net_want want[NET_POOL];
 
 	for (size_t i = 0; i < NET_POOL; i++)
 		want[i] = (struct net_want){ .family = ip6 ? AF_INET6 : AF_INET,
 					     .type = SOCK_STREAM };
-	if (net_space_begin(&r->space, NULL, want, NET_POOL, &p->child, &ignored))
+	if (net_space_begin(&r->space, NULL, want, NET_POOL, &p->child, GA_IGNORED))
 		return -1;
 	p->s = (struct net_source){ NET_POOLED, p->child.fd, p };
 	p->deadline = ga_now_ms() + MAKE_MS;
@@ -280,11 +279,10 @@ int net_inside(struct ga_relay *r, bool ip6)
 
 bool net_inside_event(struct ga_relay *r, struct net_pool *p)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	bool ok;
 
 	net_unwatch(r, p->child.fd);
-	ok = !net_space_end(&p->child, p->v, NET_POOL, &ignored);
+	ok = !net_space_end(&p->child, p->v, NET_POOL, GA_IGNORED);
 	p->n = ok ? NET_POOL : 0;
 	return ok;
 }

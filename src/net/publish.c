@@ -305,9 +305,9 @@ int net_check_unix(const char *path, const struct ga_strv *written, struct ga_er
 	if (fd >= 0 || errno != EXDEV)
 		return 0;
 	q = ga_escape(path);
-	(void)ga_fail(err, GA_ESTART, "the socket '%s' cannot be shown inside", q);
-	return ga_hint(err, "agents can write where it is, or on the way there, and put a link to "
-			    "another in its place");
+	return ga_fail(err, GA_ESTART, "the socket '%s' cannot be shown inside"
+		       GA_HINT "agents can write where it is, or on the way there, and put a link "
+		       "to another in its place", q);
 }
 
 int net_listen_unix(const char *path, int dir, size_t i, struct ga_error *err)

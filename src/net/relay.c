@@ -58,9 +58,10 @@ static int check_published(const struct ga_relay *r, const struct ga_net_publish
 		if (l->what != GA_NET_FOR_RULE || l->port != p->port ||
 		    strcmp(host.name, "localhost") != 0)
 			continue;
-		(void)ga_fail(err, GA_EUSAGE, "cannot publish port %u: inside, localhost:%u is the "
-			      "host's", p->port, p->port);
-		return ga_hint(err, "leave it out of network.allow, or publish another port");
+		return ga_fail(err, GA_EUSAGE, "cannot publish port %u: inside, localhost:%u is "
+			       "the host's"
+			       GA_HINT "leave it out of network.allow, or publish another port",
+			       p->port, p->port);
 	}
 	return 0;
 }

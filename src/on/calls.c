@@ -35,7 +35,7 @@ static int push_base(struct ga_repo *r, const struct ga_on *o, struct ga_error *
 		return 0;
 	line = ga_git_last_line(&why);
 	return ga_fail(err, GA_EFATAL, "cannot push the base of '%s' to '%s': %s", o->name,
-		       GA_ESCAPED(o->host), line ? line : "git failed");
+		       o->host, line ? line : "git failed");
 }
 
 static json_t *values_of(const char *const *keys)
@@ -242,7 +242,7 @@ static int connect_to(const struct ga_on *o, const struct ga_strv *words, bool r
 	if (end && end->status < 0) /* the output ended without its mark */
 		return ga_fail(err, GA_EFATAL, "the connection to '%s' broke%s%s" GA_HINT
 			       "'git agent list' asks what runs there", o->host, line ? ": " : "",
-			       line ? GA_ESCAPED(line) : "");
+			       line ? line : "");
 	if (end)
 		*ret_status = end->status;
 	pass_messages(o, &why);

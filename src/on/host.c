@@ -179,22 +179,23 @@ static bool is_other_version(const struct ga_buf *out)
 int on_fail_there(const struct ga_on *o, int status, const struct ga_buf *out,
 		  const struct ga_buf *why, struct ga_error *err)
 {
-	cleanup_free char *line = ga_git_last_line(why), *q = ga_escape(o->host);
+	cleanup_free char *line = ga_git_last_line(why);
 	cleanup_free char *way = o->way.run.n ? ga_quote_shell_words(&o->way.run)
 					  : ga_strf("ssh %s", o->way.ssh ? o->way.ssh : o->host);
-	cleanup_free char *safe = ga_escape(way);
 
 	if (status == ON_SSH_FAILED && !o->way.run.n)
-		return ga_fail(err, GA_EFATAL, "cannot reach '%s': %s" GA_HINT "'%s' shows why; it "
-			       "is unknown what runs there", q, line ? line : "ssh failed", safe);
+		return ga_fail(err, GA_EFATAL,
+			       "cannot reach '%s': %s" GA_HINT "'%s' shows why; it "
+			       "is unknown what runs there",
+			       o->host, line ? line : "ssh failed", way);
 	if (is_other_version(out))
 		(void)ga_fail(err, GA_EFATAL, "git-agent on '%s' is of another version than here",
-			      q);
+			      o->host);
 	else
-		(void)ga_fail(err, GA_EFATAL, "git-agent does not answer on '%s': %s", q,
+		(void)ga_fail(err, GA_EFATAL, "git-agent does not answer on '%s': %s", o->host,
 			      line ? line : "no message");
 	return ga_hint(err, "'%s git agent --version' must print the version that is here",
-		       safe);
+		       way);
 }
 
 /* What follows the line GA_ON_READY; NULL: there is none. */

@@ -59,14 +59,13 @@ void ga_gather_release(struct ga_gather *g)
 
 int ga_gather_read(int fd, struct ga_buf *out)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	char magic[4];
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
 	    (pread(fd, magic, 4, 0) == 4 && !memcmp(magic, "\177ELF", 4)))
 		return 1;
-	if (ga_read_fd(fd, GA_HOST_TEXT_MAX, out, &ignored))
+	if (ga_read_fd(fd, GA_HOST_TEXT_MAX, out, GA_IGNORED))
 		return -1;
 	for (size_t i = 0; i < out->len; i++)
 		if (!out->ptr[i])

@@ -10,7 +10,7 @@
 int resume_layers_lost(const struct ga_session *s, const char *path, struct ga_error *err)
 {
 	(void)ga_fail(err, GA_ESTART, "session '%s' lost some of its work when the machine went "
-		      "down: '%s' is not as it was captured", s->name, GA_ESCAPED(path));
+		      "down: '%s' is not as it was captured", s->name, path);
 	return resume_anew_hint(s, err);
 }
 
@@ -124,7 +124,7 @@ static int both_changed(const struct ga_session *s, const char *what, const char
 			const char *remedy, struct ga_error *err)
 {
 	return ga_fail(err, GA_EFATAL, "%s '%s' was also changed on agent/%s" GA_HINT "%s", what,
-		       GA_ESCAPED(path), s->name, remedy);
+		       path, s->name, remedy);
 }
 
 /* Find p->full: the branch with what is still held. */

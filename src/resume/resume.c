@@ -113,7 +113,7 @@ static int check_state(const struct ga_session *s, struct ga_error *err)
 
 static int check_place(const struct ga_env *e, const struct ga_session *s, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(s->id.project), *word = ga_quote_shell(s->id.project);
+	cleanup_free char *word = ga_quote_shell(s->id.project);
 	cleanup_free char *git = ga_path_join(s->id.project, ".git");
 
 	if (!strcmp(ga_repo_info(e->repo)->workdir, s->id.project))
@@ -121,9 +121,9 @@ static int check_place(const struct ga_env *e, const struct ga_session *s, struc
 	if (access(git, F_OK))
 		return ga_fail(err, GA_EFATAL, "the project of session '%s' is not at '%s' any more"
 			       GA_HINT "move it back; or 'git agent start --base agent/%s COMMAND' "
-			       "begins a new session here", s->name, q, s->name);
+			       "begins a new session here", s->name, s->id.project, s->name);
 	return ga_fail(err, GA_EFATAL, "session '%s' belongs to the working tree '%s'" GA_HINT
-		       "cd %s", s->name, q, word);
+		       "cd %s", s->name, s->id.project, word);
 }
 
 static int check_layers(const struct ga_session *s, struct ga_error *err)
@@ -136,7 +136,7 @@ static int check_layers(const struct ga_session *s, struct ga_error *err)
 		if (!access(dir, F_OK))
 			continue;
 		(void)ga_fail(err, GA_EFATAL, "the layers of session '%s' are gone: '%s'", s->name,
-			      GA_ESCAPED(dir));
+			      dir);
 		return resume_anew_hint(s, err);
 	}
 	return 0;
@@ -147,20 +147,19 @@ static int check_layers(const struct ga_session *s, struct ga_error *err)
 
 static int read_feedback(const char *file, struct ga_buf *all, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(file);
 	cleanup_close int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
 	size_t room = GA_FEEDBACK_MAX - all->len, before = all->len;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st))
-		return ga_fail_errno(err, GA_EUSAGE, errno, "--feedback: cannot read '%s'", q);
+		return ga_fail_errno(err, GA_EUSAGE, errno, "--feedback: cannot read '%s'", file);
 	if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
-		return ga_fail(err, GA_EUSAGE, "--feedback: '%s' is not a file", q);
+		return ga_fail(err, GA_EUSAGE, "--feedback: '%s' is not a file", file);
 	if ((S_ISREG(st.st_mode) && (uint64_t)st.st_size > room) ||
 	    ga_read_fd(fd, room, all, &inner)) {
 		if (inner.msg && all->len - before <= room)
-			return ga_fail(err, GA_EUSAGE, "--feedback: '%s': %s", q, inner.msg);
+			return ga_fail(err, GA_EUSAGE, "--feedback: '%s': %s", file, inner.msg);
 		return ga_fail(err, GA_EUSAGE, "--feedback: more than %zu KiB in all" GA_HINT
 			       "the agent can be told where in the project the rest is",
 			       GA_FEEDBACK_MAX >> 10);

@@ -63,10 +63,9 @@ int ga_palette_read(const struct ga_repo *r, const struct ga_gitconfig *c, struc
 		if (!rc)
 			continue;
 		q = ga_escape(v);
-		(void)ga_fail(err, GA_EFATAL, "'%s' in git's configuration is not a colour: '%s'",
-			      slots[i].key, q);
-		return ga_hint(err, "'git config --show-origin %s' says where it is set",
-			       slots[i].key);
+		return ga_fail(err, GA_EFATAL, "'%s' in git's configuration is not a colour: '%s'"
+			       GA_HINT "'git config --show-origin %s' says where it is set",
+			       slots[i].key, q, slots[i].key);
 	}
 	return 0;
 }

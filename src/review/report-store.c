@@ -510,7 +510,6 @@ int ga_report_read(struct ga_repo *repo, const struct ga_session *s, struct ga_r
 		   struct ga_error *err)
 {
 	cleanup_free char *ref = ga_session_ref(s, "report");
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_oid commit;
 	int rc = ga_ref_read(repo, ref, &commit, err);
 
@@ -519,7 +518,7 @@ int ga_report_read(struct ga_repo *repo, const struct ga_session *s, struct ga_r
 	if (!ga_report_read_at(repo, s, &commit, ret, err))
 		return 0;
 	/* of a session that another command drops meanwhile there is none any more */
-	if (ga_ref_read(repo, ref, &commit, &ignored) == 1) {
+	if (ga_ref_read(repo, ref, &commit, GA_IGNORED) == 1) {
 		ga_error_release(err);
 		return 1;
 	}

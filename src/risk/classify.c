@@ -30,9 +30,8 @@ enum {
 static size_t count_files(struct ga_look *k, size_t max)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	if (ga_tree_list(k->repo, k->old_tree, max, &all, &ignored))
+	if (ga_tree_list(k->repo, k->old_tree, max, &all, GA_IGNORED))
 		return SIZE_MAX;
 	return all.n;
 }

@@ -28,18 +28,15 @@
 
 static bool slurp(const char *path, struct ga_buf *ret)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
-	return !ga_read_file_at(AT_FDCWD, path, FILE_MAX, ret, &ignored);
+	return !ga_read_file_at(AT_FDCWD, path, FILE_MAX, ret, GA_IGNORED);
 }
 
 /* Where version 2 is mounted as a whole; NULL: nowhere. */
 static char *mount_point(void)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv all = GA_STRV_INIT;
 
-	if (ga_mount_list(&all, &ignored))
+	if (ga_mount_list(&all, GA_IGNORED))
 		return NULL;
 	for (size_t i = 0; i < all.n; i += GA_MOUNT_WORDS)
 		if (!strcmp(all.v[i + GA_MOUNT_TYPE], "cgroup2") &&
@@ -157,25 +154,25 @@ int run_cgroup_enter(const char *parent, const struct run_cgroup_setting *v, siz
 		     char **ret, struct ga_error *err)
 {
 	cleanup_free char *path = ga_strf("%s/" NAME "%d", parent, (int)pid);
-	cleanup_free char *q = ga_escape(path);
 	cleanup_dir DIR *d = opendir(parent);
 	cleanup_close int dir = -1;
 
 	/* another process may be making one, which is empty until a process is in it */
 	if (!d)
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot open what '%s' is to be in", q);
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot open what '%s' is to be in",
+				     path);
 	if (ga_flock(dirfd(d), true, true, err))
 		return -1;
 	sweep(d);
 	if (mkdir(path, 0755))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot make the control group '%s'",
-				     q);
+				     path);
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		(void)ga_fail_errno(err, GA_ESTART, errno, "cannot open it");
 	if (dir < 0 || set_up(dir, v, n, pid, err)) {
 		(void)rmdir(path);
-		return ga_error_wrap(err, "cannot set up the control group '%s'", q);
+		return ga_error_wrap(err, "cannot set up the control group '%s'", path);
 	}
 	*ret = ga_steal(&path);
 	return 0;
@@ -294,10 +291,10 @@ static void make_settings(const struct ga_confine *c, enum ga_confined by, struc
 
 static int cannot(const char *what, struct ga_error *err)
 {
-	(void)ga_fail(err, GA_ESTART, "%s cannot be limited here", what);
-	return ga_hint(err, "it needs systemd's manager for your user (loginctl enable-linger; "
-			    "XDG_RUNTIME_DIR with its bus, and busctl), or a control group "
-			    "delegated to you; or set it to 0");
+	return ga_fail(err, GA_ESTART, "%s cannot be limited here"
+		       GA_HINT "it needs systemd's manager for your user (loginctl enable-linger; "
+		       "XDG_RUNTIME_DIR with its bus, and busctl), or a control group delegated to "
+		       "you; or set it to 0", what);
 }
 
 int ga_confine_plan(const struct ga_use_limits *l, const char *const *env, const char *path,
@@ -433,9 +430,9 @@ static int refused_scope(const char *said, struct ga_error *err)
 {
 	cleanup_free char *q = ga_quote(said);
 
-	(void)ga_fail(err, GA_ESTART, "systemd did not limit the session: %s", q);
-	return ga_hint(err, "'systemd-run --%s --scope -p MemoryMax=1G true' has to work; or set "
-			    "limits.memory and limits.cpu to 0", geteuid() ? "user" : "system");
+	return ga_fail(err, GA_ESTART, "systemd did not limit the session: %s"
+		       GA_HINT "'systemd-run --%s --scope -p MemoryMax=1G true' has to work; or "
+		       "set limits.memory and limits.cpu to 0", q, geteuid() ? "user" : "system");
 }
 
 static int ask_for_scope(const struct ga_sandbox *sb, const struct ga_confine *c,

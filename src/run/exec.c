@@ -33,9 +33,7 @@ static void exec_release(struct exec *e)
 
 static int failed(const struct exec *e, struct ga_error *err, const char *how)
 {
-	cleanup_free char *q = ga_escape(e->x->argv[0]);
-
-	return ga_fail(err, GA_EFATAL, "'%s' in the sandbox %s", q, how);
+	return ga_fail(err, GA_EFATAL, "'%s' in the sandbox %s", e->x->argv[0], how);
 }
 
 static int keep_out(struct exec *e, const char *p, size_t n, struct ga_error *err)

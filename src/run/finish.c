@@ -148,14 +148,13 @@ static const char *status_line(const struct ga_buf *b, const char *name)
  * becomes a zombie before the last has seen the end of every other process of the namespace. */
 static bool is_ending(pid_t pid)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	const char *state, *ids, *threads;
 	char path[64];
 	size_t n;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	if (ga_read_file_at(AT_FDCWD, path, STATUS_MAX, &b, &ignored))
+	if (ga_read_file_at(AT_FDCWD, path, STATUS_MAX, &b, GA_IGNORED))
 		return false;
 	state = status_line(&b, "\nState:\t");
 	ids = status_line(&b, "\nNSpid:\t");

@@ -213,10 +213,9 @@ static int start_stage(struct ga_sandbox *sb, struct handover *h, struct ga_erro
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a process");
 	sb->bwrap = pid;
 	if (h->errnum) {
-		cleanup_free char *q = ga_escape(h->argv[0]);
-
 		if (!strcmp(h->failed, "execute")) {
-			(void)ga_fail_errno(err, GA_ESTART, h->errnum, "cannot run '%s'", q);
+			(void)ga_fail_errno(err, GA_ESTART, h->errnum, "cannot run '%s'",
+					    h->argv[0]);
 			if (h->errnum != ENOENT)
 				return -1;
 			return ga_hint(err, "git-agent is not wholly installed: 'make install' "

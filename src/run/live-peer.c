@@ -54,8 +54,8 @@ int live_wait(int fd, struct live_packet *p, int64_t deadline)
 
 int live_fail(struct ga_error *err)
 {
-	(void)ga_fail(err, GA_EFATAL, "the session does not talk to us");
-	return ga_hint(err, "it has just ended, or another version of git-agent runs it");
+	return ga_fail(err, GA_EFATAL, "the session does not talk to us"
+		       GA_HINT "it has just ended, or another version of git-agent runs it");
 }
 
 /* It was installed anew, or another one is first in PATH. */
@@ -66,8 +66,8 @@ static int fail_version(const struct ga_live_peer *p, struct ga_error *err)
 
 	(void)TEMP_FAILURE_RETRY(readlink(link, program, PATH_MAX));
 	q = ga_escape(program);
-	(void)ga_fail(err, GA_EFATAL, "another version of git-agent runs the session: '%s'", q);
-	return ga_hint(err, "'kill %d' ends it, and its work is captured", (int)p->pid);
+	return ga_fail(err, GA_EFATAL, "another version of git-agent runs the session: '%s'"
+		       GA_HINT "'kill %d' ends it, and its work is captured", q, (int)p->pid);
 }
 
 int ga_live_ask(struct ga_live_peer *p, unsigned ms, struct ga_error *err)
@@ -129,9 +129,9 @@ int ga_live_send(const struct ga_live_peer *p, const char *text, size_t n, struc
 	if (!live_send(p->fd, &m, text, n, NULL, 0) &&
 	    !wait_for(p, LIVE_DONE, ga_now_ms() + SLACK_MS))
 		return 0;
-	(void)ga_fail(err, GA_EFATAL, "the session took no input");
-	return ga_hint(err, "it reads none, has just ended, or another version of git-agent runs "
-			    "it");
+	return ga_fail(err, GA_EFATAL, "the session took no input"
+		       GA_HINT "it reads none, has just ended, or another version of git-agent "
+		       "runs it");
 }
 
 /* The output of a running session, for a client that only reads it. */
@@ -223,10 +223,9 @@ static int read_environment(int fd, struct ga_strv *ret, struct ga_error *err)
 		if (rc < 0 || (rc > 0 && p.m.type == LIVE_EXITED) ||
 		    (rc > 0 && p.m.type == LIVE_ENV && !take_words(&p, ret)))
 			return ga_fail(err, GA_ESTART, "the session has just ended");
-		if (!rc) {
-			(void)ga_fail(err, GA_ESTART, "the session does not answer");
-			return ga_hint(err, "it may be stopped, on another terminal");
-		}
+		if (!rc)
+			return ga_fail(err, GA_ESTART, "the session does not answer"
+				       GA_HINT "it may be stopped, on another terminal");
 	}
 }
 

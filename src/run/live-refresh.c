@@ -39,10 +39,9 @@ static int ask_stage(int fd, struct within *ret, struct ga_error *err)
 		struct live_packet p;
 		int rc = live_wait(fd, &p, deadline);
 
-		if (!rc) {
-			(void)ga_fail(err, GA_ETIME, "the session does not answer");
-			return ga_hint(err, "it may be stopped, on another terminal");
-		}
+		if (!rc)
+			return ga_fail(err, GA_ETIME, "the session does not answer"
+				       GA_HINT "it may be stopped, on another terminal");
 		if (rc < 0 || p.m.type == LIVE_EXITED)
 			return live_fail(err);
 		if (p.m.type == LIVE_STAGE_IS) {

@@ -120,7 +120,6 @@ static bool wait_over(struct ga_sandbox *sb, unsigned ms)
 	int64_t deadline = ga_now_ms() + ms;
 
 	while (!run_services_over(sb->services) && ga_now_ms() < deadline) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		enum { CTL = GA_RUN_SERVICES_MAX, SIGNALS, RELAY, N_POLLS };
 		int64_t next = run_relay_next(sb);
 		struct pollfd p[N_POLLS];
@@ -140,7 +139,7 @@ static bool wait_over(struct ga_sandbox *sb, unsigned ms)
 		}
 		run_relay_serve(sb, &p[RELAY]);
 		run_services_move(sb, p);
-		while (p[CTL].revents && (r = run_recv(sb, &m, &ignored)) > 0)
+		while (p[CTL].revents && (r = run_recv(sb, &m, GA_IGNORED)) > 0)
 			;
 		if (r < 0)
 			return false;

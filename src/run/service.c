@@ -108,13 +108,11 @@ void run_services_message(const struct ga_sandbox *sb, const struct ga_ctl_msg *
 
 static int open_services(struct ga_sandbox *sb, const char *dir, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(dir);
-
 	if (sb->services)
 		return 0;
 	sb->services = ga_calloc(1, sizeof(*sb->services));
 	sb->services->dir = open(dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return sb->services->dir < 0 ? ga_fail_errno(err, GA_ESTART, errno, "cannot open '%s'", q)
+	return sb->services->dir < 0 ? ga_fail_errno(err, GA_ESTART, errno, "cannot open '%s'", dir)
 				     : 0;
 }
 

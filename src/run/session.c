@@ -81,13 +81,12 @@ static void hang_up(struct session *s)
 /* Leave the caller's terminal. If that fails, everything stays as it is. */
 static void leave(struct session *s)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct run_stream *in = &s->streams[IN], *out = &s->streams[OUT];
 	cleanup_close int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	int typed;
 
 	in->leave = false;
-	if (null < 0 || s->exited || run_live_detach(s->live, &typed, &ignored))
+	if (null < 0 || s->exited || run_live_detach(s->live, &typed, GA_IGNORED))
 		return;
 	run_stream_undo(out, OUT);
 	run_terminal_write(OUT, "\r\n", 2);

@@ -238,9 +238,7 @@ static bool is_writable(const struct finder *f, const char *dir)
 
 static bool no(const char *dir, const char *why, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(dir);
-
-	(void)ga_fail(err, GA_ESTART, "'%s' cannot be shown inside: %s", q, why);
+	(void)ga_fail(err, GA_ESTART, "'%s' cannot be shown inside: %s", dir, why);
 	return false;
 }
 

@@ -25,9 +25,7 @@ struct look {
 
 static int refuse(const struct look *l, const char *why)
 {
-	cleanup_free char *q = ga_escape(l->path);
-
-	return ga_fail(l->err, GA_ESTART, "'%s' cannot be shown %s: %s", q,
+	return ga_fail(l->err, GA_ESTART, "'%s' cannot be shown %s: %s", l->path,
 		       l->writable ? "for writing" : "inside", why);
 }
 

@@ -120,11 +120,9 @@ static int add_shared(const struct ga_spec *s, const char *project, struct ga_bu
 	for (size_t i = 0; i < s->n_shared; i++) {
 		cleanup_free char *dest = ga_path_join(project, v[i]->rel);
 
-		if (!ga_path_relative_ok(v[i]->rel)) {
-			cleanup_free char *q = ga_escape(v[i]->rel);
-
-			return ga_fail(err, GA_ESTART, "'%s' is no path inside a project", q);
-		}
+		if (!ga_path_relative_ok(v[i]->rel))
+			return ga_fail(err, GA_ESTART, "'%s' is no path inside a project",
+				       v[i]->rel);
 		if (!still_there(s, v[i]))
 			continue;
 		sandbox_words(b, "overlay", dest, v[i]->upper, v[i]->work, v[i]->mask ? "2" : "1",
@@ -158,11 +156,9 @@ static int add_layers(const struct ga_spec *s, const char *dest, struct ga_buf *
 		const char *rel = ga_path_below(v[i]->project, s->project);
 		cleanup_free char *sub = ga_path_join(dest, rel ? rel : "");
 
-		if (!rel || !ga_path_relative_ok(rel)) {
-			cleanup_free char *q = ga_escape(v[i]->project);
-
-			return ga_fail(err, GA_ESTART, "'%s' is no path inside a project", q);
-		}
+		if (!rel || !ga_path_relative_ok(rel))
+			return ga_fail(err, GA_ESTART, "'%s' is no path inside a project",
+				       v[i]->project);
 		if (add_layers(v[i], sub, b, err))
 			return -1;
 	}

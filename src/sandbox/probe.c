@@ -133,18 +133,18 @@ static bool sandbox_explain_old(struct ga_error *err)
 
 static int check_file(const char *path, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(path), *word = ga_quote_shell(path);
+	cleanup_free char *word = ga_quote_shell(path);
 	struct stat st;
 
 	if (stat(path, &st))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot stat '%s'", q);
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot stat '%s'", path);
 	/* with privileges of its own it would not be what the stage prepared for; and a set-uid
 	 * bwrap has had holes that a plain one cannot have */
 	if (st.st_mode & (S_ISUID | S_ISGID) ||
 	    getxattr(path, "security.capability", NULL, 0) > 0)
 		return ga_fail(err, GA_ESTART, "'%s' is set-uid or has file capabilities"
 			       GA_HINT "sudo chmod u-s,g-s %s; sudo setcap -r %s; or put a plain "
-			       "bwrap first in PATH", q, word, word);
+			       "bwrap first in PATH", path, word, word);
 	return 0;
 }
 
@@ -153,7 +153,7 @@ static int check_version_of(const char *path, struct ga_error *err)
 	const char *const argv[] = { path, "--version", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
-	cleanup_free char *q = ga_escape(path), *shown = NULL;
+	cleanup_free char *shown = NULL;
 	struct ga_version v;
 	int status;
 
@@ -162,16 +162,16 @@ static int check_version_of(const char *path, struct ga_error *err)
 	p.out_max = 4096;
 	p.timeout_ms = 10000;
 	if (ga_process_run(&p, &status, err))
-		return ga_error_wrap(err, "cannot run '%s'", q);
+		return ga_error_wrap(err, "cannot run '%s'", path);
 	ga_buf_chomp(&out);
 	shown = ga_quote(out.ptr);
 	if (status || !ga_parse_version(out.ptr, "bubblewrap", &v))
-		return ga_fail(err, GA_ESTART, "'%s' does not say which version it is: %s", q,
+		return ga_fail(err, GA_ESTART, "'%s' does not say which version it is: %s", path,
 			       shown);
 	if (!ga_version_before(&v, MIN_MAJOR, MIN_MINOR))
 		return 0;
 	return ga_fail(err, GA_ESTART, "'%s' is too old (%s): bubblewrap %d.%d is needed"
-		       GA_HINT "install a newer bubblewrap, or put one first in PATH", q, shown,
+		       GA_HINT "install a newer bubblewrap, or put one first in PATH", path, shown,
 		       MIN_MAJOR, MIN_MINOR);
 }
 

@@ -76,9 +76,7 @@ char *ga_spec_object_path(const char *host_dir)
 
 static int refuse(struct ga_error *err, const char *what, const char *path, const char *why)
 {
-	cleanup_free char *q = ga_escape(path);
-
-	return ga_fail(err, GA_ESTART, "%s '%s' %s", what, q, why);
+	return ga_fail(err, GA_ESTART, "%s '%s' %s", what, path, why);
 }
 
 static bool normal(const char *path)
@@ -239,7 +237,7 @@ static char *place(const char *path)
  * replace. */
 static int show(struct ga_spec *s, const struct what *what, const char *at, struct ga_error *err)
 {
-	cleanup_free char *real = place(at), *q = ga_escape(at);
+	cleanup_free char *real = place(at);
 	struct stat st;
 
 	if (!ga_strv_above(&s->host.rw, real) && !ga_path_inside(real, s->home) &&
@@ -251,7 +249,7 @@ static int show(struct ga_spec *s, const struct what *what, const char *at, stru
 	}
 	return ga_fail(err, GA_ESTART, "'%s' cannot be shown inside"
 		       GA_HINT "a socket can be shown where neither the system nor the project is, "
-		       "nor what 'mounts.rw' names: in /run, /tmp or home, for example", q);
+		       "nor what 'mounts.rw' names: in /run, /tmp or home, for example", at);
 }
 
 /* A symlink above it in the user's home does not exist in the agents' home. */

@@ -113,11 +113,11 @@ static char *package_of(const char *file)
 
 static int refuse(const char *file, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(file), *dir = ga_path_parent(file), *qd = ga_escape(dir);
+	cleanup_free char *dir = ga_path_parent(file);
 
 	return ga_fail(err, GA_ESTART, "'%s' cannot be shown inside: '%s' may hold credentials"
 		       GA_HINT "install it in a directory of its own, or below /usr/local or "
-		       "~/.local/bin", q, qd);
+		       "~/.local/bin", file, dir);
 }
 
 static int add_program(struct finder *f, const char *name, struct ga_error *err);

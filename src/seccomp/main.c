@@ -4,8 +4,9 @@
  * filter as a C file, because compiling it at run time would take longer than starting the
  * sandbox's processes.
  *
- * "renames" announces renames and removals of directories to pid 1 (src/init/renames-internal.h); a filter
- * cannot know which renames are of directories, as paths are behind pointers. "deep" announces
+ * "renames" announces renames and removals of directories to pid 1
+ * (src/init/renames-internal.h); a filter cannot know which renames are of directories, as paths
+ * are behind pointers. "deep" announces
  * more removals. "session" applies to all processes of a sandbox, or "nested" if programs may
  * create sandboxes of their own in it. These allow everything except what the table names: an agent
  * runs compilers, browsers, databases and debuggers. Refused is what reaches beyond the sandbox, or

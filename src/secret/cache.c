@@ -186,11 +186,10 @@ static bool read_records(struct secret_cache *c, size_t pos)
 
 static bool load(struct secret_cache *c, const char *rules)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	const char *want[] = { MAGIC, rules, c->workdir };
 	size_t pos = 0;
 
-	if (ga_read_file_at(AT_FDCWD, c->path, CACHE_MAX, &c->old, &ignored))
+	if (ga_read_file_at(AT_FDCWD, c->path, CACHE_MAX, &c->old, GA_IGNORED))
 		return false;
 	for (size_t i = 0; i < GA_NELEMS(want); i++) {
 		const char *rec = ga_buf_next0(&c->old, &pos);
@@ -225,14 +224,13 @@ void secret_cache_open(struct secret_cache *c, const struct ga_exposure_opts *o)
  * by its missing end. */
 static void store(struct secret_cache *c)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *tmp = NULL;
 	uint64_t r;
 
-	if (ga_random(&r, sizeof(r), &ignored))
+	if (ga_random(&r, sizeof(r), GA_IGNORED))
 		return;
 	tmp = ga_strf("%s.%016" PRIx64, c->path, r);
-	if (ga_write_new(AT_FDCWD, tmp, c->new.ptr, c->new.len, 0600, &ignored) ||
+	if (ga_write_new(AT_FDCWD, tmp, c->new.ptr, c->new.len, 0600, GA_IGNORED) ||
 	    rename(tmp, c->path))
 		(void)unlink(tmp);
 }

@@ -36,17 +36,16 @@ static char *read_link(void *arg, const char *full)
 	const struct way *w = arg;
 	const struct ga_exposure_opts *o = w->walk.f->o;
 	const char *path = ga_path_below(full, ga_repo_info(o->repo)->workdir);
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf blob = GA_BUF_INIT;
 	struct ga_entry e = { .mode = GA_MODE_NONE };
 	char text[TEXT_MAX];
 	ssize_t n;
 
 	if (!path || !*path ||
-	    (w->tree && o->tree && ga_tree_entry(o->repo, o->tree, path, &e, &ignored)))
+	    (w->tree && o->tree && ga_tree_entry(o->repo, o->tree, path, &e, GA_IGNORED)))
 		return NULL;
 	if (e.mode == GA_MODE_LINK)
-		return ga_blob_read(o->repo, &e.oid, sizeof(text) - 1, &blob, &ignored)
+		return ga_blob_read(o->repo, &e.oid, sizeof(text) - 1, &blob, GA_IGNORED)
 			       ? NULL : ga_buf_steal(&blob);
 	if (e.mode != GA_MODE_NONE)
 		return NULL;

@@ -252,7 +252,6 @@ static bool same_lines(const struct ga_buf *a, const struct ga_buf *b)
 bool finder_is_committed(struct finder *f, const char *path, const struct ga_oid *oid,
 			 const struct finder_version *here, const struct finder_version *there)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf a = GA_BUF_INIT, b = GA_BUF_INIT;
 	cleanup_close int fd = -1;
 	bool same;
@@ -261,8 +260,8 @@ bool finder_is_committed(struct finder *f, const char *path, const struct ga_oid
 	    ga_secret_within(&here->marks, &there->marks))
 		return true;
 	fd = ga_openat_beneath(f->work, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
-	same = fd >= 0 && !ga_read_fd(fd, LINES_MAX, &a, &ignored) &&
-	       !ga_blob_read(f->o->repo, oid, LINES_MAX, &b, &ignored) && same_lines(&a, &b);
+	same = fd >= 0 && !ga_read_fd(fd, LINES_MAX, &a, GA_IGNORED) &&
+	       !ga_blob_read(f->o->repo, oid, LINES_MAX, &b, GA_IGNORED) && same_lines(&a, &b);
 	explicit_bzero(a.ptr, a.len);
 	explicit_bzero(b.ptr, b.len);
 	return same;

@@ -28,9 +28,8 @@ static bool is_read(const struct ga_secret_name *name)
 /* Read it into `f->content`; false if that failed, or it is longer than what may be read. */
 static bool read_blob(struct finder *f, const struct ga_oid *oid)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	uint64_t max = f->left < BLOB_MAX ? f->left : BLOB_MAX;
-	int rc = ga_blob_read(f->o->repo, oid, (size_t)max, &f->content, &ignored);
+	int rc = ga_blob_read(f->o->repo, oid, (size_t)max, &f->content, GA_IGNORED);
 	uint64_t cost = f->content.len + BLOB_COST;
 
 	if (rc > 0 && max < BLOB_MAX) {

@@ -136,11 +136,10 @@ int ga_session_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_err
 
 	if (rc < 0)
 		return -1;
-	if (!rc) {
-		(void)ga_fail(err, GA_EFATAL,
-			      "branch 'agent' leaves no room for branches below 'agent/'");
-		return ga_hint(err, "'git branch -m agent NAME' gives it another name");
-	}
+	if (!rc)
+		return ga_fail(err, GA_EFATAL, "branch 'agent' leaves no room for branches below "
+			       "'agent/'"
+			       GA_HINT "'git branch -m agent NAME' gives it another name");
 	if (ga_refs_list(r, GA_SESSION_BRANCHES, &refs, err))
 		return -1;
 	for (size_t i = 0; i < refs.n; i++) {
@@ -195,8 +194,8 @@ int ga_session_check_shown(const struct ga_session *s, struct ga_error *err)
 
 	if ((access(file, F_OK) && errno == ENOENT) || read_shown(s, file, &commit))
 		return 0;
-	(void)ga_fail(err, GA_ECONFLICT, "agent/%s was captured again since it was shown", s->name);
-	return ga_hint(err, "'git agent review %s' shows what it is now", s->name);
+	return ga_fail(err, GA_ECONFLICT, "agent/%s was captured again since it was shown"
+		       GA_HINT "'git agent review %s' shows what it is now", s->name, s->name);
 }
 
 #define COMMAND_MAX ((size_t)16 << 10)

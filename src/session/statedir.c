@@ -22,20 +22,17 @@ static int check_parents(const char *dir, struct ga_error *err)
 
 		if (stat(path, &st))
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot stat '%s'", path);
-		if (st.st_uid != geteuid() && st.st_uid != 0) {
-			(void)ga_fail(err, GA_EFATAL, "'%s' belongs to another user", path);
-			return ga_hint(err, "set XDG_STATE_HOME or state_dir to a directory of "
-					    "your own");
-		}
-		if ((st.st_mode & 022) && !(st.st_mode & S_ISVTX) && !strcmp(path, dir)) {
-			(void)ga_fail(err, GA_EFATAL, "'%s' can be written by others", path);
-			return ga_hint(err, "chmod go-w %s", word);
-		}
-		if ((st.st_mode & 002) && !(st.st_mode & S_ISVTX)) {
-			(void)ga_fail(err, GA_EFATAL, "'%s' can be written by everybody", path);
-			return ga_hint(err, "chmod o-w %s, or set XDG_STATE_HOME or state_dir "
-					    "elsewhere", word);
-		}
+		if (st.st_uid != geteuid() && st.st_uid != 0)
+			return ga_fail(err, GA_EFATAL, "'%s' belongs to another user"
+				       GA_HINT "set XDG_STATE_HOME or state_dir to a directory of "
+				       "your own", path);
+		if ((st.st_mode & 022) && !(st.st_mode & S_ISVTX) && !strcmp(path, dir))
+			return ga_fail(err, GA_EFATAL, "'%s' can be written by others"
+				       GA_HINT "chmod go-w %s", path, word);
+		if ((st.st_mode & 002) && !(st.st_mode & S_ISVTX))
+			return ga_fail(err, GA_EFATAL, "'%s' can be written by everybody"
+				       GA_HINT "chmod o-w %s, or set XDG_STATE_HOME or state_dir "
+				       "elsewhere", path, word);
 		if (!strcmp(path, "/"))
 			return 0;
 		ga_path_up(path);
@@ -48,14 +45,11 @@ static int own_dir(const char *base, const char *dir, char **ret, struct ga_erro
 {
 	cleanup_free char *real = NULL;
 
-	if (ga_mkdir_p(dir, 0700, err)) {
-		cleanup_free char *q = ga_escape(base);
-
+	if (ga_mkdir_p(dir, 0700, err))
 		return ga_hint(err,
 			       "sessions are kept below '%s'; set XDG_STATE_HOME or state_dir to a "
 			       "directory you can write",
-			       q);
-	}
+			       base);
 	real = realpath(dir, NULL);
 	if (!real || access(real, W_OK | X_OK)) {
 		(void)ga_fail_path(err, errno, "write state directory", dir);

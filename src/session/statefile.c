@@ -172,10 +172,9 @@ static void put_field(struct ga_buf *b, const struct field *f, const struct ga_s
 static bool is_whole(int dir)
 {
 	static const char end[] = "[end]\n\tcomplete = true\n";
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	return !ga_read_file_at(dir, "session", STATE_MAX, &b, &ignored) &&
+	return !ga_read_file_at(dir, "session", STATE_MAX, &b, GA_IGNORED) &&
 	       b.len >= sizeof(end) - 1 && !strcmp(b.ptr + b.len - (sizeof(end) - 1), end);
 }
 
@@ -358,11 +357,9 @@ static int read_state(const char *path, const char *name, struct ga_session *ret
 
 static int hint_damaged(const char *dir, const char *name, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(dir);
-
 	return ga_hint(err, "what the agent did is in '%s/upper'; 'git agent drop --force %s' "
 			    "moves the session to the trash",
-		       q, name);
+		       dir, name);
 }
 
 static int no_state(const char *dir, const char *name, struct ga_error *err)

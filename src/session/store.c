@@ -55,11 +55,10 @@ char *ga_session_fresh_dir(const struct ga_session *s, const char *what, struct 
 
 void ga_session_remove_work(const char *session_dir)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_close int at = open(session_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (at >= 0)
-		(void)ga_rmtree_at(at, "work", &ignored);
+		(void)ga_rmtree_at(at, "work", GA_IGNORED);
 }
 
 static const char *const layout[] = { "upper", "git" };
@@ -191,8 +190,8 @@ static int take_name(const char *state_dir, const char *tmp, const char *name, c
 
 static int name_taken(const char *name, struct ga_error *err)
 {
-	(void)ga_fail(err, GA_EFATAL, "session '%s' exists already", name);
-	return ga_hint(err, "choose another --name, or 'git agent drop %s'", name);
+	return ga_fail(err, GA_EFATAL, "session '%s' exists already"
+		       GA_HINT "choose another --name, or 'git agent drop %s'", name, name);
 }
 
 int ga_session_name_check(const char *state_dir, const char *name, const struct ga_strv *taken,
@@ -200,22 +199,18 @@ int ga_session_name_check(const char *state_dir, const char *name, const struct 
 {
 	cleanup_free char *dir = NULL;
 
-	if (!ga_session_name_ok(name)) {
-		(void)ga_fail(err, GA_EUSAGE, "'%s' cannot name a session", name);
-		return ga_hint(err, "use at most %d lower case letters, digits, '.', '_' and '-', "
-				    "beginning with a letter or digit",
-			       GA_SESSION_NAME_MAX);
-	}
+	if (!ga_session_name_ok(name))
+		return ga_fail(err, GA_EUSAGE, "'%s' cannot name a session"
+			       GA_HINT "use at most %d lower case letters, digits, '.', '_' and "
+			       "'-', beginning with a letter or digit", name, GA_SESSION_NAME_MAX);
 	dir = ga_strf("%s/sessions/%s", state_dir, name);
 	if (is_session(dir))
 		return name_taken(name, err);
 	/* an existing session's branch is taken as well, but then deleting the branch is not the
 	 * remedy */
-	if (ga_strv_has(taken, name) && access(dir, F_OK)) {
-		(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s', or one below it, exists already",
-			      name);
-		return ga_hint(err, "choose another --name, or delete the branch");
-	}
+	if (ga_strv_has(taken, name) && access(dir, F_OK))
+		return ga_fail(err, GA_EFATAL, "branch 'agent/%s', or one below it, exists already"
+			       GA_HINT "choose another --name, or delete the branch", name);
 	return 0;
 }
 

@@ -31,7 +31,6 @@ static char *gitdir_line(const struct ga_session *s)
 static int owner_of(int fd, const char *name, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *file = ga_path_join(name, "gitdir"), *want = gitdir_line(s);
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf have = GA_BUF_INIT;
 	struct stat st;
 
@@ -46,7 +45,7 @@ static int owner_of(int fd, const char *name, const struct ga_session *s, struct
 		return 2;
 	if (fstatat(fd, file, &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? 1 : 2;
-	if (ga_read_file_at(fd, file, MAX_LINK, &have, &ignored))
+	if (ga_read_file_at(fd, file, MAX_LINK, &have, GA_IGNORED))
 		return 2;
 	/* empty after a power cut; git's own entries never are */
 	return have.len && strcmp(have.ptr, want) ? 2 : 1;
@@ -75,10 +74,9 @@ int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, stru
 	rc = owner_of(fd, name, s, err);
 	if (rc < 0)
 		return -1;
-	if (rc == 2) {
-		(void)ga_fail(err, GA_EFATAL, "a linked working tree '%s' exists already", name);
-		return ga_hint(err, "choose another name for the session");
-	}
+	if (rc == 2)
+		return ga_fail(err, GA_EFATAL, "a linked working tree '%s' exists already"
+			       GA_HINT "choose another name for the session", name);
 	if (rc && ga_rmtree_at(fd, name, err))
 		return -1;
 	if (mkdirat(fd, name, 0777))
@@ -187,9 +185,9 @@ static int check_operations(struct ga_repo *r, const struct ga_session *s, struc
 	for (size_t i = 0; i < gitdirs.n; i++) {
 		if (!is_in_use(gitdirs.v[i], s->id.branch))
 			continue;
-		(void)ga_fail(err, GA_EFATAL, "a rebase or bisection of branch 'agent/%s' is going "
-			      "on", s->name);
-		return ga_hint(err, "finish or abort it first");
+		return ga_fail(err, GA_EFATAL, "a rebase or bisection of branch 'agent/%s' is "
+			       "going on"
+			       GA_HINT "finish or abort it first", s->name);
 	}
 	return 0;
 }
@@ -222,8 +220,8 @@ int ga_worktree_check_free(struct ga_repo *r, const struct ga_session *s, struct
 	/* the session's own entry, whose working tree does not exist */
 	if (!out.len || ga_path_inside(out.ptr, s->dir))
 		return check_operations(r, s, err);
-	(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s' is checked out in '%s'", s->name, out.ptr);
-	return ga_hint(err, "switch to another branch there first");
+	return ga_fail(err, GA_EFATAL, "branch 'agent/%s' is checked out in '%s'"
+		       GA_HINT "switch to another branch there first", s->name, out.ptr);
 }
 
 /* git holds the lock of a ref for some milliseconds. */

@@ -100,13 +100,12 @@ static int open_above(const char *pid, uint64_t inode)
 /* Keep the words of sandboxes that are there; returns the namespace above them, or -1. */
 static int find_common(int file, struct ga_buf *keep)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf words = GA_BUF_INIT;
 	cleanup_close int common = -1;
 	const char *inode, *pid;
 	size_t pos = 0;
 
-	(void)ga_read_fd(file, WORDS_MAX, &words, &ignored);
+	(void)ga_read_fd(file, WORDS_MAX, &words, GA_IGNORED);
 	while ((inode = ga_buf_next0(&words, &pos)) && (pid = ga_buf_next0(&words, &pos))) {
 		uint64_t i, p;
 		int fd = ga_parse_u64(inode, UINT64_MAX, &i) && ga_parse_u64(pid, INT32_MAX, &p) ?

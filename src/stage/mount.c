@@ -312,7 +312,6 @@ static int share_root(int root, bool share, struct stage_fault *f)
 /* Make what a plan's tree needs: a directory, a file, a link, or what is to be mounted on. */
 static bool make_place(int root, const struct stage_op *op)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	bool dirs = op->kind == STAGE_DIR || op->kind == STAGE_MOUNTPOINT;
 	cleanup_close int fd = -1, at = dirs ? make_dirs(root, op->dest,
 							 op->kind == STAGE_DIR ? op->mode : 0755,
@@ -323,7 +322,7 @@ static bool make_place(int root, const struct stage_op *op)
 	if (at < 0 || dirs)
 		return at >= 0;
 	if (op->kind == STAGE_TEXT)
-		return !ga_write_new(at, name, op->text, op->n_text, 0444, &ignored);
+		return !ga_write_new(at, name, op->text, op->n_text, 0444, GA_IGNORED);
 	/* what the agents have there stays: init finds out where a path leads */
 	if (op->kind == STAGE_SYMLINK)
 		return !symlinkat(op->source, at, name) || ga_path_inside(op->dest, "home");

@@ -157,7 +157,7 @@ static int capture_without(const struct captured *c, const struct ga_part_at *at
 		  "'git agent list' in it, wherever it is now, captures that";
 	if (!ga_strv_has(&links, at->path))
 		return 0;
-	(void)ga_fail(err, GA_EFATAL, "submodule '%s': %s", GA_ESCAPED(at->path), at->why->msg);
+	(void)ga_fail(err, GA_EFATAL, "submodule '%s': %s", at->path, at->why->msg);
 	ga_quote_add_text(&safe, word, strlen(word));
 	return ga_hint(err, "%s%s'git rm --cached %s' gives it up",
 		       at->why->hint ? at->why->hint : "", at->why->hint ? "; " : "", safe.ptr);
@@ -174,7 +174,7 @@ static int capture_part(const struct captured *c, const struct ga_part_at *at, s
 	/* if it has landed by itself already, its result is final */
 	if (s->state == GA_STATE_LANDED ? ga_report_read(at->env->repo, s, &r, err) < 0
 					: capture(at->env, s, at->lock, c->ended, &r, err))
-		return ga_error_wrap(err, "submodule '%s'", GA_ESCAPED(at->path));
+		return ga_error_wrap(err, "submodule '%s'", at->path);
 	l->tip = s->result.tip;
 	l->told = !ga_report_says_nothing(&r);
 	return 0;

@@ -210,7 +210,7 @@ static int start_all(struct start_watch *w, struct ga_start *st, const struct ga
 	cleanup_free char *dir = ga_session_path(&st->session, "services");
 
 	if (mkdir(dir, 0700) && errno != EEXIST)
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot create '%s'", GA_ESCAPED(dir));
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot create '%s'", dir);
 	for (size_t i = 0; i < list->n; i++) {
 		const char *const argv[] = { "/bin/sh", "-ec", list->v[i].command, NULL };
 		const struct ga_run_service v = {

@@ -54,7 +54,7 @@ static int make_refs(struct ga_env *e, const struct ga_session *s, const struct 
 	    ga_reflog_pin(e->repo, base, oids, visible->n, err) ||
 	    ga_worktree_entry_create(e->repo, s, err))
 		return ga_hint(err, "a session needs to write in '%s'",
-			       GA_ESCAPED(ga_repo_info(e->repo)->commondir));
+			       ga_repo_info(e->repo)->commondir);
 	return 0;
 }
 
@@ -126,7 +126,7 @@ static int make_parts(const struct ga_start_opts *o, struct ga_start *st, struct
 		struct ga_part *p = &st->parts.v[i];
 
 		if (make_part(o, p, &st->session, err))
-			return ga_error_wrap(err, "submodule '%s'", GA_ESCAPED(p->path));
+			return ga_error_wrap(err, "submodule '%s'", p->path);
 		spec->parts[spec->n_parts++] = p->start.spec;
 		p->start.spec = (struct ga_spec)GA_SPEC_INIT;
 	}
@@ -195,7 +195,7 @@ int ga_start_check_room(const struct ga_env *e, struct ga_error *err)
 	least = ga_size_text(e->conf.disk_free);
 	return ga_fail(err, GA_ESTART, "less than %s is free for '%s'" GA_HINT "free some space, "
 		       "or set XDG_STATE_HOME, state_dir or home to a directory elsewhere, or "
-		       "disk_free to less", least, GA_ESCAPED(dir));
+		       "disk_free to less", least, dir);
 }
 
 struct told {

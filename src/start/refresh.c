@@ -81,7 +81,7 @@ static int look(const struct refresh *r, struct place *a, struct ga_view_seen *s
 		return 0;
 	if (fd < 0 || fstat(fd, &st))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot look at '%s': agent/%s still "
-				     "has what it was", GA_ESCAPED(path), r->s->name);
+				     "has what it was", path, r->s->name);
 	if (ga_view_seen_has(seen, a->i, &st))
 		return 0;
 	a->fd = fd;
@@ -90,7 +90,7 @@ static int look(const struct refresh *r, struct place *a, struct ga_view_seen *s
 	why = ga_steal(&err->msg);
 	return ga_fail(err, GA_EFATAL, "'%s' is a new directory, and cannot be shown to agent/%s: "
 		       "%s" GA_HINT "'git agent stop %s', then 'git agent resume' shows it",
-		       GA_ESCAPED(path), r->s->name, why, r->s->name);
+		       path, r->s->name, why, r->s->name);
 }
 
 /* All directories of one session. One that cannot be shown does not keep the others. */

@@ -130,7 +130,7 @@ static int damaged(const struct ga_part_at *at, const struct ga_session *of, str
 {
 	cleanup_free char *word = ga_quote_shell(at->dir);
 
-	(void)ga_error_wrap(err, "submodule '%s'", GA_ESCAPED(at->path));
+	(void)ga_error_wrap(err, "submodule '%s'", at->path);
 	return ga_hint_instead(err, "'git -C %s agent drop --force %s' moves that session to the "
 			       "trash", word, of->name);
 }
@@ -306,9 +306,8 @@ static int open_parts(struct opening *op, struct ga_env *e, struct ga_view_base 
 			skip(b, paths->v[i], "it lies too deep in others");
 		else if (op->ids.n > MAX_PARTS)
 			skip(b, paths->v[i], "there are too many");
-		else if (try_part(op, e, paths->v[i], &entry.oid, b, st, err)) {
-			return ga_error_wrap(err, "submodule '%s'", GA_ESCAPED(paths->v[i]));
-		}
+		else if (try_part(op, e, paths->v[i], &entry.oid, b, st, err))
+			return ga_error_wrap(err, "submodule '%s'", paths->v[i]);
 	}
 	return 0;
 }

@@ -158,11 +158,8 @@ int ga_read_beneath(int dirfd, const char *path, size_t max, struct ga_buf *out,
 		return 0;
 	if ((uint64_t)st.st_size > max)
 		return 1;
-	if (ga_read_fd(fd, max, out, err)) {
-		cleanup_free char *q = ga_escape(path);
-
-		return ga_error_wrap(err, "cannot read '%s'", q);
-	}
+	if (ga_read_fd(fd, max, out, err))
+		return ga_error_wrap(err, "cannot read '%s'", path);
 	return 0;
 }
 
@@ -171,17 +168,16 @@ int ga_read_file_at(int dirfd, const char *path, size_t max, struct ga_buf *out,
 {
 	cleanup_close int fd =
 		openat(dirfd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	cleanup_free char *q = ga_escape(path);
 	struct stat st;
 
 	if (fd < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", path);
 	if (fstat(fd, &st))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot stat '%s'", q);
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot stat '%s'", path);
 	if (!S_ISREG(st.st_mode))
-		return ga_fail(err, GA_EFATAL, "'%s' is not a regular file", q);
+		return ga_fail(err, GA_EFATAL, "'%s' is not a regular file", path);
 	if (ga_read_fd(fd, max, out, err))
-		return ga_error_wrap(err, "cannot read '%s'", q);
+		return ga_error_wrap(err, "cannot read '%s'", path);
 	return 0;
 }
 
@@ -454,9 +450,8 @@ int ga_scratch_file(const char *dir, struct ga_error *err)
 		return fd;
 	/* not every file system supports O_TMPFILE */
 	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0) {
+	if (fd < 0)
 		return ga_fail_path(err, errno, "make a file in", dir);
-	}
 	(void)unlink(path);
 	return fd;
 }

@@ -268,7 +268,7 @@ static int fail_onto(struct fetch *f, struct ga_error *err)
 			       f->from->name, GA_HEX(f->o->base));
 	(void)ga_fail(err, GA_EFATAL, "cannot tell what session '%s' is based on: no branch or tag "
 		      "of '%s' that is here has a commit of it", f->from->name,
-		      GA_ESCAPED(f->o->remote));
+		      f->o->remote);
 	return hint_base(f, err);
 }
 

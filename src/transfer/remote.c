@@ -20,7 +20,7 @@ static int fail_remote(const char *what, const char *remote, const struct ga_buf
 {
 	cleanup_free char *line = ga_git_last_line(why);
 
-	return ga_fail(err, GA_EFATAL, "cannot %s '%s': %s", what, GA_ESCAPED(remote),
+	return ga_fail(err, GA_EFATAL, "cannot %s '%s': %s", what, remote,
 		       line ? line : "git failed");
 }
 
@@ -240,7 +240,7 @@ static int fail_push(const char *remote, const struct ga_buf *why, struct ga_err
 
 	if (!line)
 		return fail_remote("push to", remote, why, err);
-	(void)ga_fail(err, GA_EFATAL, "cannot push to '%s': %s", GA_ESCAPED(remote), line);
+	(void)ga_fail(err, GA_EFATAL, "cannot push to '%s': %s", remote, line);
 	return !strncmp(line, "[rejected]", 10) ? 1 : -1;
 }
 
@@ -277,7 +277,7 @@ static int check_kept(struct ga_repo *r, const char *remote, const char *ref,
 	if (ga_refs_update(r, &u, "agent: not pushed", err))
 		return -1;
 	return ga_fail(err, GA_EFATAL, "'%s' is this repository itself" GA_HINT "name another "
-		       "remote: 'git remote -v' lists them", GA_ESCAPED(remote));
+		       "remote: 'git remote -v' lists them", remote);
 }
 
 int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_session *s, bool held,

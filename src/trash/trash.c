@@ -128,7 +128,7 @@ int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session
 		return -1;
 	if (rename(s->dir, to))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot move session '%s' to '%s'",
-				     s->name, GA_ESCAPED(to));
+				     s->name, to);
 	if (ga_fault_stop("drop:moved", err))
 		return -1;
 	ga_session_remove_work(to);
@@ -326,7 +326,7 @@ static int bring_back(struct ga_repo *r, struct ga_session *s, const char *to, i
 	(void)ga_journal(s->dir, "restored", NULL);
 	if (renameat2(AT_FDCWD, s->dir, AT_FDCWD, to, RENAME_NOREPLACE))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot move '%s' back",
-				     GA_ESCAPED(s->dir));
+				     s->dir);
 	return ga_fault_stop("restore:moved", err);
 }
 

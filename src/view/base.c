@@ -88,11 +88,11 @@ static int read_list(struct ga_env *e, struct narrow *n, struct ga_error *err)
 	if (fd < 0 && errno == ENOENT)
 		return 1;
 	if (fd < 0 || fstat(fd, &st))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot read '%s'", GA_ESCAPED(path));
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot read '%s'", path);
 	if (!S_ISREG(st.st_mode))
-		return ga_fail(err, GA_ESTART, "'%s' is not a file", GA_ESCAPED(path));
+		return ga_fail(err, GA_ESTART, "'%s' is not a file", path);
 	if (ga_read_fd(fd, BYTES_MAX, &n->text, err))
-		return ga_error_wrap(err, "cannot read '%s'", GA_ESCAPED(path));
+		return ga_error_wrap(err, "cannot read '%s'", path);
 	ga_ignore_push(&n->list, "", n->text.ptr, n->text.len);
 	return 0;
 }
@@ -149,23 +149,24 @@ void ga_view_base_release(struct ga_view_base *b)
 int ga_view_check_project(const struct ga_env *e, struct ga_error *err)
 {
 	const struct ga_repo_info *info = ga_repo_info(e->repo);
-	cleanup_free char *q = ga_escape(info->workdir), *home = ga_escape(e->agent_home);
-	cleanup_free char *state = ga_escape(e->state_dir);
 
 	if (!strcmp(info->workdir, "/") || ga_path_inside(e->home, info->workdir))
 		return ga_fail(err, GA_ESTART, "the working tree '%s' is or contains your home "
 			       "directory" GA_HINT "an agent would see all of it; work in a "
-			       "repository below your home", q);
+			       "repository below your home", info->workdir);
 	if (ga_path_inside(info->workdir, e->agent_home) ||
 	    ga_path_inside(e->agent_home, info->workdir))
-		return ga_fail(err, GA_ESTART, "the working tree '%s' and the agents' home '%s' "
-			       "overlap" GA_HINT "move the repository out of the agents' home", q,
-			       home);
+		return ga_fail(err, GA_ESTART,
+			       "the working tree '%s' and the agents' home '%s' "
+			       "overlap" GA_HINT "move the repository out of the agents' home",
+			       info->workdir, e->agent_home);
 	if (ga_path_inside(e->state_dir, info->workdir) ||
 	    ga_path_inside(info->workdir, e->state_dir))
-		return ga_fail(err, GA_ESTART, "the working tree '%s' and the state directory '%s' "
+		return ga_fail(err, GA_ESTART,
+			       "the working tree '%s' and the state directory '%s' "
 			       "overlap" GA_HINT "set state_dir to a directory outside the "
-			       "repository, in %s", q, state, e->conf.from.user_file);
+			       "repository, in %s",
+			       info->workdir, e->state_dir, e->conf.from.user_file);
 	return 0;
 }
 

@@ -224,7 +224,7 @@ static int open_extras(struct layers *l, struct ga_error *err)
 static int cannot_create(const char *path, struct ga_error *err)
 {
 	return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s' in the layers",
-			     GA_ESCAPED(path));
+			     path);
 }
 
 static int make_parents(struct layers *l, const char *path, struct ga_error *err)

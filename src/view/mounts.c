@@ -39,7 +39,7 @@ int ga_view_add_tools(const struct ga_env *e, struct ga_spec *s, struct ga_error
 		}
 		return ga_fail(err, GA_ESTART, "'tools' takes directories, and '%s' is none" GA_HINT
 			       "name the directory it is in",
-			       GA_ESCAPED(e->conf.inside.tools.v[i]));
+			       e->conf.inside.tools.v[i]);
 	}
 	return 0;
 }
@@ -57,7 +57,7 @@ static int check_apart(const struct ga_env *e, const char *path, struct ga_error
 		qrw = ga_escape(rw);
 		return ga_fail(err, GA_ESTART, "'%s' lies in '%s', which is shown for writing"
 			       GA_HINT "take it out of 'mounts', or show less of '%s' for writing",
-			       GA_ESCAPED(path), qrw, qrw);
+			       path, qrw, qrw);
 	}
 	return 0;
 }

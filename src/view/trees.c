@@ -47,7 +47,7 @@ int ga_view_seen_read(const struct ga_session *s, struct ga_view_seen *ret, stru
 
 		if (i >= s->view.shared.n || !ga_parse_u64(dev, UINT64_MAX, &sh.dev) ||
 		    !ga_parse_u64(ino, UINT64_MAX, &sh.ino))
-			return ga_fail(err, GA_EFATAL, "'%s' is damaged", GA_ESCAPED(path));
+			return ga_fail(err, GA_EFATAL, "'%s' is damaged", path);
 		ga_view_seen_set(ret, i, &sh);
 	}
 	return 0;
@@ -192,7 +192,7 @@ static int look(const char *path, struct stat *ret, struct ga_error *err)
 	e = errno;
 	if (e == ENOENT || e == ENOTDIR)
 		return 0;
-	return ga_fail_errno(err, GA_ESTART, e, "cannot look at '%s'", GA_ESCAPED(path));
+	return ga_fail_errno(err, GA_ESTART, e, "cannot look at '%s'", path);
 }
 
 int ga_view_make_shared(const struct ga_session *s, size_t i, struct ga_shared *ret,

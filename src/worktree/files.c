@@ -98,7 +98,6 @@ static int open_here(int root, const char *path, struct ga_work_look *ret, struc
 
 bool ga_work_look(int root, const char *path, struct ga_work_look *ret)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf target = GA_BUF_INIT;
 	cleanup_close int fd = -1;
 
@@ -106,18 +105,17 @@ bool ga_work_look(int root, const char *path, struct ga_work_look *ret)
 		*ret = (struct ga_work_look){ 0 };
 		return ga_work_is_dir(root, path);
 	}
-	return !ret->mode || !(fd < 0 ? ga_blob_id_of(target.ptr, target.len, &ret->oid, &ignored)
-				      : ga_blob_id(fd, &ret->oid, &ignored));
+	return !ret->mode || !(fd < 0 ? ga_blob_id_of(target.ptr, target.len, &ret->oid, GA_IGNORED)
+				      : ga_blob_id(fd, &ret->oid, GA_IGNORED));
 }
 
 bool ga_work_read(int root, const char *path, size_t max, struct ga_work_file *ret)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_close int fd = -1;
 
 	return !open_here(root, path, &ret->look, &ret->bytes, &fd) &&
-	       (fd < 0 || !ga_read_fd(fd, max, &ret->bytes, &ignored)) &&
-	       !ga_blob_id_of(ret->bytes.ptr, ret->bytes.len, &ret->look.oid, &ignored);
+	       (fd < 0 || !ga_read_fd(fd, max, &ret->bytes, GA_IGNORED)) &&
+	       !ga_blob_id_of(ret->bytes.ptr, ret->bytes.len, &ret->look.oid, GA_IGNORED);
 }
 
 bool ga_work_look_equal(const struct ga_work_look *a, const struct ga_work_look *b)

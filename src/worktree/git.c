@@ -193,9 +193,9 @@ static int fail_conflict(const struct ga_oid *commit, const struct ga_strv *conf
 {
 	cleanup_free char *list = ga_quote_list(conflicts, GA_LISTED);
 
-	(void)ga_fail(err, GA_ELOSE, "commit %.10s conflicts in %s", GA_HEX(commit), list);
-	return ga_hint(err, "'git cherry-pick %.10s' leaves the conflict for you to resolve; or "
-		       "land with --merge", GA_HEX(commit));
+	return ga_fail(err, GA_ELOSE, "commit %.10s conflicts in %s"
+		       GA_HINT "'git cherry-pick %.10s' leaves the conflict for you to resolve; or "
+		       "land with --merge", GA_HEX(commit), list, GA_HEX(commit));
 }
 
 /* The tree of `c` on top of `cur`. */

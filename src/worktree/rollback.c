@@ -24,13 +24,12 @@
 static bool is_git_here(int proc, const char *pid, const struct ga_repo_info *info)
 {
 	cleanup_free char *comm = ga_strf("%s/comm", pid), *cwd = ga_strf("%s/cwd", pid);
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf name = GA_BUF_INIT;
 	cleanup_close int fd = openat(proc, comm, O_RDONLY | O_CLOEXEC);
 	char at[PATH_MAX];
 	ssize_t n;
 
-	if (fd < 0 || ga_read_fd(fd, 64, &name, &ignored) || strncmp(name.ptr, "git", 3) != 0 ||
+	if (fd < 0 || ga_read_fd(fd, 64, &name, GA_IGNORED) || strncmp(name.ptr, "git", 3) != 0 ||
 	    !strncmp(name.ptr, "git-agent", 9))
 		return false;
 	n = readlinkat(proc, cwd, at, sizeof(at) - 1);
@@ -49,13 +48,12 @@ static bool is_ancestor(uint64_t pid)
 	for (int i = 0; i < 64 && at > 1; i++) {
 		cleanup_free char *file = ga_strf("/proc/%llu/stat", (unsigned long long)at);
 		cleanup_free char *parent = NULL;
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		cleanup_buf struct ga_buf b = GA_BUF_INIT;
 		const char *end;
 
 		if (at == pid)
 			return true;
-		(void)ga_read_file_at(AT_FDCWD, file, 4096, &b, &ignored);
+		(void)ga_read_file_at(AT_FDCWD, file, 4096, &b, GA_IGNORED);
 		end = strrchr(b.ptr, ')');
 		if (!end || strlen(end) < 5)
 			return false;
@@ -95,11 +93,10 @@ static int remove_lock(const struct ga_repo *r, const struct timespec *since,
 	if (lstat(path, &st) || is_younger(since, &st.st_ctim))
 		return 0;
 	pid = find_git(r);
-	if (pid) {
-		(void)ga_fail(err, GA_EFATAL, "'%s' exists, and git is running here (process %llu)",
-			      path, (unsigned long long)pid);
-		return ga_hint(err, "wait until it has ended, then try again");
-	}
+	if (pid)
+		return ga_fail(err, GA_EFATAL, "'%s' exists, and git is running here (process %llu)"
+			       GA_HINT "wait until it has ended, then try again", path,
+			       (unsigned long long)pid);
 	if (unlink(path) && errno != ENOENT)
 		return ga_fail_path(err, errno, "remove", path);
 	return 0;
@@ -198,7 +195,6 @@ static int set_index(struct ga_repo *r, const struct ga_gitconfig *c,
 	static const char *const files[] = { "diff-files", "--name-only", "-z",
 					     "--ignore-submodules", NULL };
 	cleanup_buf struct ga_buf gone = GA_BUF_INIT, lines = GA_BUF_INIT;
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
 	for (size_t i = 0; i < changes->n; i++) {
 		const struct ga_change *ch = &changes->v[i];
@@ -216,7 +212,7 @@ static int set_index(struct ga_repo *r, const struct ga_gitconfig *c,
 	    (ga_gitconfig_bool(c, "core.sparsecheckout", false) &&
 	     ga_work_run(r, c, sparse, NULL, NULL, err)))
 		return -1;
-	(void)ga_work_run(r, c, refresh, NULL, NULL, &ignored);
+	(void)ga_work_run(r, c, refresh, NULL, NULL, GA_IGNORED);
 	return list(r, c, files, ret, err);
 }
 
@@ -226,11 +222,10 @@ static bool is_beginning(struct ga_repo *r, const struct ga_gitconfig *c, int ro
 			 const char *path, const struct ga_entry *e)
 {
 	cleanup_work_file struct ga_work_file now = GA_WORK_FILE_INIT;
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf whole = GA_BUF_INIT;
 
 	return (e->mode == GA_MODE_FILE || e->mode == GA_MODE_EXEC) &&
-	       !ga_work_checked_out(r, c, path, &e->oid, &whole, &ignored) &&
+	       !ga_work_checked_out(r, c, path, &e->oid, &whole, GA_IGNORED) &&
 	       ga_work_read(root, path, whole.len, &now) && S_ISREG(now.look.mode) &&
 	       !memcmp(now.bytes.ptr, whole.ptr, now.bytes.len);
 }

@@ -69,8 +69,8 @@ static int fail_limit(struct capture *c, enum ga_limit which, const char *what,
 	cleanup_free char *full = limit_met(c, which, what);
 	cleanup_free char *remedy = remedy_of(c, (uint64_t)1 << which);
 
-	(void)ga_fail(err, GA_EFATAL, "%s", full);
-	return ga_hint(err, "%s", remedy);
+	return ga_fail(err, GA_EFATAL, "%s"
+		       GA_HINT "%s", full, remedy);
 }
 
 int fail_late(struct capture *c, struct ga_error *err)

@@ -222,7 +222,6 @@ static int find_in_list(struct others *x, const char *const *args, const char *b
 static void find_pseudo(struct others *x, int dir, const char *kind)
 {
 	for (size_t i = 0; dir >= 0 && i < GA_NELEMS(pseudo); i++) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		cleanup_buf struct ga_buf text = GA_BUF_INIT;
 		cleanup_close int fd = ga_openat_beneath(dir, pseudo[i].file,
 							 O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
@@ -232,7 +231,7 @@ static void find_pseudo(struct others *x, int dir, const char *kind)
 
 		if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
 			continue;
-		if (ga_read_fd(fd, PSEUDO_MAX, &text, &ignored)) {
+		if (ga_read_fd(fd, PSEUDO_MAX, &text, GA_IGNORED)) {
 			x->failed = true;
 			continue;
 		}

@@ -63,7 +63,7 @@ static int capture_again(struct cli *c, struct ga_session *s, int lock, struct g
 	if (a.decided && !rc)
 		return ga_fail(err, GA_ELOSE, "session '%s' was reviewed: capturing it again would "
 			       "undo what was accepted or rejected" GA_HINT "what a limit kept "
-			       "away is in '%s/upper'", s->name, GA_ESCAPED(s->dir));
+			       "away is in '%s/upper'", s->name, s->dir);
 	ga_report_release(r);
 	return ga_worktree_check_free(c->env.repo, s, err) || cli_session_settings(c, s, err) ||
 	       ga_start_capture(&c->env, s, lock, NULL, r, err) ? -1 : 0;

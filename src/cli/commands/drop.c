@@ -87,7 +87,7 @@ static int restore(struct cli *c, const char *name, struct ga_error *err)
 		return rc;
 	dir = ga_quote(c->env.state_dir);
 	return ga_fail(err, GA_EFATAL, "no session '%s' is in the trash" GA_HINT "'git agent drop "
-		       "--list' shows what is, in %s/trash", GA_ESCAPED(name), dir);
+		       "--list' shows what is, in %s/trash", name, dir);
 }
 
 /* What a sweep would delete if everything were old enough. */

@@ -80,13 +80,14 @@ static int fetch_word(struct fetch *f, const struct ga_remote_sessions *l, const
 	const char *colon = strchr(plain, ':');
 	cleanup_free char *name = ga_strndup(plain, colon ? (size_t)(colon - plain)
 							  : strlen(plain));
-	cleanup_free char *qr = ga_escape(f->opts.remote);
 
 	for (size_t i = 0; i < l->n; i++)
 		if (!strcmp(l->v[i].name, name))
 			return fetch_one(f, &l->v[i], colon ? colon + 1 : name, err);
-	return ga_fail(err, GA_ENEGATIVE, "remote '%s' has no session '%s'" GA_HINT
-		       "'git agent fetch --dry-run %s' lists them", qr, GA_ESCAPED(name), qr);
+	return ga_fail(err, GA_ENEGATIVE,
+		       "remote '%s' has no session '%s'" GA_HINT
+		       "'git agent fetch --dry-run %s' lists them",
+		       f->opts.remote, name, f->opts.remote);
 }
 
 /* Fetch all of the remote's sessions, but those whose name another session has here. One that is

@@ -293,7 +293,7 @@ static int take_paths(const struct cli *c, size_t argc, char **argv, struct ga_s
 
 		if (!path)
 			return ga_fail(err, GA_EUSAGE, "'%s' is no path in this working tree",
-				       GA_ESCAPED(argv[i]));
+				       argv[i]);
 		ga_strv_take(ret, path);
 	}
 	return 0;

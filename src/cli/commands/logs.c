@@ -20,7 +20,7 @@ static int fail_unknown(const struct ga_session *s, const char *dir, const char 
 	ga_strv_sort_unique(&names);
 	list = ga_quote_list(&names, SIZE_MAX);
 	(void)ga_fail(err, GA_ENEGATIVE, "session '%s' has no service '%s'", s->name,
-		      GA_ESCAPED(name));
+		      name);
 	return names.n ? ga_hint(err, "it has: %s", list)
 		       : ga_hint(err, "the setting 'services' names those of the sessions to come");
 }

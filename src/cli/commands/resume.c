@@ -36,7 +36,7 @@ int cli_resume_session(struct cli *c, const char *name, const struct ga_start_op
 		(void)ga_fail(err, GA_EFATAL, "session '%s' was fetched from '%s': it can go on "
 			      "only where it was started" GA_HINT "'git agent start --base "
 			      "agent/%s COMMAND' goes on from its branch", s.name,
-			      GA_ESCAPED(s.id.remote), s.name);
+			      s.id.remote, s.name);
 		return cli_not_started(err);
 	}
 	/* the settings of the commit that the session is based on, as when it was started */

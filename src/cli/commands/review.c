@@ -37,7 +37,7 @@ static int mark_edits(const struct ga_hunks *h, const char *list, bool mark, boo
 
 		if (!parse_range(p, end, h->n, &from, &to))
 			return ga_fail(err, GA_EUSAGE, "--hunk takes numbers from 1 to %zu, as in "
-				       "1,3-4, not '%s'", h->n, GA_ESCAPED(list));
+				       "1,3-4, not '%s'", h->n, list);
 		for (size_t i = from; i < to; i++)
 			for (size_t e = 0; e < h->v[i].n; e++)
 				ret[h->v[i].first + e] = mark;
@@ -61,14 +61,14 @@ static int decide_hunks(struct cli *c, const struct ga_review_items *items, cons
 		if (!strcmp(items->v[i].change.path, path))
 			item = &items->v[i];
 	if (!item)
-		return ga_fail(err, GA_EFATAL, "nothing was changed at '%s'", GA_ESCAPED(path));
+		return ga_fail(err, GA_EFATAL, "nothing was changed at '%s'", path);
 	rc = item->where == GA_REVIEW_BRANCH || item->where == GA_REVIEW_HELD ?
 		     ga_hunks_read(c->env.repo, &item->change.old, &item->change.new, &h, err) : 1;
 	if (rc < 0)
 		return -1;
 	if (rc)
 		return ga_fail(err, GA_EFATAL, "'%s' has no hunks" GA_HINT "without --hunk it is "
-			       "%s as a whole", GA_ESCAPED(path), keep ? "accepted" : "rejected");
+			       "%s as a whole", path, keep ? "accepted" : "rejected");
 	undo = ga_calloc(h.n_edits, sizeof(*undo));
 	if (mark_edits(&h, list, !keep, undo, err))
 		return -1;
@@ -86,7 +86,7 @@ static int fail_feedback(const char *file, bool decided, struct ga_error *err)
 	bool link = errno == ELOOP;
 
 	(void)ga_fail_errno(err, GA_EFATAL, errno, "%scannot write feedback to '%s'",
-			    decided ? "the decision is made, but " : "", GA_ESCAPED(file));
+			    decided ? "the decision is made, but " : "", file);
 	return link ? ga_hint(err, "links are not followed where an agent could have made them: "
 				   "name the file that it leads to, if you know it") : -1;
 }
@@ -178,7 +178,7 @@ static int check_format(const struct options *o, struct ga_error *err)
 		return ga_fail(err, GA_EUSAGE, "choose one of --json and --format");
 	if (!wants(o, "text") && !wants(o, "json") && !wants(o, "markdown"))
 		return ga_fail(err, GA_EUSAGE, "--format takes text, json or markdown, not '%s'",
-			       GA_ESCAPED(o->format));
+			       o->format);
 	if (o->left && !wants(o, "text") && !wants(o, "json"))
 		return ga_fail(err, GA_EUSAGE, "--leftovers is listed as text or json only");
 	return 0;

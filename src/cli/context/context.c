@@ -73,7 +73,7 @@ int cli_context_init(struct cli *c, enum cli_need needs, struct ga_error *err)
 	if (needs < CLI_NEED_NOTHING && holds(c->env.agent_home, c->env.home))
 		return ga_fail(err, GA_ESTART, "the agents' home '%s' is or contains your own"
 			       GA_HINT "set 'home' to a directory that holds nothing of yours",
-			       GA_ESCAPED(c->env.agent_home));
+			       c->env.agent_home);
 	if (needs > CLI_NEED_REPO)
 		return 0;
 	if (needs == CLI_NEED_STATE && !c->env.loading) {
@@ -101,7 +101,7 @@ int cli_open(struct cli *c, enum cli_need needs, struct ga_error *err)
 		return 0;
 	return ga_fail(err, GA_ESTART, "agents could write where sessions are kept: '%s'" GA_HINT
 		       "set 'state_dir' to a directory outside the agents' home",
-		       GA_ESCAPED(e->state_dir));
+		       e->state_dir);
 }
 
 void cli_context_release(struct cli *c)

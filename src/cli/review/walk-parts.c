@@ -29,7 +29,6 @@ static int run(const char *filter, const struct ga_buf *in, struct ga_buf *ret,
 	       struct ga_error *err)
 {
 	const char *const argv[] = { "sh", "-c", filter, NULL };
-	cleanup_free char *q = ga_escape(filter);
 	const struct ga_process p = GA_PROCESS(.argv = argv, .in = in->ptr, .in_len = in->len,
 					       .out = ret);
 	size_t want = count_lines(in), got;
@@ -38,13 +37,13 @@ static int run(const char *filter, const struct ga_buf *in, struct ga_buf *ret,
 	if (ga_process_run(&p, &status, err))
 		return -1;
 	if (status == 126 || status == 127)
-		return ga_fail(err, GA_EFATAL, "interactive.diffFilter '%s' cannot be run", q);
+		return ga_fail(err, GA_EFATAL, "interactive.diffFilter '%s' cannot be run", filter);
 	/* any other exit status is ignored, as git does */
 	got = count_lines(ret);
 	if (got == want)
 		return 0;
 	return ga_fail(err, GA_EFATAL, "interactive.diffFilter '%s' made %zu lines of %zu" GA_HINT
-		       "it has to print a line for each that it reads", q, got, want);
+		       "it has to print a line for each that it reads", filter, got, want);
 }
 
 static void print_top(const char *text)

@@ -374,7 +374,7 @@ int cli_find_exposed(struct cli *c, const struct ga_strv *paths, struct ga_strv 
 			rel[n - 1] = '\0';
 		if (!ga_path_relative_ok(rel) || !is_there(workdir, rel))
 			return ga_fail(err, GA_EUSAGE, "--expose: there is no '%s' in the project",
-				       GA_ESCAPED(paths->v[i]));
+				       paths->v[i]);
 		ga_strv_take(ret, ga_path_join(workdir, rel));
 	}
 	return 0;

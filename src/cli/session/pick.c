@@ -179,7 +179,6 @@ static bool cli_find_trashed(struct cli *c, const char *name, struct ga_session 
 
 static int no_such_session(struct cli *c, const char *name, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(name);
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 	const char *near;
@@ -187,10 +186,10 @@ static int no_such_session(struct cli *c, const char *name, struct ga_error *err
 	if (cli_find_trashed(c, name, &s))
 		return ga_fail(err, GA_EFATAL, "session '%s' is in the trash" GA_HINT
 			       "'git agent drop --restore %s' brings it back, 'git agent resume "
-			       "%s' also continues it", q, q, q);
+			       "%s' also continues it", name, name, name);
 	if (ga_session_names(c->env.state_dir, &names, err))
 		return -1;
-	(void)ga_fail(err, GA_EFATAL, "there is no session '%s'", q);
+	(void)ga_fail(err, GA_EFATAL, "there is no session '%s'", name);
 	near = ga_nearest(name, (const char *const *)names.v, names.n);
 	if (near)
 		return ga_hint(err, "did you mean '%s'?", near);

@@ -79,7 +79,7 @@ static int find_preset(const struct cli *c, const char *name, const struct ga_pr
 	for (size_t i = 0; (p = ga_preset_at(own, i)) != NULL && n < GA_NELEMS(names); i++)
 		if (p->login)
 			names[n++] = p->name;
-	(void)ga_fail(err, GA_EUSAGE, "there is no agent '%s'", GA_ESCAPED(name));
+	(void)ga_fail(err, GA_EUSAGE, "there is no agent '%s'", name);
 	near = ga_nearest(name, names, n);
 	return near ? ga_hint(err, "did you mean %s?", near)
 		    : ga_hint(err, "'git agent agents' lists those that are known");
@@ -195,7 +195,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 
 	if (!lists && !installs && !updates && !removes)
 		return ga_fail(err, GA_EUSAGE, "'git agent agents' takes list, install, update or "
-			       "remove, not '%s'", GA_ESCAPED(word));
+			       "remove, not '%s'", word);
 	if (lists && name)
 		return ga_fail(err, GA_EUSAGE, "'git agent agents list' takes no name");
 	if ((installs || removes) && !name)

@@ -75,7 +75,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		return turn(c, !strcmp(word, "on"), err);
 	if (strcmp(word, "status") != 0)
 		return ga_fail(err, GA_EUSAGE, "guard takes on, off or status, not '%s'",
-			       GA_ESCAPED(word));
+			       word);
 	if (ga_guard_refresh(c->env.repo, c->env.state_dir, false, &g, err))
 		return -1;
 	if (o->json)

@@ -290,7 +290,7 @@ static int import(struct cli *c, const struct options *o, const char *name, stru
 
 	if (!p || !p->login)
 		return ga_fail(err, GA_EUSAGE, "there is no agent '%s'" GA_HINT
-			       "'git agent agents' lists those that are known", GA_ESCAPED(name));
+			       "'git agent agents' lists those that are known", name);
 	for (size_t i = 0; p->logins[i]; i++)
 		if (import_one(c, o, p->logins[i], p->login_key, &any, err))
 			return -1;
@@ -301,7 +301,7 @@ static int import(struct cli *c, const struct options *o, const char *name, stru
 	return ga_fail(err, GA_ENEGATIVE, "%s '%s'" GA_HINT "in a session of '%s': %s",
 		       p->logins[0] ? "your home has no login of"
 				    : "there is no file that is a login and nothing else of",
-		       GA_ESCAPED(name), p->name, p->login);
+		       name, p->name, p->login);
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
@@ -314,7 +314,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 
 	if (!resets && !diffs && !imports && strcmp(word, "show") != 0)
 		return ga_fail(err, GA_EUSAGE, "'git agent home' takes show, diff, import or "
-			       "reset, not '%s'", GA_ESCAPED(word));
+			       "reset, not '%s'", word);
 	if (name && !diffs && !imports)
 		return ga_fail(err, GA_EUSAGE, "'git agent home %s' takes no name", word);
 	if (imports && !name)

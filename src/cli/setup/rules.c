@@ -284,7 +284,7 @@ static int add_path(struct explain *e, const char *arg, struct ga_error *err)
 	if (!x.path || !*x.path) {
 		free(x.path);
 		return ga_fail(err, GA_EUSAGE, "'%s' is no path in this working tree",
-			       GA_ESCAPED(arg));
+			       arg);
 	}
 	e->v[e->n++] = x;
 	for (size_t i = 0; i + 1 < e->n; i++)

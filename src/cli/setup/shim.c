@@ -122,7 +122,7 @@ static int check_name(const struct cli *c, const char *name, struct ga_error *er
 			ga_buf_addf(&names, "%s%s", names.len ? ", " : "",
 				    ga_preset_at(&c->env.agents, i)->name);
 	return ga_fail(err, GA_EUSAGE, "'%s' is not a known agent" GA_HINT "there are shims for %s",
-		       GA_ESCAPED(name), names.ptr);
+		       name, names.ptr);
 }
 
 static int install_one(int dir, const char *path, const char *name, struct ga_error *err)
@@ -132,7 +132,7 @@ static int install_one(int dir, const char *path, const char *name, struct ga_er
 
 	if (!faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) && !is_shim(dir, name))
 		return ga_fail(err, GA_ELOSE, "'%s' is there, and is not a shim of git-agent"
-			       GA_HINT "move it away", GA_ESCAPED(file));
+			       GA_HINT "move it away", file);
 	ga_buf_addf(&text, "#!/bin/sh\n" MARK ": in a repository '%s' starts in a sandbox.\n"
 		    "# 'git agent shim remove %s' removes it; GIT_AGENT_SHIM=off passes it over.\n"
 		    "name=%s\n", name, name, name);
@@ -270,7 +270,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	if (!strcmp(word, "remove"))
 		return remove_shims(dir, argc - 1, argv + 1, err);
 	return ga_fail(err, GA_EUSAGE, "shim takes install, remove or status, not '%s'",
-		       GA_ESCAPED(word));
+		       word);
 }
 
 CLI_COMMAND(shim, "[install [NAME...] | remove [NAME...] | status [--json]]",

@@ -224,10 +224,9 @@ static int put_script(int dir, const char *name, const char *of, const char *dat
 		      const char *former, struct ga_error *err)
 {
 	cleanup_free char *text = filled(text_of(of), data, former);
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf have = GA_BUF_INIT;
 
-	if (!ga_read_file_at(dir, name, strlen(text) + 1, &have, &ignored) &&
+	if (!ga_read_file_at(dir, name, strlen(text) + 1, &have, GA_IGNORED) &&
 	    !strcmp(have.ptr, text))
 		return 0;
 	return ga_write_atomic(dir, name, text, strlen(text), 0700, err);
@@ -254,13 +253,12 @@ static int put_scripts(struct ga_repo *r, struct ga_error *err)
 /* Is it neither a link nor one of the scripts? Those all begin with the same lines. */
 static bool is_foreign(int dir, const char *name)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	const char *text = scripts[0].text, *end = strstr(text, "\n#\n");
 	cleanup_buf struct ga_buf have = GA_BUF_INIT;
 	struct stat st;
 
 	return !fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) && !S_ISLNK(st.st_mode) &&
-	       (ga_read_file_at(dir, name, SCRIPT_MAX, &have, &ignored) ||
+	       (ga_read_file_at(dir, name, SCRIPT_MAX, &have, GA_IGNORED) ||
 		strncmp(have.ptr, text, (size_t)(end - text)) != 0);
 }
 

@@ -162,10 +162,9 @@ static int gather(struct ga_repo *r, const char *state_dir, struct undecided *u,
 static int put(int dir, const char *name, const struct ga_buf *b, mode_t mode,
 	       struct ga_error *err)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf have = GA_BUF_INIT;
 
-	if (!ga_read_file_at(dir, name, b->len + 1, &have, &ignored) && have.len == b->len &&
+	if (!ga_read_file_at(dir, name, b->len + 1, &have, GA_IGNORED) && have.len == b->len &&
 	    !memcmp(have.ptr, b->ptr, b->len))
 		return 0;
 	return ga_write_atomic(dir, name, b->ptr, b->len, mode, err);

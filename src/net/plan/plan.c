@@ -143,13 +143,11 @@ static int add_listener(struct ga_net_plan *p, const struct ga_net_addr *a, uint
 		return ga_fail(err, GA_EUSAGE, "cannot allow '" GA_NET_SERVICE_ADDRESS ":%u': "
 			       "the sandbox has a service of its own there", (unsigned)port);
 	}
-	if (p->n_listeners == GA_NET_LISTENERS_MAX) {
-		(void)ga_fail(err, GA_EUSAGE, "cannot allow all that is listed: it takes more "
-			      "than %d listeners, one for each address and port",
-			      GA_NET_LISTENERS_MAX);
-		return ga_hint(err, "list fewer ports in network.allow, or a wildcard: "
-			       "its ports are reached through one proxy");
-	}
+	if (p->n_listeners == GA_NET_LISTENERS_MAX)
+		return ga_fail(err, GA_EUSAGE, "cannot allow all that is listed: it takes more "
+			       "than %d listeners, one for each address and port"
+			       GA_HINT "list fewer ports in network.allow, or a wildcard: its "
+			       "ports are reached through one proxy", GA_NET_LISTENERS_MAX);
 	p->listeners[p->n_listeners++] = (struct ga_net_listener){
 		.addr = *a, .port = port, .what = GA_NET_FOR_RULE, .rule = rule
 	};

@@ -320,12 +320,9 @@ int ga_net_rule_parse(const char *word, struct ga_net_rule *ret, struct ga_error
 		why = parse_host(word, (size_t)(colon - word), &r);
 	if (!why && r.kind != GA_NET_WILDCARD && r.last - r.first >= GA_NET_PORTS_MAX)
 		why = "these are too many ports for one host; 256 can be listed at once";
-	if (why) {
-		cleanup_free char *shown = ga_escape(word);
-
-		(void)ga_fail(err, GA_EUSAGE, "cannot allow '%s': %s", shown, why);
-		return ga_hint(err, "a rule is " GA_NET_RULE_TAKES);
-	}
+	if (why)
+		return ga_fail(err, GA_EUSAGE, "cannot allow '%s': %s"
+			       GA_HINT "a rule is " GA_NET_RULE_TAKES, word, why);
 	*ret = r;
 	return 0;
 }

@@ -77,7 +77,6 @@ struct checkout {
  * unconverted, or git crashes. Where that is possible, one worker is used. */
 static bool encodes_below_top(const struct checkout *c)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	const char *const args[] = { "grep", "-q", "-a", "-F", "-e", "working-tree-encoding",
 				     GA_HEX(c->commit), "--", "*/.gitattributes", NULL };
 	int status;
@@ -85,7 +84,7 @@ static bool encodes_below_top(const struct checkout *c)
 				 .private_dir = GA_PRIVATE_READ);
 
 	g.keep_fd = c->lock;
-	return ga_git_run(c->r, &g, &status, &ignored) || status != 1;
+	return ga_git_run(c->r, &g, &status, GA_IGNORED) || status != 1;
 }
 
 static int begin_git(const struct checkout *c, const char *const *args, const char *index_name,
@@ -170,13 +169,11 @@ static int make_git_empty(const char *dir, struct ga_error *err)
 
 static int checkout_whole(const struct checkout *c, struct ga_error *err)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
 	if (make_empty(c->dir, err))
 		return -1;
 	if (read_tree(c, c->o->progress, encodes_below_top(c), err)) {
 		/* the usual reason is a full disk: free the space */
-		(void)make_empty(c->dir, &ignored);
+		(void)make_empty(c->dir, GA_IGNORED);
 		return -1;
 	}
 	return 0;

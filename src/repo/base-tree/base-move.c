@@ -66,14 +66,13 @@ void ga_base_plan_release(struct ga_base_plan *p)
  * may differ if a filter converted the file. */
 static bool is_as_committed(int tree, const struct ga_index_entry *e)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	git_oid id;
 
 	/* git does not follow a symlink to attributes */
 	if (e->mode == GA_MODE_LINK || e->mode == GA_MODE_GITLINK)
 		return true;
-	return !ga_read_beneath(tree, e->path, ATTRIBUTES_MAX, &b, &ignored) &&
+	return !ga_read_beneath(tree, e->path, ATTRIBUTES_MAX, &b, GA_IGNORED) &&
 	       !git_odb_hash(&id, b.ptr, b.len, GIT_OBJECT_BLOB) &&
 	       !memcmp(id.id, e->oid.id, GA_OID_RAWSZ);
 }
@@ -92,11 +91,10 @@ static bool is_plain(const struct ga_index_entry *e)
 /* Check that the index has nothing but checked-out files. */
 static int look_over(struct move *m, int tree)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_index_entry e;
 	int rc;
 
-	while (!(rc = ga_index_next(&m->ix, &e, &ignored))) {
+	while (!(rc = ga_index_next(&m->ix, &e, GA_IGNORED))) {
 		if (!is_plain(&e))
 			return -1;
 		if (!is_attributes(e.path))
@@ -179,9 +177,7 @@ static const struct noted **noted_in(const struct move *m, const struct noted *w
 
 static void advance(struct move *m)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
-	m->more = !ga_index_next(&m->ix, &m->e, &ignored);
+	m->more = !ga_index_next(&m->ix, &m->e, GA_IGNORED);
 }
 
 static void drop(struct move *m)
@@ -299,12 +295,11 @@ static int cmp_name(const struct noted *d, const struct ga_tree_item *it)
 static int take_items(struct move *m, struct ga_tree_reader *t, const struct noted **in,
 		      size_t n_in, unsigned depth, struct pieces *p, size_t *entries)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	size_t len = m->path.len, i = 0;
 	struct ga_tree_item it;
 	int rc;
 
-	while ((rc = ga_tree_read(t, &it, &ignored)) > 0) {
+	while ((rc = ga_tree_read(t, &it, GA_IGNORED)) > 0) {
 		struct ga_entry e = { ga_canonical_mode(it.mode), it.oid };
 
 		ga_buf_add(&m->path, it.name, it.len);
@@ -327,14 +322,13 @@ static int take_items(struct move *m, struct ga_tree_reader *t, const struct not
 static int take_dir(struct move *m, const char *name, const struct ga_oid *oid,
 		    const struct noted *was, unsigned depth, struct ga_buf *out, size_t *entries)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_tree_reader struct ga_tree_reader t = GA_TREE_READER_INIT;
 	cleanup_(pieces_release) struct pieces p = { .bytes = GA_BUF_INIT };
 	cleanup_free const struct noted **in = NULL;
 	cleanup_free char *bad = NULL;
 	size_t n_in;
 
-	if (depth > GA_TREE_DEPTH_MAX || ga_tree_open(m->r, oid, &t, &ignored))
+	if (depth > GA_TREE_DEPTH_MAX || ga_tree_open(m->r, oid, &t, GA_IGNORED))
 		return -1;
 	/* git does not verify the names in an index that it is given */
 	bad = ga_import_judge_tree(t.p, (size_t)(t.end - t.p));
@@ -350,12 +344,11 @@ static int take_dir(struct move *m, const char *name, const struct ga_oid *oid,
 
 static int take_tree(struct move *m, const struct ga_oid *commit)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	size_t at = 0, n, n_gone;
 	struct ga_oid tree;
 
 	if (read_noted(m, &at, 0) || at != m->trees_len ||
-	    ga_commit_tree(m->r, commit, &tree, &ignored))
+	    ga_commit_tree(m->r, commit, &tree, GA_IGNORED))
 		return -1;
 	ga_index_rewind(&m->ix);
 	ga_index_begin(&m->plan->come);
@@ -407,13 +400,12 @@ static int remove_gone(const struct move *m, int tree)
 bool ga_base_plan_move(struct ga_repo *r, const char *dir, const struct ga_oid *commit,
 		       bool partial, struct ga_base_plan *ret)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *index = ga_path_join(dir, "index"), *path = ga_path_join(dir, "tree");
 	cleanup_close int tree = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_(move_release) struct move m = { .r = r, .ix = GA_INDEX_INIT, .path = GA_BUF_INIT,
 						 .partial = partial, .plan = ret };
 
-	if (tree < 0 || ga_index_open(index, &m.ix, &ignored) || look_over(&m, tree) ||
+	if (tree < 0 || ga_index_open(index, &m.ix, GA_IGNORED) || look_over(&m, tree) ||
 	    take_tree(&m, commit))
 		return false;
 	return ret->attributes || !remove_gone(&m, tree);

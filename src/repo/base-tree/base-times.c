@@ -117,11 +117,10 @@ static bool same_as_users(const struct ga_base_settle *s, const struct ga_index_
  * ended. */
 static void advance_user(struct ga_base_settle *s, const char *path)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	int c = -1;
 
 	while (s->have_entry && (c = strcmp(s->entry.path, path)) < 0)
-		s->have_entry = !ga_index_next(&s->user, &s->entry, &ignored);
+		s->have_entry = !ga_index_next(&s->user, &s->entry, GA_IGNORED);
 	s->there = s->have_entry && !c;
 }
 
@@ -370,7 +369,6 @@ static int open_settle(const struct ga_repo *r, struct ga_base_settle *s, struct
 	cleanup_free char *index = ga_path_join(s->dir, "index");
 	cleanup_free char *come = ga_path_join(s->dir, GA_BASE_COME);
 	cleanup_free char *users = ga_path_join(r->info.gitdir, "index");
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct stat st;
 	int rc;
 
@@ -387,9 +385,9 @@ static int open_settle(const struct ga_repo *r, struct ga_base_settle *s, struct
 	(void)ga_buf_reserve(&s->bytes, s->base.len + s->come.len);
 	ga_buf_add(&s->bytes, s->base.map, s->base.pos);
 	/* the user's index only saves work: without it files are compared */
-	if (!stat(users, &st) && !ga_index_open(users, &s->user, &ignored)) {
+	if (!stat(users, &st) && !ga_index_open(users, &s->user, GA_IGNORED)) {
 		s->user_written = st.st_mtim.tv_sec;
-		s->have_entry = !ga_index_next(&s->user, &s->entry, &ignored);
+		s->have_entry = !ga_index_next(&s->user, &s->entry, GA_IGNORED);
 	}
 	return 0;
 }

@@ -131,10 +131,9 @@ void ga_base_release(struct ga_base *b)
 
 static bool file_is(int dir, const char *name, const struct ga_buf *want)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	return !ga_read_file_at(dir, name, SMALL_FILE, &b, &ignored) && ga_buf_equal(&b, want);
+	return !ga_read_file_at(dir, name, SMALL_FILE, &b, GA_IGNORED) && ga_buf_equal(&b, want);
 }
 
 /* Written by rename, so that nobody reads half of it, but without a sync: that would wait for the
@@ -483,7 +482,6 @@ int ga_base_acquire(struct ga_repo *r, const char *state_dir, const struct ga_oi
 /* Why a base may be removed, or NULL. Its exclusive lock is held. */
 static char *why_removable(int dir, int lock, time_t unused_since)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf key = GA_BUF_INIT;
 	const char *workdir;
 	struct stat st;
@@ -491,8 +489,8 @@ static char *why_removable(int dir, int lock, time_t unused_since)
 
 	if (faccessat(dir, "commit", F_OK, AT_SYMLINK_NOFOLLOW))
 		return ga_strdup("not complete");
-	if (ga_read_file_at(dir, "key", SMALL_FILE, &key, &ignored) || !ga_buf_next0(&key, &pos) ||
-	    !(workdir = ga_buf_next0(&key, &pos)))
+	if (ga_read_file_at(dir, "key", SMALL_FILE, &key, GA_IGNORED) ||
+	    !ga_buf_next0(&key, &pos) || !(workdir = ga_buf_next0(&key, &pos)))
 		return ga_strdup("damaged");
 	if (access(workdir, F_OK) && errno == ENOENT) {
 		cleanup_free char *q = ga_quote(workdir);

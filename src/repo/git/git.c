@@ -84,9 +84,8 @@ static int fail_filter(const struct ga_repo *r, const char *command, const struc
 		       struct ga_error *err)
 {
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	if (ga_gitconfig_load(r, &c, &ignored))
+	if (ga_gitconfig_load(r, &c, GA_IGNORED))
 		return 1;
 	for (size_t i = 0; i < c.n; i++) {
 		cleanup_free char *name = ga_gitconfig_filter(c.v[i].key), *found = NULL, *q = NULL;
@@ -101,10 +100,10 @@ static int fail_filter(const struct ga_repo *r, const char *command, const struc
 		if (found)
 			continue;
 		q = ga_quote(c.v[i].key);
-		(void)ga_fail(err, GA_EFATAL, "git %s failed: %s runs '%s', which is not on the "
-			      "PATH", command, q, program);
-		return ga_hint(err, "install '%s', or see 'git config --show-origin %s' for where "
-			       "the filter is set", program, q);
+		return ga_fail(err, GA_EFATAL, "git %s failed: %s runs '%s', which is not on the "
+			       "PATH"
+			       GA_HINT "install '%s', or see 'git config --show-origin %s' for "
+			       "where the filter is set", command, q, program, program, q);
 	}
 	return 1;
 }

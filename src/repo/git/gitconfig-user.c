@@ -128,11 +128,10 @@ int ga_repo_identity(const struct ga_repo *r, const struct ga_gitconfig *c, char
 	if (ga_git_run(r, &g, &status, err))
 		return -1;
 	end = strrchr(out.ptr, '>');
-	if (status || !end) {
-		(void)ga_fail(err, GA_EFATAL, "git does not know who you are");
-		return ga_hint(err, "git config --global user.name 'Your Name' and "
-				    "git config --global user.email you@example.com");
-	}
+	if (status || !end)
+		return ga_fail(err, GA_EFATAL, "git does not know who you are"
+			       GA_HINT "git config --global user.name 'Your Name' and git config "
+			       "--global user.email you@example.com");
 	*ret = ga_strndup(out.ptr, (size_t)(end + 1 - out.ptr));
 	return 0;
 }
@@ -188,11 +187,10 @@ int ga_hooks_find(struct ga_repo *r, struct ga_error *err)
 /* The directory of the hooks that are files. */
 static char *hook_dir(const struct ga_repo *r, const struct ga_gitconfig *c)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	char *set = NULL;
 
 	if (ga_gitconfig_get(c, "core.hookspath"))
-		(void)ga_user_file(r, c, "core.hookspath", "hooks", &set, &ignored);
+		(void)ga_user_file(r, c, "core.hookspath", "hooks", &set, GA_IGNORED);
 	return set ? set : ga_path_join(ga_repo_info(r)->commondir, "hooks");
 }
 

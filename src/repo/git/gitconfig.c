@@ -92,13 +92,12 @@ static int begin(const struct ga_repo *r, struct ga_gitconfig_load **ret, struct
 
 struct ga_gitconfig_load *ga_gitconfig_guess(const char *workdir)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *gitdir = ga_path_join(workdir, ".git");
 	const struct ga_repo guess = { .info.gitdir = gitdir };
 	struct ga_gitconfig_load *ret = NULL;
 
 	/* a failure will recur, and be reported, in ga_gitconfig_begin() */
-	return begin(&guess, &ret, &ignored) ? NULL : ret;
+	return begin(&guess, &ret, GA_IGNORED) ? NULL : ret;
 }
 
 int ga_gitconfig_hand_over(struct ga_gitconfig_load *l, struct ga_buf *ret, struct ga_error *err)

@@ -57,8 +57,8 @@ void ga_index_rewind(struct ga_index *ix)
 
 static int damaged(struct ga_error *err)
 {
-	(void)ga_fail(err, GA_EFATAL, "the index is damaged");
-	return ga_hint(err, "see what 'git status' says");
+	return ga_fail(err, GA_EFATAL, "the index is damaged"
+		       GA_HINT "see what 'git status' says");
 }
 
 /* git replaces an index by rename, so a mapped one is not truncated. */
@@ -263,12 +263,11 @@ void ga_index_end(struct ga_buf *out, uint32_t n)
 /* Read all entries. Returns false if one of them can be in no tree, or if that is not known. */
 static bool pass_entries(struct ga_index *ix)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_index_entry e;
 	bool a_tree = true;
 	int rc;
 
-	while (!(rc = ga_index_next(ix, &e, &ignored)))
+	while (!(rc = ga_index_next(ix, &e, GA_IGNORED)))
 		a_tree = a_tree && !e.stage && !e.intent_to_add;
 	return a_tree && rc > 0 && !ix->split;
 }
@@ -304,9 +303,8 @@ int ga_repo_index_tree(const struct ga_repo *r, struct ga_oid *ret)
 {
 	cleanup_free char *path = ga_path_join(ga_repo_info(r)->gitdir, "index");
 	cleanup_index struct ga_index ix = GA_INDEX_INIT;
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	return ga_index_open(path, &ix, &ignored) || !ga_index_tree(&ix, ret);
+	return ga_index_open(path, &ix, GA_IGNORED) || !ga_index_tree(&ix, ret);
 }
 
 /* Is the file as it was when git last looked at it, and long enough ago? One that is missing is. */
@@ -329,14 +327,13 @@ void ga_repo_index_look(const struct ga_repo *r, const struct ga_changes *change
 	cleanup_free char *path = ga_path_join(ga_repo_info(r)->gitdir, "index");
 	cleanup_close int root = open(ga_repo_info(r)->workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_index struct ga_index ix = GA_INDEX_INIT;
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_index_entry e;
 	struct stat st;
 	size_t at = 0;
-	int rc = stat(path, &st) ? 1 : ga_index_open(path, &ix, &ignored);
+	int rc = stat(path, &st) ? 1 : ga_index_open(path, &ix, GA_IGNORED);
 
 	*ret = (struct ga_index_look){ .marked = false };
-	while (!rc && !(rc = ga_index_next(&ix, &e, &ignored))) {
+	while (!rc && !(rc = ga_index_next(&ix, &e, GA_IGNORED))) {
 		ret->marked |= e.skip_worktree || e.assume_unchanged;
 		while (at < changes->n && strcmp(changes->v[at].path, e.path) < 0)
 			at++;
@@ -351,11 +348,10 @@ bool ga_index_is_unmerged(const char *gitdir)
 {
 	cleanup_free char *path = ga_path_join(gitdir, "index");
 	cleanup_index struct ga_index ix = GA_INDEX_INIT;
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_index_entry e;
-	int rc = ga_index_open(path, &ix, &ignored);
+	int rc = ga_index_open(path, &ix, GA_IGNORED);
 
-	while (!rc && !(rc = ga_index_next(&ix, &e, &ignored)))
+	while (!rc && !(rc = ga_index_next(&ix, &e, GA_IGNORED)))
 		if (e.stage)
 			return true;
 	return false;

@@ -57,7 +57,6 @@ static int read_id(const char *commondir, struct id_file *ret, struct ga_error *
  * one than ours? A bind mount shows one directory at two paths. */
 static bool owner_lives(const struct id_file *f, const char *commondir)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_(id_file_release) struct id_file theirs = { "", NULL };
 	struct stat a, b;
 
@@ -65,7 +64,7 @@ static bool owner_lives(const struct id_file *f, const char *commondir)
 		return false;
 	if (a.st_dev == b.st_dev && a.st_ino == b.st_ino)
 		return false;
-	return !read_id(f->owner, &theirs, &ignored) && !strcmp(theirs.id, f->id);
+	return !read_id(f->owner, &theirs, GA_IGNORED) && !strcmp(theirs.id, f->id);
 }
 
 static int write_id(const char *dir, const char *id, const char *commondir, struct ga_error *err)
@@ -145,11 +144,10 @@ static char *real_path(const char *path, struct ga_error *err)
 /* The common git dir of a git dir that libgit2 may refuse. */
 static char *find_commondir(const char *gitdir)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *file = ga_path_join(gitdir, "commondir");
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	if (ga_read_file_at(AT_FDCWD, file, SMALL_FILE, &b, &ignored))
+	if (ga_read_file_at(AT_FDCWD, file, SMALL_FILE, &b, GA_IGNORED))
 		return ga_strdup(gitdir);
 	ga_buf_chomp(&b);
 	return *b.ptr == '/' ? ga_strdup(b.ptr) : ga_path_join(gitdir, b.ptr);
@@ -178,16 +176,14 @@ static int diagnose_extensions(const char *gitdir, struct ga_error *err)
 	format = config_value(c, "extensions.objectformat");
 	refs = config_value(c, "extensions.refstorage");
 	git_config_free(c);
-	if (format && strcmp(format, "sha1")) {
-		(void)ga_fail(err, GA_EFATAL, "repository '%s' has %s objects", gitdir, format);
-		return ga_hint(err, "only SHA-1 repositories are supported, since the installed "
-				    "libgit2 reads no others");
-	}
-	if (refs && strcmp(refs, "files")) {
-		(void)ga_fail(err, GA_EFATAL, "repository '%s' stores its refs as %s", gitdir,
-			      refs);
-		return ga_hint(err, "'git refs migrate --ref-format=files' converts it");
-	}
+	if (format && strcmp(format, "sha1"))
+		return ga_fail(err, GA_EFATAL, "repository '%s' has %s objects"
+			       GA_HINT "only SHA-1 repositories are supported, since the installed "
+			       "libgit2 reads no others", gitdir, format);
+	if (refs && strcmp(refs, "files"))
+		return ga_fail(err, GA_EFATAL, "repository '%s' stores its refs as %s"
+			       GA_HINT "'git refs migrate --ref-format=files' converts it", gitdir,
+			       refs);
 	return 0;
 }
 
@@ -203,10 +199,9 @@ static int diagnose(const char *dir, struct ga_error *err)
 	if (!git_repository_discover(&found, dir, 0, NULL))
 		gitdir = ga_strdup(found.ptr);
 	git_buf_dispose(&found);
-	if (!gitdir) {
-		(void)ga_fail(err, GA_EFATAL, "'%s' is not in a git repository", dir);
-		return ga_hint(err, "change into one, or make one with 'git init'");
-	}
+	if (!gitdir)
+		return ga_fail(err, GA_EFATAL, "'%s' is not in a git repository"
+			       GA_HINT "change into one, or make one with 'git init'", dir);
 	if (strlen(gitdir) > 1 && gitdir[strlen(gitdir) - 1] == '/')
 		gitdir[strlen(gitdir) - 1] = '\0';
 	if (diagnose_extensions(gitdir, err))
@@ -214,9 +209,9 @@ static int diagnose(const char *dir, struct ga_error *err)
 	if (!stat(gitdir, &st) && st.st_uid != geteuid()) {
 		top = ga_path_parent(gitdir);
 		sh = ga_quote_shell(top);
-		(void)ga_fail(err, GA_EFATAL, "repository '%s' belongs to another user", gitdir);
-		return ga_hint(err, "if you trust it: git config --global --add safe.directory %s",
-			       sh);
+		return ga_fail(err, GA_EFATAL, "repository '%s' belongs to another user"
+			       GA_HINT "if you trust it: git config --global --add safe.directory "
+			       "%s", gitdir, sh);
 	}
 	(void)ga_fail(err, GA_EFATAL, "cannot open repository '%s': %s", gitdir, msg);
 	return !strstr(msg, "extension") ? -1 :
@@ -230,12 +225,11 @@ static int diagnose(const char *dir, struct ga_error *err)
 static bool is_found_from(const char *workdir, const char *gitdir)
 {
 	git_buf found = { 0 };
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *real = NULL;
 
 	if (git_repository_discover(&found, workdir, 1, NULL))
 		return false;
-	real = real_path(found.ptr, &ignored);
+	real = real_path(found.ptr, GA_IGNORED);
 	git_buf_dispose(&found);
 	return real && !strcmp(real, gitdir);
 }
@@ -246,11 +240,10 @@ static int fill_info(struct ga_repo *r, struct ga_error *err)
 	cleanup_free char *shallow = NULL;
 	struct stat st;
 
-	if (git_repository_is_bare(r->repo) || !workdir) {
-		(void)ga_fail(err, GA_EFATAL, "repository '%s' is bare",
-			      git_repository_path(r->repo));
-		return ga_hint(err, "make a working tree with 'git worktree add', and start there");
-	}
+	if (git_repository_is_bare(r->repo) || !workdir)
+		return ga_fail(err, GA_EFATAL, "repository '%s' is bare"
+			       GA_HINT "make a working tree with 'git worktree add', and start "
+			       "there", git_repository_path(r->repo));
 	if (!(r->info.workdir = real_path(workdir, err)) ||
 	    !(r->info.gitdir = real_path(git_repository_path(r->repo), err)) ||
 	    !(r->info.commondir = real_path(git_repository_commondir(r->repo), err)))
@@ -490,9 +483,8 @@ static int resolve_name(struct ga_repo *r, const char *rev, struct ga_oid *ret)
 		return 1;
 	for (size_t i = 0; i < GA_NELEMS(places); i++) {
 		cleanup_free char *name = ga_strf("%s%s%s", places[i][0], rev, places[i][1]);
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		struct ga_oid oid;
-		int rc = ga_ref_read(r, name, &oid, &ignored);
+		int rc = ga_ref_read(r, name, &oid, GA_IGNORED);
 
 		if (rc < 0)
 			return 1;
@@ -517,10 +509,9 @@ int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, stru
 		cleanup_free char *branch = NULL;
 		int rc = ga_repo_head(r, &oid, &branch, err);
 
-		if (rc > 0) {
-			(void)ga_fail(err, GA_EFATAL, "there is no commit yet");
-			return ga_hint(err, "make a first commit");
-		}
+		if (rc > 0)
+			return ga_fail(err, GA_EFATAL, "there is no commit yet"
+				       GA_HINT "make a first commit");
 		return rc ? -1 : peel_to_commit(r, &oid, rev, ret, err);
 	}
 	if (ga_oid_parse(rev, strlen(rev), &oid) || !resolve_name(r, rev, &oid))
@@ -528,11 +519,10 @@ int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, stru
 	if (ga_git_run(r, &g, &status, err))
 		return -1;
 	ga_buf_chomp(&out);
-	if (status || !ga_oid_parse(out.ptr, out.len, &oid)) {
-		(void)ga_fail(err, GA_EFATAL, "'%s' is not a commit of this repository", rev);
-		return ga_hint(err, "'git log --all --oneline' lists its commits, 'git fetch' "
-				    "brings more");
-	}
+	if (status || !ga_oid_parse(out.ptr, out.len, &oid))
+		return ga_fail(err, GA_EFATAL, "'%s' is not a commit of this repository"
+			       GA_HINT "'git log --all --oneline' lists its commits, 'git fetch' "
+			       "brings more", rev);
 	return peel_to_commit(r, &oid, rev, ret, err);
 }
 

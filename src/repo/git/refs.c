@@ -336,7 +336,6 @@ int ga_refs_end(struct ga_repo *r, struct ga_refs_job *j, const struct ga_ref_up
 		const struct ga_strv *others, const struct ga_strv *known,
 		struct ga_sync_beside **ret, struct ga_error *err)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	const bool by_git = ga_refs_need_git(u);
 	int rc = 0, status;
 
@@ -349,7 +348,7 @@ int ga_refs_end(struct ga_repo *r, struct ga_refs_job *j, const struct ga_ref_up
 	}
 	*ret = rc ? NULL : sync_updated(r, u, others, known);
 	if (!rc && by_git)
-		(void)ga_process_end(ga_steal(&j->git), &status, &ignored);
+		(void)ga_process_end(ga_steal(&j->git), &status, GA_IGNORED);
 	ga_refs_abandon(j);
 	return rc;
 }

@@ -177,13 +177,12 @@ static void add_item(struct ga_buf *out, const struct ga_gitconfig_item *it,
  * user database): without it the agent could not commit. */
 static void add_identity(const struct ga_repo *r, const struct ga_gitconfig *c, struct ga_buf *out)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *who = NULL, *name = NULL, *mail = NULL;
 	const char *open, *close;
 
 	if (ga_gitconfig_get(c, "user.name") && ga_gitconfig_get(c, "user.email"))
 		return;
-	if (ga_repo_identity(r, c, &who, &ignored))
+	if (ga_repo_identity(r, c, &who, GA_IGNORED))
 		return; /* there is none: git inside will say so, as it does outside */
 	open = strrchr(who, '<');
 	close = strrchr(who, '>');

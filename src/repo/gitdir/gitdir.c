@@ -44,12 +44,11 @@ struct writer {
 
 static bool read_regular(int at, const char *path, size_t max, struct ga_buf *ret)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_close int fd = ga_openat_beneath(at, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 	struct stat st;
 
 	return fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-	       !ga_read_fd(fd, max, ret, &ignored);
+	       !ga_read_fd(fd, max, ret, GA_IGNORED);
 }
 
 static bool content_is(int at, const char *path, const struct ga_buf *want)
@@ -131,13 +130,12 @@ static int put_rules(const struct writer *w, const struct ga_repo *r, const stru
 static int put_log(const struct writer *w, const struct ga_repo *r, const struct ga_gitdir_spec *s,
 		   struct ga_error *err)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	cleanup_free char *who = NULL;
 
 	if (is_below(w, "logs/HEAD"))
 		return 0;
-	if (ga_repo_identity(r, s->config, &who, &ignored))
+	if (ga_repo_identity(r, s->config, &who, GA_IGNORED))
 		who = ga_strdup("nobody <>");
 	ga_buf_addf(&b, "%s %s %s %lld +0000\tstart\n", GA_HEX(&ga_oid_none), GA_HEX(s->base), who,
 		    (long long)time(NULL));
@@ -292,11 +290,10 @@ int ga_gitdir_fill(const struct ga_repo *r, const char *dir, const char *templat
 
 static bool packed_refs_are_as_sealed(int at, const char *dir)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *path = ga_strf("%s.refs", dir), *now = NULL;
 	cleanup_buf struct ga_buf seal = GA_BUF_INIT, b = GA_BUF_INIT;
 
-	if (ga_read_file_at(AT_FDCWD, path, 4096, &seal, &ignored) ||
+	if (ga_read_file_at(AT_FDCWD, path, 4096, &seal, GA_IGNORED) ||
 	    !read_regular(at, "packed-refs", PACKED_MAX, &b))
 		return false;
 	now = digest(&b);

@@ -25,12 +25,11 @@ bool ga_is_near_ancestor(struct ga_repo *r, const struct ga_oid *anc, const stru
 	if (r->info.shallow || !access(grafts, F_OK))
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		cleanup_commit struct ga_commit c = { .parents = NULL };
 
 		if (ga_oid_equal(&queue[i], anc))
 			return true;
-		if (ga_commit_read(r, &queue[i], &c, &ignored))
+		if (ga_commit_read(r, &queue[i], &c, GA_IGNORED))
 			return false;
 		for (size_t k = 0; k < c.n_parents && n < NEAR_COMMITS; k++)
 			queue[n++] = c.parents[k];
@@ -192,10 +191,9 @@ static int straight_line(struct ga_repo *r, const struct ga_oid *tip, const stru
 	size_t n = 0;
 
 	while (!ga_oid_equal(&at, hide)) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		cleanup_commit struct ga_commit c = { 0 };
 
-		if (n == MAX_LINE || ga_commit_read(r, &at, &c, &ignored) || c.n_parents != 1)
+		if (n == MAX_LINE || ga_commit_read(r, &at, &c, GA_IGNORED) || c.n_parents != 1)
 			return 1;
 		v[MAX_LINE - ++n] = at;
 		at = c.parents[0];

@@ -25,13 +25,12 @@
  * reads one that is cut short. */
 static bool is_cut(const char *path)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free unsigned char *out = ga_malloc(CHUNK);
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	z_stream z = { 0 };
 	int rc = Z_OK;
 
-	if (access(path, R_OK) || ga_read_file_at(AT_FDCWD, path, UINT32_MAX, &b, &ignored) ||
+	if (access(path, R_OK) || ga_read_file_at(AT_FDCWD, path, UINT32_MAX, &b, GA_IGNORED) ||
 	    inflateInit(&z) != Z_OK)
 		return false;
 	z.next_in = (const unsigned char *)b.ptr;
@@ -65,10 +64,9 @@ bool ga_commit_whole(struct ga_repo *r, const struct ga_oid *commit, const struc
 	struct ga_oid at = *commit;
 
 	for (int i = 0; i < MAX_COMMITS; i++) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		cleanup_commit struct ga_commit c = { .parents = NULL };
 
-		if (!is_readable(r, &at) || ga_commit_read(r, &at, &c, &ignored) ||
+		if (!is_readable(r, &at) || ga_commit_read(r, &at, &c, GA_IGNORED) ||
 		    !is_readable(r, &c.tree))
 			return false;
 		if (ga_oid_equal(&at, base) || !c.n_parents || r->info.shallow)

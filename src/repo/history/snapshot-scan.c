@@ -130,11 +130,9 @@ static int add_record(struct scan *sc, const char *rec, struct ga_error *err)
 		break;
 	case 'u':
 		path = after_fields(rec, 10);
-		if (path && !sc->look) {
-			(void)ga_fail(err, GA_EFATAL, "'%s' has a conflict that is not resolved",
-				      path);
-			return ga_hint(err, "resolve it, or start with --dirty ignore");
-		}
+		if (path && !sc->look)
+			return ga_fail(err, GA_EFATAL, "'%s' has a conflict that is not resolved"
+				       GA_HINT "resolve it, or start with --dirty ignore", path);
 		if (path)
 			ga_strv_push(&sc->ret->changed, path);
 		break;
@@ -217,11 +215,10 @@ int ga_scan_worktree(struct ga_repo *r, uint64_t max_untracked, struct ga_scan *
 	struct scan sc = { .ret = ret, .max_untracked = max_untracked };
 	const char *op = ga_repo_operation(r);
 
-	if (op && strcmp(op, "bisect")) {
-		(void)ga_fail(err, GA_EFATAL, "%s %s is in progress",
-			      ga_repo_operation_article(op), op);
-		return ga_hint(err, "finish or abort it, or start with --dirty ignore");
-	}
+	if (op && strcmp(op, "bisect"))
+		return ga_fail(err, GA_EFATAL, "%s %s is in progress"
+			       GA_HINT "finish or abort it, or start with --dirty ignore",
+			       ga_repo_operation_article(op), op);
 	return scan(r, &sc, err);
 }
 
@@ -257,7 +254,6 @@ int ga_scan_cache_store(struct ga_repo *r, const char *state_dir, const struct g
 			struct ga_error *err)
 {
 	cleanup_free char *path = cache_path(r, state_dir);
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT, old = GA_BUF_INIT;
 
 	ga_buf_add0(&b, CACHE_MAGIC);
@@ -267,7 +263,7 @@ int ga_scan_cache_store(struct ga_repo *r, const char *state_dir, const struct g
 	add_list(&b, 's', &s->submodules);
 	ga_buf_add0(&b, "end");
 	/* writing costs two syncs, so not if nothing changed */
-	if (!ga_read_file_at(AT_FDCWD, path, CACHE_MAX, &old, &ignored) && ga_buf_equal(&old, &b))
+	if (!ga_read_file_at(AT_FDCWD, path, CACHE_MAX, &old, GA_IGNORED) && ga_buf_equal(&old, &b))
 		return 0;
 	return ga_write_atomic(AT_FDCWD, path, b.ptr, b.len, 0600, err);
 }
@@ -275,13 +271,12 @@ int ga_scan_cache_store(struct ga_repo *r, const char *state_dir, const struct g
 static bool load_cache(const struct ga_repo *r, const char *state_dir, struct ga_scan *ret)
 {
 	cleanup_free char *path = cache_path(r, state_dir);
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	cleanup_close int workdir = -1;
 	const char *magic, *dir, *rec;
 	size_t pos = 0;
 
-	if (ga_read_file_at(AT_FDCWD, path, CACHE_MAX, &b, &ignored))
+	if (ga_read_file_at(AT_FDCWD, path, CACHE_MAX, &b, GA_IGNORED))
 		return false;
 	magic = ga_buf_next0(&b, &pos);
 	dir = ga_buf_next0(&b, &pos);

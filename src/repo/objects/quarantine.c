@@ -82,14 +82,12 @@ int ga_quarantine_begin(const struct ga_repo *r, struct ga_quarantine **ret, str
 
 void ga_quarantine_free(struct ga_quarantine *q)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
 	if (!q)
 		return;
 	/* without a descriptor the directory was never made, or may be somebody else's by now;
 	 * usually it is empty, all packs having been moved out */
 	if (q->lock >= 0 && (rmdir(q->packs) || rmdir(q->path)))
-		(void)ga_rmtree_at(AT_FDCWD, q->path, &ignored);
+		(void)ga_rmtree_at(AT_FDCWD, q->path, GA_IGNORED);
 	ga_cleanup_closep(&q->lock);
 	free(q->objects);
 	free(q->path);
@@ -102,10 +100,9 @@ static void sweep_one(int objects, const char *name)
 {
 	cleanup_close int fd = openat(objects, name,
 				      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	if (fd >= 0 && !ga_flock(fd, true, false, &ignored))
-		(void)ga_rmtree_at(objects, name, &ignored);
+	if (fd >= 0 && !ga_flock(fd, true, false, GA_IGNORED))
+		(void)ga_rmtree_at(objects, name, GA_IGNORED);
 }
 
 static void sweep_in(const char *objects)

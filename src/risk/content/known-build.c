@@ -139,9 +139,8 @@ static void add_findings(const struct ga_yaml *y, const char *key, bool on, stru
 static bool read_workflow(const struct ga_buf *text, struct ga_strv *ret)
 {
 	cleanup_yaml struct ga_yaml y = GA_YAML_INIT;
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	if (ga_yaml_parse("workflow", text->ptr, text->len, &y, &ignored))
+	if (ga_yaml_parse("workflow", text->ptr, text->len, &y, GA_IGNORED))
 		return false;
 	add_findings(&y, "", false, ret);
 	ga_strv_sort_unique(ret);

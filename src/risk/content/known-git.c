@@ -211,10 +211,8 @@ void ga_known_attributes(const struct ga_known *f)
 static bool read_config(const struct ga_known *f, const struct ga_buf *text,
 			struct ga_gitconfig *ret)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
 	return text->len <= GA_KNOWN_MAX && f->k->configs++ < CONFIGS_MAX &&
-	       !ga_configfile_parse(f->k->repo, text, ret, &ignored);
+	       !ga_configfile_parse(f->k->repo, text, ret, GA_IGNORED);
 }
 
 /* ---- .gitmodules ---------------------------------------------------------------- */

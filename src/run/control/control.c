@@ -167,10 +167,10 @@ static int not_sent(const struct ga_sandbox *sb, struct ga_error *err)
 		return run_ctl_ended(sb, err);
 	if (errno != ETOOMANYREFS)
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot hand over a command");
-	(void)ga_fail(err, GA_ESTART, "cannot hand over a command: more descriptors than "
-				      "'ulimit -H -n' says are on their way over your sockets");
-	return ga_hint(err, "a program of yours, or an agent's, sends them and nobody takes them: "
-			    "end it");
+	return ga_fail(err, GA_ESTART, "cannot hand over a command: more descriptors than 'ulimit "
+		       "-H -n' says are on their way over your sockets"
+		       GA_HINT "a program of yours, or an agent's, sends them and nobody takes "
+		       "them: end it");
 }
 
 int run_pipe(int *ret_ours, int *ret_theirs, bool we_read, struct ga_error *err)
@@ -277,23 +277,21 @@ static int hint_exec(const char *program, int errnum, struct ga_error *err)
 int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *program,
 		     struct ga_error *err)
 {
-	cleanup_free char *dir = ga_escape(cwd), *prog = ga_escape(program);
-
 	switch (m->flags) {
 	case GA_CTL_STEP_CWD:
 		(void)ga_fail_errno(err, GA_ESTART, m->value, "cannot enter '%s' in the sandbox",
-				    dir);
+				    cwd);
 		return ga_hint(err, "start from the root of the project");
 	case GA_CTL_STEP_TTY:
 		return ga_fail_errno(err, GA_ESTART, m->value,
 				     "cannot give the sandbox a terminal");
 	case GA_CTL_STEP_EXEC:
 		(void)ga_fail_errno(err, GA_ESTART, m->value, "cannot run '%s' in the sandbox",
-				    prog);
+				    program);
 		return hint_exec(program, m->value, err);
 	default:
 		return ga_fail_errno(err, GA_ESTART, m->value, "cannot start '%s' in the sandbox",
-				     prog);
+				     program);
 	}
 }
 
