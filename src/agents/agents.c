@@ -177,7 +177,7 @@ char *agents_find_command(const struct ga_env *e, const char *command, char **re
 	return found;
 }
 
-/* The last directory or file on the way to a program whose name is a version, as installers other
+/* The last directory or file in the path of a program whose name is a version, as installers other
  * than npm name them; NULL: none is. */
 static char *version_on_path(const char *real)
 {

@@ -348,7 +348,7 @@ int ga_agents_remove(struct ga_env *e, const struct ga_preset *p, struct ga_erro
 
 	if (access(file, F_OK))
 		return 1;
-	/* held until the note is gone, or that of an installation meanwhile would go as well */
+	/* held until the note is gone, or that of another installation would go as well */
 	rc = ga_home_lock(e, &lock, err);
 	if (rc > 0)
 		return 2;

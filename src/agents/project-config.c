@@ -84,7 +84,7 @@ static void add_config(struct ga_repo *r, const struct ga_preset *p, const char 
 	}
 }
 
-/* In the directory `at`, which `tree` is, and those on the way to `below` in it. Git checks out all
+/* In the directory `at`, which `tree` is, and those above `below` in it. Git checks out all
  * entries of a name that a tree has more than once. */
 static int add_committed(struct ga_repo *r, const struct ga_preset *p, const struct ga_oid *tree,
 			 const char *at, const char *below, struct ga_agents_config *ret,

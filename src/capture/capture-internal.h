@@ -19,10 +19,10 @@ struct capture_base {
 	struct ga_oid agent;          /* the commit that it is based on ... */
 	struct ga_oid agent_tree;     /* ... and its tree */
 	struct ga_oid branch;         /* the commit that it is published on */
-	struct ga_stand *stands;      /* further commits that parts of it may stand on */
+	struct ga_stand *stands;      /* further commits that parts of it may be based on */
 	size_t n_stands, cap_stands;
 	struct ga_oid *known;         /* `agent`, `branch` and the work of all stands: what they
-				       * reach has nothing of the agent's that was not looked at */
+				       * reach has nothing of the agent that was not checked */
 	size_t n_known, cap_known;
 };
 
@@ -63,7 +63,7 @@ struct capture_out {
 	struct ga_refs_job *refs;   /* the git that updates refs, waiting for commands; or NULL */
 	struct ga_classified rest;  /* changes in the commit of what the agent left uncommitted */
 	struct ga_oid tree;         /* what the layers show, with what is `newer` */
-	struct ga_changes newer;    /* changes of the user's that the agent's history lacks, from
+	struct ga_changes newer;    /* the user's changes that the agent's history lacks, from
 				     * what the layers show */
 	struct ga_oid history;      /* tip of the agent's commits and that commit; == base: nothing
 				     * was done */
@@ -80,7 +80,7 @@ struct capture {
 	const struct ga_capture_env *e;
 	struct ga_session *s;
 	struct ga_sandbox *sandbox;   /* opened when first needed */
-	bool words;                   /* the last failure's message has words of the agent's */
+	bool words;                   /* the last failure's message has words of the agent */
 	unsigned allowed_ms;          /* time that git inside was given for the current step ... */
 	unsigned left_ms;             /* ... and what is left of it */
 	int64_t until;                /* deadline of imports, as ga_now_ms() */
@@ -207,7 +207,7 @@ int find_users(struct capture *c, struct ga_oid *users, const struct ga_oid **re
 
 /* Submodules (links.c): the final tree gets the tips of their branches. */
 int take_links(struct capture *c, struct ga_error *err);
-/* Take submodules off the list of paths that stand on the user's uncommitted work, with a note: a
+/* Take submodules off the list of paths based on the user's uncommitted work, with a note: a
  * landing cannot bring their pointers, but a merge in the submodule can. */
 void leave_links(struct capture *c, struct ga_strv *left_out);
 /* Hold back submodules for which a commit of `history` names a commit that is not published: adds

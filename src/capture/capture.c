@@ -83,7 +83,7 @@ static void layers_release(struct layers *l)
 }
 
 /* A session that was resumed has its layers on the base they always had, its history on the branch
- * as it was at the resume. The difference between the two, what was held or stands on the user's
+ * as it was at the resume. The difference between the two, what was held or is based on the user's
  * uncommitted work, is in the layers but in no commit.
  *
  * What the layers showed at the resume and the agent's commits lack counts as tracked unless they
@@ -188,7 +188,7 @@ static int read_upper(struct capture *c, struct layers *l, bool convert, struct 
 
 /* Reading took too long. If the agent's commits were taken they are kept, and all else stays in the
  * session. Without commits there is nothing to keep, and the session stays as it was; so does one
- * that was captured before, since nothing that could be read then is taken back. */
+ * that was captured before, since nothing that could be read then is removed. */
 static int upper_late(struct capture *c, struct ga_error *err)
 {
 	cleanup_free char *note = NULL;
@@ -275,7 +275,7 @@ static int count_shared(struct capture *c, struct ga_error *err)
 
 /* ---- live sessions ----------------------------------------------------- */
 
-/* Was the project directory itself replaced? The layers stand on the directory, not on its name.
+/* Was the project directory itself replaced? The layers are over the directory, not its name.
  * Device numbers are not the same after a reboot. */
 static bool root_was_replaced(const struct ga_session *s)
 {
@@ -288,7 +288,7 @@ static bool root_was_replaced(const struct ga_session *s)
 	       (s->view.boot && !strcmp(boot, s->view.boot) && st.st_dev != s->id.live_dev);
 }
 
-/* With the working tree itself beneath the layers, what the user changed meanwhile showed inside,
+/* With the working tree itself beneath the layers, what the user changed since showed inside,
  * while the result is still based on the base. Say so. */
 static int check_live(struct capture *c, struct ga_error *err)
 {
@@ -302,8 +302,8 @@ static int check_live(struct capture *c, struct ga_error *err)
 	if (root_was_replaced(c->s)) {
 		ga_strv_push(&c->notes,
 			     "the directory of the working tree was itself replaced since the "
-			     "session was started on it: the agent went on in the former one, and "
-			     "saw nothing of what is there now");
+			     "session was started on it: the agent continued in the former one, "
+			     "and saw nothing of what is there now");
 		return 0;
 	}
 	if (strcmp(ga_repo_info(c->e->repo)->workdir, c->s->id.project) != 0) {
@@ -503,7 +503,7 @@ static int capture(const struct ga_capture_env *e, struct ga_session *s,
 	return 0;
 }
 
-/* Whoever goes on with the handle writes to the repository, unless it was private before. */
+/* Whoever uses the handle after this writes to the repository, unless it was private before. */
 static int leave(const struct ga_capture_env *e, bool private, int rc, struct ga_error *err)
 {
 	return private ? rc : ga_repo_leave_private(e->repo, rc ? GA_IGNORED : err) ? -1 : rc;

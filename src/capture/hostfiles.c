@@ -134,7 +134,7 @@ static int stands_untracked(struct capture *c, struct look *l, const char *path,
 		return 0;
 	fd = ga_openat_beneath(l->project, path, O_PATH | O_NOFOLLOW, 0);
 	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR)) {
-		/* beneath a symlink or a file of the user's, which a merge would have to replace */
+		/* beneath a symlink or a file of the user, which a merge would have to replace */
 		if (tracked_above(c, l, path, &above, err))
 			return -1;
 		*ret = !above;

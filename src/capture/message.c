@@ -98,7 +98,7 @@ int note_claims(struct capture *c, struct ga_error *err)
 		ga_strv_pushf(&c->notes, "%zu %s somebody else's: %s", cl.foreign,
 			      commits_say(cl.foreign), first);
 	if (cl.future)
-		ga_strv_pushf(&c->notes, "%zu %s of a day still to come", cl.future,
+		ga_strv_pushf(&c->notes, "%zu %s dated in the future", cl.future,
 			      commits_say(cl.future));
 	return 0;
 }
@@ -129,7 +129,7 @@ static char *one_line_command(const struct ga_strv *command)
 	return ga_buf_steal(&b);
 }
 
-/* This commit loses what is held or stands on the user's uncommitted work: then no number is
+/* This commit loses what is held or based on the user's uncommitted work: then no number is
  * given, rather than a wrong one. */
 static void add_subject(const struct capture *c, const struct ga_changes *changes,
 			const struct ga_flags *flags, const struct ga_host_facts *facts,

@@ -195,7 +195,7 @@ static int update_branch(struct capture *c, struct plan *p, struct ga_error *err
 	return update_to(c, p, c->s->id.branch, new, err);
 }
 
-/* Is `oid` work of the agent's from an earlier run, or from a capture that could read more of this
+/* Is `oid` the agent's work from an earlier run, or from a capture that could read more of this
  * run, that nothing published reaches? */
 static int is_only_here(struct capture *c, const struct ga_oid *oid, struct ga_error *err)
 {
@@ -279,7 +279,7 @@ static int give_way(struct capture *c, const struct ga_ref *had, bool keep, stru
 	return ga_refs_update(c->e->repo, &first.u, reason, err);
 }
 
-/* Is the ref that was kept still a branch of the agent's with the same value, though that has been
+/* Is the ref that was kept still a branch of the agent with the same value, though that has been
  * published since? */
 static bool still_stands(const struct capture *c, const char *name, const struct ga_oid *oid)
 {
@@ -408,7 +408,7 @@ void sweep_keeps(struct capture *c, int lock)
 {
 	cleanup_error struct ga_error busy = GA_ERROR_INIT;
 
-	/* not earlier: a capture that is done again after it was cut short does not write anew what
+	/* not earlier: a capture that is done again after it was cut short does not rewrite what
 	 * it finds in such packs, and until its refs exist only these files protect that */
 	if (!ga_flock(lock, true, false, &busy))
 		ga_keeps_sweep(c->e->repo);

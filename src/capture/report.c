@@ -63,7 +63,7 @@ static int flag_commit(struct capture *c, const struct ga_oid *id, struct ga_rep
 /* Without the report there are no verdicts either: the user is asked about everything again. */
 static int flag_anew(struct capture *c, struct ga_report *r, struct ga_error *err)
 {
-	cleanup_report struct ga_report anew = GA_REPORT_INIT;
+	cleanup_report struct ga_report fresh = GA_REPORT_INIT;
 	cleanup_free struct ga_oid *commits = NULL;
 	struct ga_oid hide[2] = { c->s->id.onto };
 	const struct ga_oid *users;
@@ -73,9 +73,9 @@ static int flag_anew(struct capture *c, struct ga_report *r, struct ga_error *er
 	    list_history(c, &c->base.branch, 1, hide, users ? 2 : 1, &commits, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (flag_commit(c, &commits[i], &anew, err))
+		if (flag_commit(c, &commits[i], &fresh, err))
 			return -1;
-	ga_report_add_former(r, &anew);
+	ga_report_add_former(r, &fresh);
 	ga_strv_push(&r->notes, "the report of the former run could not be read: what it had "
 				"published is flagged once more");
 	return 0;

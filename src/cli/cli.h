@@ -108,7 +108,7 @@ struct cli_command {
 	size_t opts_size;    /* of the options struct, zeroed before parsing */
 	enum cli_need needs;
 	bool stop_at_word;   /* options end at the first word: the rest is a command line */
-	bool name_first;     /* the first word is a name (argv[0] NULL: "--" stood in its place),
+	bool name_first;     /* the first word is a name (argv[0] NULL: "--" was in its place),
 			      * and after that the same holds as with stop_at_word */
 	bool paths_last;     /* a name, which may be left out (NULL), and paths after "--" */
 	bool status_is_agents; /* it exits as the agent did, so failing before that is 125 */
@@ -282,7 +282,7 @@ bool cli_is_running(const struct ga_session *s);
 int cli_capture_interrupted(struct cli *c, struct ga_session *s, int lock, struct ga_error *err);
 
 /* Set the state of a locked session to LANDED if its work has arrived, by whatever way, and to
- * CAPTURED if it has not, or was taken back; a change is saved and noted in its journal. */
+ * CAPTURED if it has not, or was reverted; a change is saved and noted in its journal. */
 int cli_notice_landed(struct cli *c, struct ga_session *s, struct ga_error *err);
 
 /* The JSON object of a session, for list, show and fetch. `r` and `peer` may be NULL; `peer` is its
@@ -300,7 +300,7 @@ char *cli_verdict_counts(const struct ga_report *r);
 
 /* Did the agent leave branches of its own, a stash or commits on no branch, and no branch of the
  * user's has them? 1 yes: `*ret_ref` (caller frees) is the first such ref. With `ret_ref` NULL git
- * is not asked about branches of the user's. */
+ * is not asked about the user's branches. */
 int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, char **ret_ref,
 		  struct ga_error *err);
 
@@ -424,7 +424,7 @@ int cli_resume_session(struct cli *c, const char *name, const struct ga_start_op
 /* Run what was made ready, capture it, and say what it did; without a terminal, notify instead. */
 int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, struct ga_error *err);
 
-/* Fork into two processes. In the child, the supervisor, the command goes on (0), with `ret->how`
+/* Fork into two processes. In the child, the supervisor, the command continues (0), with `ret->how`
  * for ga_start_opts; once the agent runs, it has left the terminal and says nothing any more. The
  * parent, which the user called, waits for that and prints the session's name, or for the child's
  * end, and then the exit status is its; either way it has nothing more to do (1). */

@@ -199,7 +199,7 @@ static const struct cli_opt *takes_next(const struct cli_command *cmd, const cha
 	return NULL;
 }
 
-/* Where the last of `n` words stands: words[0] is the command's name. */
+/* Where the last of `n` words is: words[0] is the command's name. */
 struct place {
 	const char *first;          /* the first word that is no option, or NULL */
 	size_t index;               /* counting only words that are no options */

@@ -2,7 +2,7 @@
  *
  * git-agent itself: small and static, since loading the libraries that the rest needs takes half as
  * long as bringing up a sandbox. For a start the sandbox is begun here, and comes up while
- * git-agent-main is loaded; for commands that need git's configuration, git reads it meanwhile.
+ * git-agent-main is loaded; for commands that need git's configuration, git reads it then, too.
  * Nothing is decided or reported here: what fails here fails again there, and is reported then.
  */
 #include <errno.h>

@@ -132,7 +132,7 @@ static void print_help(const struct cli_command *cmd)
 			"%c%c%s--%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
 			o->letter ? ", " : "  ", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
 
-		/* as git has it: what does not fit beside its option stands below */
+		/* as git has it: what does not fit beside its option goes below */
 		if (strlen(left) > HELP_COLUMN)
 			(void)printf("    %s\n    %*s %s\n", left, HELP_COLUMN, "", o->help);
 		else

@@ -24,7 +24,7 @@
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
 
-/* Write the file `rel` beneath the directory `home`, making the directories on the way (0700). No
+/* Write the file `rel` beneath the directory `home`, making the directories above it (0700). No
  * link is followed; one in place of the file itself is replaced. Does not wait for the disk. */
 int home_write(int home, const char *rel, const void *p, size_t n, mode_t mode,
 	       struct ga_error *err);

@@ -103,7 +103,7 @@ static void restrict_scope(void)
 	long fd;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		die("cannot give up new privileges");
+		die("cannot set no_new_privs");
 	if (syscall(SYS_LANDLOCK_CREATE_RULESET, NULL, 0, LANDLOCK_VERSION_QUERY) < 6)
 		return;
 	fd = syscall(SYS_LANDLOCK_CREATE_RULESET, &attr, sizeof(attr), 0u);
@@ -112,7 +112,7 @@ static void restrict_scope(void)
 	(void)close((int)fd);
 }
 
-/* Check that bwrap gave up all rights, since it ignores some failures. */
+/* Check that bwrap dropped all capabilities, since it ignores some failures. */
 static void check_rights(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -318,7 +318,7 @@ static void reap(struct init *in)
 
 		if (WIFSTOPPED(st)) {
 			/* a leader or a renaming process stops only if somebody sent it SIGSTOP,
-			 * and meanwhile nobody would see the command end: continue it */
+			 * and nobody would see the command end: continue it */
 			if (c ? c->tty : renames_has(in->renames, pid))
 				(void)kill(pid, SIGCONT);
 			else if (c && c->pgrp && !c->reported)

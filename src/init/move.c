@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Moving a directory entry by entry, in a process of its own with the rights of the command:
- * however names and directories change meanwhile, it can do nothing that the command could not do
+ * however names and directories change, it can do nothing that the command could not do
  * itself.
  */
 #include <dirent.h>
@@ -418,7 +418,7 @@ static int empty(struct copy *c, int src, int dst, unsigned depth)
 
 /* ---- putting it in place */
 
-/* Check that a directory at the target is empty. (A file in the way was found by the kernel; it
+/* Check that a directory at the target is empty. (A file there was found by the kernel; it
  * looks into directories only when it renames.) */
 static int check_target(const struct rename_end *to)
 {

@@ -3,7 +3,7 @@
  * Serving calls that a seccomp filter announces.
  *
  * Renaming directories: an overlay without redirect_dir, which an unprivileged one cannot have,
- * refuses to rename a directory that a lower layer has (EXDEV), and most programs give up then. So
+ * refuses to rename a directory that a lower layer has (EXDEV), and most programs fail then. So
  * the kernel announces rename, renameat and renameat2 of a command to us (seccomp_unotify(2)).
  * Every call continues as usual unless it is about a directory: that is renamed here with the
  * rights of the command and, if the kernel refuses, moved entry by entry.

@@ -244,7 +244,7 @@ static void on_call(struct renames *r, int listener)
 	enum rename_verdict v;
 	int errnum = 0, mount;
 
-	/* ENOENT if the caller was killed meanwhile */
+	/* ENOENT if the caller was killed */
 	if (!j || shares_full(&r->shares) ||
 	    ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &n))
 		return;

@@ -2,7 +2,7 @@
  *
  * Which flags and paths a decision is about, and rejecting edits of files. What is left of a file
  * is content that nobody has judged yet: the rules run on it, and what they find is decided about
- * anew.
+ * again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -121,7 +121,7 @@ static bool rejects(const struct decision *d, const char *path)
 	return match(d, &d->chosen.rejects, path) != NOT;
 }
 
-/* A commit on top cannot take back what only earlier commits have: flags on that stay open. */
+/* A commit on top cannot undo what only earlier commits have: flags on that stay open. */
 static int reject_flags(struct decision *d, struct ga_error *err)
 {
 	cleanup_past struct ga_past past = GA_PAST_INIT;

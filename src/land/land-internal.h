@@ -66,10 +66,10 @@ char *land_name_tip(const struct landing *l, const struct proposal *p);
 int land_read_branch(struct ga_repo *r, const struct ga_session *s, struct ga_oid *ret,
 		     struct ga_error *err);
 /* Refuse (GA_ELOSE) a branch that was moved to where it lacks the session's last commit, and would
- * pass for all of it. One that the user has written anew is fine if what is on it counts (`anew`);
- * else all of it has to have arrived. */
+ * pass for all of it. One that the user has rewritten is fine if what is on it counts
+ * (`rewritten`); else all of it has to have arrived. */
 int land_check_moved(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *branch,
-		     bool anew, struct ga_error *err);
+		     bool rewritten, struct ga_error *err);
 /* Is the path, or a directory above it, one of those that were asked for? */
 bool land_wants(const struct landing *l, const char *path);
 
@@ -142,11 +142,11 @@ struct land_lock {
 #define LAND_LOCK_INIT { .fd = -1 }
 int land_lock(struct ga_repo *r, struct land_lock *ret, struct ga_error *err);
 void land_unlock(struct land_lock *l);
-/* Remove the locks of a git of ours that has died meanwhile. */
+/* Remove the locks of a git of ours that has died. */
 int land_remove_locks(const struct land_lock *l, struct ga_error *err);
 
 /* settle.c: bring a landing or an undoing that ended in the middle to an end: complete it, or
- * roll it back. What git left to the user stays. Fills `rec` with the record that stands then;
+ * roll it back. What git left to the user stays. Fills `rec` with the record that is there then;
  * returns 1 if there is none. `*ret_settled` says what was done. */
 enum land_settled { LAND_SETTLED_NOTHING, LAND_SETTLED_COMPLETED, LAND_SETTLED_ROLLED_BACK };
 int land_settle(const struct landing *l, struct record *rec, enum land_settled *ret_settled,

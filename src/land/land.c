@@ -366,7 +366,7 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 	return land_locked(&l, continue_landing, err);
 }
 
-/* As git does it. What was killed while git gave it up is something that git refuses to give up
+/* As git does it. What was killed while git aborted it is something that git refuses to abort
  * again: then path by path. */
 static int give_up(const struct landing *l, struct record *rec, struct ga_error *err)
 {

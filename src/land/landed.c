@@ -136,7 +136,7 @@ static int look_since(struct look *l, const struct ga_oid *at, enum ga_landed_ho
 	return rc < 0 ? -1 : 0;
 }
 
-/* How the work arrived in the commit `at`. `*ret_back`: it had, and was taken back. */
+/* How the work arrived in the commit `at`. `*ret_back`: it had, and was reverted. */
 static int look_at(struct look *l, const struct ga_oid *at, enum ga_landed_how *ret,
 		   bool *ret_back, struct ga_error *err)
 {
@@ -508,7 +508,7 @@ int ga_arrived(struct ga_repo *r, const struct ga_session *s, struct ga_arrival 
 	struct ga_oid tip;
 	int rc;
 
-	/* no branch has what is held, and no commit what stands on uncommitted work */
+	/* no branch has what is held, and no commit what is based on uncommitted work */
 	if (s->result.left_out.n || !ga_oid_is_zero(&s->result.held))
 		return 0;
 	rc = ga_ref_read(r, s->id.branch, &tip, err);

@@ -185,11 +185,11 @@ int land_read_branch(struct ga_repo *r, const struct ga_session *s, struct ga_oi
 }
 
 int land_check_moved(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *branch,
-		     bool anew, struct ga_error *err)
+		     bool rewritten, struct ga_error *err)
 {
 	int rc = ga_branch_lacks(r, s, branch, err);
 
-	if (rc > 0 && anew)
+	if (rc > 0 && rewritten)
 		rc = ga_is_ancestor(r, branch, &s->result.tip, err);
 	else if (rc > 0)
 		rc = !ga_landed(r, s, err);

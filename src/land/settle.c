@@ -71,7 +71,7 @@ int land_roll_back_landing(const struct landing *l, struct record *rec, struct g
 	return rc < 0 || name_left(session, &left, err) ? -1 : rc;
 }
 
-/* Git's state is the user's to finish or to give up, and may have been by now. */
+/* Git's state is the user's to finish or to abort, and may have been by now. */
 static int settle_landing(const struct landing *l, struct record *rec, enum land_settled *ret,
 			  struct ga_error *err)
 {

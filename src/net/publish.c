@@ -306,7 +306,7 @@ int net_check_unix(const char *path, const struct ga_strv *written, struct ga_er
 		return 0;
 	q = ga_escape(path);
 	return ga_fail(err, GA_ESTART, "the socket '%s' cannot be shown inside"
-		       GA_HINT "agents can write where it is, or on the way there, and put a link "
+		       GA_HINT "agents can write where it is, or above it, and put a link "
 		       "to another in its place", q);
 }
 

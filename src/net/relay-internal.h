@@ -20,7 +20,7 @@ bool net_is_own(const struct ga_net_addr *a);
 
 /* ---- children.c */
 
-/* A child that is at work: once `fd` is readable it has done its part. */
+/* A child that is running: once `fd` is readable it has done its part. */
 struct net_child {
 	pid_t pid;
 	int fd;
@@ -260,11 +260,11 @@ int net_watch(struct ga_relay *r, struct net_source *s, uint32_t events);
 /* Call this before closing `fd`. Closing alone does not end the watch while a child that was just
  * forked holds a copy, and later events would belong to a source that is gone. */
 void net_unwatch(const struct ga_relay *r, int fd);
-/* A destination for users: with the name that the address stands for. */
+/* A destination for users: with the name that the address is for. */
 char *net_to_text(const struct ga_relay *r, const struct ga_net_addr *a, uint16_t port);
 
 void net_dns(struct ga_relay *r, const void *query, size_t n, struct ga_net_dns_reply *ret);
-/* Is it an address where a session has servers of its own: a loopback address that stands for no
+/* Is it an address where a session has servers of its own: a loopback address that is for no
  * name? */
 bool net_is_loopback(const struct ga_relay *r, const struct ga_net_addr *a);
 /* Does a published port lead to this port inside? */
@@ -324,7 +324,7 @@ int net_listen_host(struct ga_net_publish *p, struct ga_error *err);
 
 /* `written` is as in struct ga_relay_opts */
 
-/* Create the `i`th socket in `dir`, which stands for the host's socket `path`. */
+/* Create the `i`th socket in `dir`, which leads to the host's socket `path`. */
 int net_listen_unix(const char *path, int dir, size_t i, struct ga_error *err);
 /* Refuse a socket whose path enters a `written` place, or would do so once missing parts of it
  * exist. */

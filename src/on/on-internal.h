@@ -32,7 +32,7 @@ enum on_how { ON_PIPES, ON_TERMINAL, ON_UNASKED };
 #define ON_CALL_MS 120000                /* hardware keys and passwords take their time */
 #define ON_PATCH_MAX ((size_t)256 << 20)
 
-/* The object that a request's word stands for; NULL: it is none. New reference. */
+/* The object that a request's word means; NULL: it is none. New reference. */
 json_t *on_unpack(const char *word);
 /* One word that every shell takes as it is: base64url without padding. */
 char *on_pack(json_t *request);

@@ -9,7 +9,7 @@
 #include "ga/base/path.h"
 #include "reach-internal.h"
 
-/* Variables and substitutions as the shell writes them, and lines that go on joined. */
+/* Variables and substitutions as the shell writes them, and continued lines joined. */
 static char *shell_dollars(const char *text)
 {
 	struct ga_buf b = GA_BUF_INIT;

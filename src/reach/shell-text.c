@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shell text as commands. A word is all that it may be: a variable stands for each value that the
+ * Shell text as commands. A word is all that it may be: a variable is each value that the
  * text gives it anywhere, a substitution for what its commands name.
  */
 #include <ctype.h>
@@ -16,7 +16,7 @@ struct reader {
 	const char *at;
 	char close; /* ')', '}', '`', or NUL: the end */
 	int parens; /* of subshells that are open */
-	struct ga_strv *prints; /* where the words go that it stands for; NULL: nowhere */
+	struct ga_strv *prints; /* where its words go; NULL: nowhere */
 	bool list; /* all words: elements of an array, or a default */
 	struct ga_buf literal; /* the end of the word, */
 	struct ga_strv word; /* and what it may have before it */

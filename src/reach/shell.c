@@ -228,7 +228,7 @@ void ga_shell_printed(const struct ga_command *c, size_t at, bool all, struct ga
 	ga_strv_extend(ret, &c->inputs);
 }
 
-/* Where the command stands that a wrapper runs: behind options, numbers and assignments. */
+/* Where the command is that a wrapper runs: behind options, numbers and assignments. */
 static size_t wrapped(const struct ga_command *c, size_t at)
 {
 	while (++at < c->n) {
@@ -240,7 +240,7 @@ static size_t wrapped(const struct ga_command *c, size_t at)
 	return at;
 }
 
-/* Does the command that stands at `at` only read or check what it is given? */
+/* Does the command at `at` only read or check what it is given? */
 static bool is_quiet_at(const struct ga_command *c, size_t at)
 {
 	enum ga_command_kind kind =
@@ -280,7 +280,7 @@ static void by_name(struct ga_shell *s, const struct ga_command *c, size_t at, c
 		ga_words_add(s->out, GA_WORD_TOOL, name, more.ptr);
 }
 
-/* The command that stands at `at`, if it is `called`. `input`: what comes by a pipe. */
+/* The command at `at`, if it is `called`. `input`: what comes by a pipe. */
 static void run_as(struct ga_shell *s, const struct ga_command *c, size_t at, const char *called,
 		   const struct ga_strv *input)
 {
@@ -396,7 +396,7 @@ void ga_words_of_shell(const char *shell, const char *home, struct ga_words *ret
 {
 	struct ga_shell s = { .home = home };
 
-	/* values first, which a function may use that stands before them */
+	/* values first, which a function before them may use */
 	ga_shell_text(&s, shell);
 	s.out = ret;
 	ga_shell_text(&s, shell);

@@ -93,7 +93,7 @@ size_t ga_shell_name(const char *s);
 void ga_shell_values(const struct ga_shell *s, const char *name, size_t n, struct ga_strv *ret);
 /* Look at text: ga_shell_run() is called for each of its commands. */
 void ga_shell_text(struct ga_shell *s, const char *text);
-/* The command whose first word stands at `at`. `input`: what comes by a pipe, or NULL. */
+/* The command whose first word is at `at`. `input`: what comes by a pipe, or NULL. */
 void ga_shell_run(struct ga_shell *s, const struct ga_command *c, size_t at,
 		  const struct ga_strv *input);
 /* What a command prints may be any of its words from `at` on, or what is in a directory that it

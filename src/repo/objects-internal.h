@@ -37,7 +37,7 @@ bool ga_collided(void);
 /* Is the object in the repository, and its mtime renewed, so that a `git gc` running now keeps
  * it? */
 bool ga_odb_has(const struct ga_repo *r, const git_oid *id);
-/* List the packs anew, both of the repository and of what is its own. */
+/* List the packs again, both of the repository and of what is its own. */
 int ga_odb_refresh(const struct ga_repo *r);
 
 /* Append the input of `git rev-list --stdin`. */

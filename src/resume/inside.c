@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bringing a session that is about to go on to where its branch is, by git in its sandbox. The
+ * Moving a session that is about to be resumed to where its branch is, by git in its sandbox. The
  * files, attributes and private git dir that this works on were written by the agent, so no git of
  * the host touches them.
  */
@@ -204,7 +204,7 @@ static int refuse_path(const struct inside *x, const char *path, struct ga_error
 	return refuse(x, UNBROUGHT, GA_QUOTED(path), err);
 }
 
-/* Is something to be removed where `path` needs a directory on the way? If that is a link that
+/* Is something to be removed where `path` needs a directory above it? If that is a link that
  * leads to itself, git says neither that `path` is there nor that it is not. */
 static bool is_behind_file(const struct ga_changes *all, const char *path)
 {
@@ -239,11 +239,11 @@ static int find_todo(struct inside *x, const struct ga_changes *all, struct ga_c
 }
 
 /* Fails if anything would be overwritten or removed that is not as it was captured: also if it is
- * ignored, in the way of a directory, or in a directory that is in the way. Git itself would spare
+ * ignored, where a directory goes, or in a directory that is replaced. Git itself would spare
  * ignored files only in commands that leave something half done if they are killed. */
 static int check_todo(struct inside *x, const struct ga_changes *todo, struct ga_error *err)
 {
-	/* to git a file counts as deleted if a directory is in its place, or a link is on the way
+	/* to git a file counts as deleted if a directory is in its place, or a link is above it
 	 */
 	static const char *const there[] = { "diff-files", "-z", "--name-only", "--diff-filter=d",
 					     NULL };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where a session goes on: on its branch as the host has it now. Its layers show what was captured
- * last. What the user did to the branch since then is brought to them, path by path: commits on
- * top, rejected paths, or another history altogether.
+ * Where a session continues: on its branch as the host has it now. Its layers show what was
+ * captured last. What the user did to the branch since then is brought to them, path by path:
+ * commits on top, rejected paths, or another history altogether.
  */
 #include "ga/repo/history.h"
 #include "resume-internal.h"
@@ -22,7 +22,7 @@ int resume_find_doubt(struct ga_env *e, const struct ga_session *s, struct resum
 	cleanup_free char *boot = ga_boot_id();
 	struct ga_oid shown;
 
-	/* as long as the machine is not booted anew nothing is lost, whatever is killed */
+	/* as long as the machine is not rebooted nothing is lost, whatever is killed */
 	if (*boot && s->view.boot && !strcmp(boot, s->view.boot))
 		return 0;
 	if (ga_start_peek(e, s, &shown, &notes, err) ||
@@ -72,7 +72,7 @@ static int find_branch(struct ga_env *e, const struct ga_session *s, struct ga_o
 	if (s->state == GA_STATE_LANDED && !ga_commit_tree(e->repo, ret, &tree, GA_IGNORED))
 		return 0;
 	return ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone" GA_HINT "'git branch "
-		       "agent/%s %s' brings it back", s->name, s->name, GA_HEX(&s->result.tip));
+		       "agent/%s %s' restores it", s->name, s->name, GA_HEX(&s->result.tip));
 }
 
 /* Do `tree` and `with` differ in any path but those in `done`? A file replaced by a directory, or
@@ -146,7 +146,7 @@ static int find_full(struct ga_env *e, const struct ga_session *s, struct resume
 	if (ga_commit_read(e->repo, &oid, &c, err))
 		return -1;
 	if (!c.n_parents)
-		return ga_fail(err, GA_EFATAL, "'%s' stands on nothing", ref);
+		return ga_fail(err, GA_EFATAL, "'%s' is based on nothing", ref);
 	if (ga_commit_tree(e->repo, &c.parents[0], &under, err) ||
 	    ga_tree_diff(e->repo, &under, &c.tree, &held, err))
 		return -1;

@@ -40,14 +40,14 @@ struct resume_point {
 void resume_point_release(struct resume_point *p);
 int resume_find_point(struct ga_env *e, const struct ga_session *s, struct resume_point *ret,
 		      struct ga_error *err);
-/* If the machine was booted anew since the layers were written to, find where they may not
+/* If the machine was rebooted since the layers were written to, find where they may not
  * show what was captured (p->doubt). */
 int resume_find_doubt(struct ga_env *e, const struct ga_session *s, struct resume_point *p,
 		      struct ga_error *err);
 /* Fail as `path` was lost. */
 int resume_layers_lost(const struct ga_session *s, const char *path, struct ga_error *err);
 /* inside.c: bring the layers to `p`, and then the private git dir, by git in the sandbox of `st`,
- * where nothing of the agent's runs yet. If something cannot be brought it fails, and nothing of
+ * where nothing the agent wrote runs yet. If something cannot be brought it fails, and nothing of
  * `p->bring` was done. What is going to be done is noted in the state file first, so that a resume
  * that was killed can be done again, with the same result. */
 int resume_move_to_point(struct ga_env *e, struct ga_start *st, const struct resume_point *p,

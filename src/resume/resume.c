@@ -92,14 +92,14 @@ static int check_state(const struct ga_session *s, struct ga_error *err)
 {
 	if (s->state != GA_STATE_CAPTURED && s->state != GA_STATE_LANDED)
 		return ga_fail(err, GA_EFATAL, "session '%s' is %s" GA_HINT "only a session that "
-			       "was captured can go on", s->name, ga_state_name(s->state));
+			       "was captured can be resumed", s->name, ga_state_name(s->state));
 	if (s->id.within) {
 		(void)ga_fail(err, GA_EFATAL, "session '%s' is part of a superproject's session",
 			      s->name);
 		return resume_anew_hint(s, err);
 	}
 	if (s->id.submodules.n) {
-		(void)ga_fail(err, GA_EFATAL, "session '%s' has submodules: it cannot go on",
+		(void)ga_fail(err, GA_EFATAL, "session '%s' has submodules: it cannot be resumed",
 			      s->name);
 		return resume_anew_hint(s, err);
 	}
@@ -277,7 +277,7 @@ static void describe(const struct ga_env *e, const struct ga_view_base *b,
 
 	(void)ga_oid_hex(&p->branch_base, hex);
 	hex[10] = '\0';
-	ga_strv_pushf(&st->banner, "goes on from %s", hex);
+	ga_strv_pushf(&st->banner, "continues from %s", hex);
 	if (p->bring.n)
 		ga_strv_pushf(&st->banner, "brought from the branch: %zu path%s", p->bring.n,
 			      p->bring.n == 1 ? "" : "s");

@@ -273,11 +273,11 @@ bool ga_past_any(const struct ga_past_flag *p)
 void ga_past_text(const struct ga_past_flag *p, struct ga_buf *out)
 {
 	if (p->unknown)
-		ga_buf_adds(out, "not at the tip; maybe in commits on the way: too many to read");
+		ga_buf_adds(out, "not at the tip; maybe in commits before it: too many to read");
 	else if (p->others)
-		ga_buf_adds(out, "in no commit as it is; other versions in commits on the way:");
+		ga_buf_adds(out, "in no commit as it is; other versions in earlier commits:");
 	else
-		ga_buf_adds(out, "in commits on the way only:");
+		ga_buf_adds(out, "in earlier commits only:");
 	for (size_t i = 0; i < p->n && i < GA_PAST_COMMITS; i++)
 		ga_buf_addf(out, " %.12s", GA_HEX(&p->commits[i]));
 	if (p->n > GA_PAST_COMMITS)

@@ -143,7 +143,7 @@ void review_left_flags(const struct ga_report *r, struct ga_flags *ret)
 	sort_flags(ret);
 }
 
-/* Flags of a place: a line of the report, or a directory that stands for several lines. */
+/* Flags of a place: a line of the report, or a directory that covers several lines. */
 static void flags_of_place(const struct ga_flags *all, const char *place, struct ga_flags *ret)
 {
 	for (size_t i = first_flag(all, place);

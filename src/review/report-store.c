@@ -56,7 +56,7 @@ static int io_bytes(const struct io *io, const char *key, char **value)
 	return 0;
 }
 
-/* null stands for the zero id */
+/* null means the zero id */
 static int io_oid(const struct io *io, const char *key, struct ga_oid *value)
 {
 	const json_t *v = json_object_get(io->o, key);
@@ -517,7 +517,7 @@ int ga_report_read(struct ga_repo *repo, const struct ga_session *s, struct ga_r
 		return rc;
 	if (!ga_report_read_at(repo, s, &commit, ret, err))
 		return 0;
-	/* of a session that another command drops meanwhile there is none any more */
+	/* of a session that another command drops there is none any more */
 	if (ga_ref_read(repo, ref, &commit, GA_IGNORED) == 1) {
 		ga_error_release(err);
 		return 1;

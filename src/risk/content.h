@@ -68,7 +68,7 @@ char *ga_known_list(const struct ga_strv *names);
 /* Say `intro` and such a list, if there is anything to say: see ga_look_say(). */
 void ga_known_say(struct ga_look *k, const char *rule, enum ga_severity s, const char *intro,
 		  const struct ga_strv *names);
-/* Is `name` one of the words of `list`? One that ends in '*' stands for all that begin so. */
+/* Is `name` one of the words of `list`? One that ends in '*' matches all that begin so. */
 bool ga_known_in(const char *name, const char *list);
 /* Call for each line of `text` without its end. */
 void ga_known_lines(const struct ga_buf *text, void (*line)(void *arg, char *line), void *arg);
@@ -91,7 +91,7 @@ json_t *ga_known_blocks(const struct ga_buf *text, bool yarn);
 
 struct ga_dep {
 	char *name;
-	char *version;         /* plain; "": none is said, or what is said is no plain version */
+	char *version;         /* plain; "": none is given, or no plain one */
 	char *origin;          /* everything else that decides what it is, but for the version and
 				* the proofs; "" is the registry */
 	struct ga_strv proofs; /* checksums, sorted */

@@ -40,7 +40,7 @@ struct ga_filter_rules {
 	struct ga_strv names;         /* of macros: the keys of `macros` point into it */
 	struct side {
 		struct ga_strmap macros; /* name -> enum said, up to twice for each */
-		struct ga_ignore files;  /* the user's file, then those on the way down the tree */
+		struct ga_ignore files;  /* the user's file, then those of each directory */
 		struct ga_ignore info;   /* info/attributes, which overrides all of these */
 	} of[KINDS];
 	struct filter_dir {

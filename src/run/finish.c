@@ -232,7 +232,7 @@ int ga_run_take_over(const char *text, struct ga_sandbox **ret, struct ga_error 
 		     set_inherited(*fds[i], false);
 	if (!ok || *text) {
 		free(sb);
-		return ga_fail(err, GA_ESTART, "cannot go on with a sandbox that has begun");
+		return ga_fail(err, GA_ESTART, "cannot continue a sandbox that has started");
 	}
 	sb->bwrap = pid;
 	sb->teller = teller;

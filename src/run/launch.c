@@ -283,7 +283,7 @@ void ga_run_loose(const struct ga_sandbox *sb, struct ga_strv *ret)
 			ga_strv_push(ret, r.object);
 }
 
-/* The stage or bwrap gave up before init was up: it is dead or dying. */
+/* The stage or bwrap ended before init was up: it is dead or dying. */
 static int explain_failure(struct ga_sandbox *sb, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;

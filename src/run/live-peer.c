@@ -58,7 +58,7 @@ int live_fail(struct ga_error *err)
 		       GA_HINT "it has just ended, or another version of git-agent runs it");
 }
 
-/* It was installed anew, or another one is first in PATH. */
+/* It was reinstalled, or another one is first in PATH. */
 static int fail_version(const struct ga_live_peer *p, struct ga_error *err)
 {
 	cleanup_free char *link = ga_strf("/proc/%d/exe", (int)p->pid), *q = NULL;
@@ -336,9 +336,9 @@ static void begin_screen(struct attach *a, const struct live_packet *p)
 		add_output(a, p->bytes, p->n);
 }
 
-static void say_size(struct attach *a, uint32_t type, bool anew)
+static void say_size(struct attach *a, uint32_t type, bool redraw)
 {
-	struct ga_ctl_msg m = { .type = type, .id = anew };
+	struct ga_ctl_msg m = { .type = type, .id = redraw };
 	struct winsize ws;
 
 	if (ioctl(OUT_FD, TIOCGWINSZ, &ws))

@@ -26,7 +26,7 @@ struct within {
 	int stage, init;       /* pidfds */
 	const char *stage_dir;
 	const char *project;
-	const struct ga_shared *shared; /* a directory that was made anew; NULL: none */
+	const struct ga_shared *shared; /* a directory that was recreated; NULL: none */
 };
 
 static int ask_stage(int fd, struct within *ret, struct ga_error *err)

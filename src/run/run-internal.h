@@ -104,7 +104,7 @@ int run_signals_next(const struct ga_sandbox *sb);
  * work is captured. */
 int run_signals_act(const struct ga_sandbox *sb);
 /* Is a signal that ends programs pending? Returns its number and leaves it pending: the caller
- * gives up, and the signal takes effect when the mask is restored. */
+ * fails, and the signal takes effect when the mask is restored. */
 int run_signals_fatal_pending(void);
 /* Stop as Ctrl-Z stops a job, and return when continued. */
 void run_signals_suspend(const struct ga_sandbox *sb);
@@ -153,11 +153,11 @@ struct run_terminal {
 	struct termios saved;  /* its original settings */
 	struct ga_termfilter *filter; /* the filter that knows which modes are switched on */
 };
-/* Open what `fd` is anew, to write to it without waiting: O_NONBLOCK belongs to the open file
+/* Reopen what `fd` is, to write to it without waiting: O_NONBLOCK belongs to the open file
  * description, which others share. The caller closes it; -1: it cannot be opened, as another user's
  * terminal (su) or a socket. */
 int run_open_again(int fd);
-/* Write to a terminal, giving up if it takes nothing for a second. */
+/* Write to a terminal, failing if it takes nothing for a second. */
 void run_terminal_write(int fd, const char *p, size_t n);
 int run_terminal_raw(struct run_terminal *t);
 void run_terminal_restore(struct run_terminal *t);

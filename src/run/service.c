@@ -100,7 +100,7 @@ void run_services_message(const struct ga_sandbox *sb, const struct ga_ctl_msg *
 		s->over = true;
 		s->failed = m->type == GA_CTL_FAILED;
 		s->status = m->value;
-		/* other processes of the service may go on writing */
+		/* other processes of the service may still write */
 		for (size_t k = 0; k < LAST / CHUNK && take(sb->services, s); k++)
 			;
 	}

@@ -39,7 +39,7 @@ static void session_release(struct session *s)
 
 /* ---- what happens */
 
-/* Ask the command to end, and kill it if it does not. Some programs heed only SIGTERM. */
+/* Ask the command to end, and kill it if it does not. Some programs end only on SIGTERM. */
 static void end_within(void *payload, unsigned ms)
 {
 	struct session *s = payload;
@@ -247,7 +247,7 @@ static int on_message(struct session *s, struct ga_error *err)
 
 		if (r <= 0)
 			return r;
-		/* further commands go on after this one ended, unless it is the last */
+		/* further commands continue after this one ended, unless it is the last */
 		if ((s->live && run_live_message(s->live, &m, &fd)) || s->exited)
 			continue;
 		if (on_one(s, &m, err))
@@ -262,7 +262,7 @@ static int on_deadline(struct session *s, struct ga_error *err)
 		run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGTERM);
 	}
 	/* until then nobody can interrupt it or talk to it; this is not the command's fault, as
-	 * others may have been at work before */
+	 * others may have run before */
 	if (!s->started && !s->exited && ga_now_ms() >= s->start_by)
 		return ga_fail(err, GA_EFATAL, "the command is not started in the sandbox");
 	if (s->exited || !s->deadline || ga_now_ms() < s->deadline)

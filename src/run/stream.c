@@ -174,7 +174,7 @@ void run_stream_undo(struct run_stream *s, int fd)
 
 /* What a command's streams are connected to on our side. */
 
-/* Terminals and pipes are opened anew, so that writing to them does not wait. A regular file is not
+/* Terminals and pipes are reopened, so that writing to them does not wait. A regular file is not
  * (its offset would be lost), and does not block; everything else is written to in small pieces. */
 static void set_writer(const struct session *s, struct run_stream *st, int fd)
 {

@@ -10,7 +10,7 @@
 #include "ga/base/alloc.h"
 #include "secret-internal.h"
 
-/* A value, and whether it is a secret: noting it, what looks random, and what stands in place of
+/* A value, and whether it is a secret: noting it, what looks random, and what takes the place of
  * one. */
 
 #define RANDOM_MIN 12

@@ -143,8 +143,8 @@ static void look_for_keys(const char *p, size_t n, struct ga_secret_marks *m)
 	}
 }
 
-/* Is it a private key in DER: a sequence that begins with a small integer, and goes on as these do?
- * Certificates and public keys begin differently. */
+/* Is it a private key in DER: a sequence that begins with a small integer, and continues as these
+ * do? Certificates and public keys begin differently. */
 static bool is_der_key(const unsigned char *p, size_t n)
 {
 	size_t head;

@@ -155,7 +155,7 @@ static void put_field(struct ga_buf *b, const struct field *f, const struct ga_s
 		put(b, f->key, *(const bool *)at ? "true" : "false");
 		break;
 	case STATE:
-		/* INTERRUPTED is not stored: whoever holds the lock finds that out anew */
+		/* INTERRUPTED is not stored: whoever holds the lock finds that out again */
 		put(b, f->key, ga_state_name(*(const enum ga_state *)at == GA_STATE_INTERRUPTED ?
 			       GA_STATE_RUNNING : *(const enum ga_state *)at));
 		break;
@@ -369,7 +369,7 @@ static int no_state(const char *dir, const char *name, struct ga_error *err)
 }
 
 /* Read the state, or else the former one, from which every step of a session can be repeated. If
- * the session is saved twice meanwhile, both attempts can miss. */
+ * the session is saved twice, both attempts can miss. */
 static int read_either(const char *file, const char *old, const char *name, struct ga_session *ret,
 		       struct ga_error *err)
 {

@@ -186,7 +186,7 @@ static int check_operations(struct ga_repo *r, const struct ga_session *s, struc
 		if (!is_in_use(gitdirs.v[i], s->id.branch))
 			continue;
 		return ga_fail(err, GA_EFATAL, "a rebase or bisection of branch 'agent/%s' is "
-			       "going on"
+			       "in progress"
 			       GA_HINT "finish or abort it first", s->name);
 	}
 	return 0;

@@ -112,7 +112,7 @@ static int make_parent(int root, const char *dest)
 }
 
 /* Open a place to mount something on. Below "root" and "odb", which are the stage's own, it is
- * created if nothing is there; in a tree of the agent's only "mountpoint" creates anything. */
+ * created if nothing is there; in a tree of the agent only "mountpoint" creates anything. */
 static int dest_for(int root, const char *dest, bool dir)
 {
 	cleanup_close int fd = open_dest(root, dest, dir ? O_DIRECTORY : 0), at = -1;

@@ -250,7 +250,7 @@ static int fail_service(const struct start_step *s, const struct ga_service *v, 
 
 	(void)ga_fail(err, GA_ESTART, "service '%s' %s%s", v->name, how, said);
 	return ga_hint(err, s->st->resumed ?
-		       "--no-services goes on without them" :
+		       "--no-services continues without them" :
 		       "nothing is left of the session; 'git agent start --no-services bash' shows "
 		       "what it met, and --no-services starts without them");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Showing a running session what the host did to the directories that it shares. What changed
- * inside a directory shows once its overlay is reconfigured. But an overlay stands on a directory,
+ * inside a directory shows once its overlay is reconfigured. But an overlay is over a directory,
  * not on a name: a new directory in the place of the old one gets a new overlay.
  */
 #include "start-internal.h"
@@ -55,7 +55,7 @@ static int show(const struct refresh *r, const struct place *a, const struct sta
 	if (rc)
 		return rc > 0 ? 0 : -1;
 	if (sh.dev != st->st_dev || sh.ino != st->st_ino)
-		return ga_fail(err, GA_EFATAL, "it was replaced once more meanwhile");
+		return ga_fail(err, GA_EFATAL, "it was replaced once more");
 	if (ga_live_remount(r->peer, r->stage_dir, r->s->id.project, &sh, err))
 		return -1;
 	ga_view_seen_set(seen, a->i, &sh);

@@ -37,7 +37,7 @@ int ga_start_discard(struct ga_env *e, struct ga_session *s, struct ga_error *er
 	if (ga_start_each_part(e, s, true, discard_part, NULL, err) ||
 	    ga_worktree_entry_remove(e->repo, s, err))
 		return -1;
-	/* the branch was made for this session and stands where it was made; a user
+	/* the branch was made for this session and is where it was made; a user
 	 * who moved it keeps it */
 	if (ga_ref_delete(e->repo, s->id.branch, &s->id.onto, err))
 		ga_error_release(err);

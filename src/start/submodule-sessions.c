@@ -70,7 +70,7 @@ static int open_repo(const char *dir, const char *id, struct ga_repo **ret, stru
 	/* an empty directory would be taken for one of the superproject */
 	if (lstat(git, &st))
 		return ga_fail(err, GA_EFATAL, "it is not checked out" GA_HINT "'git submodule "
-			       "update --init' brings it back");
+			       "update --init' restores it");
 	if (ga_repo_open(dir, &r, err))
 		return -1;
 	if (strcmp(ga_repo_info(r)->workdir, dir) != 0)
@@ -125,7 +125,7 @@ static int load_locked(const char *state, const struct ga_session *of, struct ga
 	return load(state, of, ret, err);
 }
 
-/* Fail for a part that cannot be read: it is in the way until it is dropped in its repository. */
+/* Fail for a part that cannot be read: it blocks until it is dropped in its repository. */
 static int damaged(const struct ga_part_at *at, const struct ga_session *of, struct ga_error *err)
 {
 	cleanup_free char *word = ga_quote_shell(at->dir);

@@ -245,7 +245,7 @@ static enum measured measure_entry(struct sum *sum, int dir, const char *name, u
 	cleanup_close int fd = -1;
 	struct stat st;
 
-	/* the agent is at work: it may be gone by now */
+	/* the agent is running: it may be gone by now */
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? FITS : UNKNOWN;
 	/* a file with several names is counted once, a share of it for each name */

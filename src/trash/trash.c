@@ -266,9 +266,9 @@ static int check_free(struct ga_repo *r, const char *state_dir, const struct ga_
 		(void)ga_fail(err, GA_EFATAL, "there is a session '%s' again", s->name);
 		/* that one goes into the trash as the last of this name */
 		return ga_hint(err, "'git agent drop %s' makes room, then 'git agent drop "
-			       "--restore %s' brings back this one", s->name, entry);
+			       "--restore %s' restores this one", s->name, entry);
 	}
-	/* if it is not in the trash any more, an interrupted restore has brought it back */
+	/* if it is not in the trash any more, an interrupted restore has restored it */
 	rc = ga_ref_read(r, tip, &oid, err);
 	if (!rc)
 		rc = ga_ref_read(r, s->id.branch, &oid, err);

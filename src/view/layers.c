@@ -184,7 +184,7 @@ struct layers {
 	struct ga_oid tree;    /* of the base */
 	struct ga_strv mounts; /* mount points below the project */
 	int project, extras;   /* directories; `extras` -1 until it is needed */
-	struct ga_strv made;   /* directories in extras, on the way to what is there */
+	struct ga_strv made;   /* directories in extras, above what is there */
 	size_t files;          /* copied so far ... */
 	uint64_t bytes;        /* ... and their size */
 };

@@ -227,7 +227,7 @@ static int fail(const char *path, struct ga_error *err)
 	return ga_fail_path(err, errno, "hide", path);
 }
 
-/* view_dress() for the directories on the way to `path`. */
+/* view_dress() for the directories above `path`. */
 static int dress_parents(int from, const char *prefix, int to, const char *path,
 			 struct ga_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A path, a NUL, and what is in the file: judged the same twice, in bounds, and without a word of
- * it in what is said.
+ * it in what is printed.
  */
 #include <string.h>
 

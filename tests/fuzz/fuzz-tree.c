@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Trees against a list of paths: two rounds of changes, each a number of records of a kind, a
- * letter that stands for the content, and a path with its NUL.
+ * letter for the content, and a path with its NUL.
  */
 #include <string.h>
 

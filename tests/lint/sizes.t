@@ -29,7 +29,7 @@ proper=$(printf '%s\n' $land | grep -vxF "$(printf '%s\n' $guard $arrival $verdi
 	at_most 700 'the guard' $guard
 	at_most 600 'what has arrived' $arrival
 	at_most 1060 'verdicts' $verdict
-	at_most 1350 'the history part of capture' src/capture/history/rewrite*.[ch] src/capture/history/wip.c
+	at_most 1360 'the history part of capture' src/capture/history/rewrite*.[ch] src/capture/history/wip.c
 	at_most 160 'docs/capture.md' docs/capture.md
 	at_most 499 'docs/decisions.md' docs/decisions.md
 	at_most 159 'README.md' README.md

@@ -54,8 +54,14 @@ result 'a source is below 650 lines' "$(
 	wc -l $(find src include -name "*.[ch]") | awk '$1 > 650 && $2 != "total" { print $2 ": " $1 }'
 )"
 
+# What reads like a translation (CONTRIBUTING: words). One for a word that is left: "come", "make", "take"
+# are fine alone.
 result 'words that were retired stay so' "$(
-	grep -n -E 'for people|sessions? stands? on' $(find src include -name "*.[ch]")
+	grep -n -E 'for people|sessions? stands? on|nobody can tell|still to come|of a day |(which|what) is said' \
+		$(find src include tests/[!l]* tests/lib tests/land hooks -name '*.[ch]' -o -name '*.t' -o -name '*.sh' -o -name '*.def')
+	grep -n -E -e '\b((take|takes|took|taken|bring|brings|brought|bringing) (it |them |that |this )?back)\b' \
+		-e '\b(stands? in the way|is at work|gives? up|gave up|goes on|go on|going on|went on|anew)\b' \
+		$(find src include -name '*.[ch]' -o -name '*.def')
 )"
 
 result 'where the refs of sessions are is said in one place' "$(

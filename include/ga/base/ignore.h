@@ -12,7 +12,7 @@
 struct ga_ignore_list;
 
 /* A stack of lists: the host's excludes lowest, the root's .gitignore above them, then one for each
- * directory on the way down that has a .gitignore. */
+ * directory above it that has a .gitignore. */
 struct ga_ignore {
 	struct ga_ignore_list *v;
 	size_t n, cap;
@@ -30,7 +30,7 @@ void ga_ignore_pop(struct ga_ignore *ig, size_t n);
 enum ga_ignore_verdict { GA_IGNORE_UNDECIDED, GA_IGNORE_NO, GA_IGNORE_YES };
 
 /* What the lists say about `path` itself. The rule that nothing beneath an ignored directory can be
- * re-included is up to the caller, who asks on the way down and stops at a directory that is
+ * re-included is up to the caller, who asks for each directory and stops at a directory that is
  * ignored. */
 enum ga_ignore_verdict ga_ignore_check(const struct ga_ignore *ig, const char *path, bool is_dir);
 

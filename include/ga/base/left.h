@@ -44,7 +44,7 @@ void ga_left_sort(struct ga_left_list *l); /* by path */
  * directory. `l` is sorted; appends to `ret`. */
 void ga_left_group(const struct ga_left_list *l, struct ga_left_list *ret);
 
-/* A single file that such an entry stands for. */
+/* A single file that such an entry is for. */
 struct ga_left_file {
 	char *path;
 	enum ga_left_kind kind;

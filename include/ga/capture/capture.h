@@ -51,7 +51,7 @@ struct ga_capture_env {
 	int64_t progress_delay_ms;      /* ... once they have taken this long */
 	int lock;                       /* descriptor of the session's lock, or -1. The git that
 					 * updates refs holds it as well: if we alone are killed,
-					 * git goes on */
+					 * git continues */
 };
 
 /* Capture `s` (the caller holds its lock, and nothing of it runs). Fills s->{tip,held,notes,...},

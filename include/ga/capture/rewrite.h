@@ -47,7 +47,7 @@ struct ga_rewrite_opts {
 	const struct ga_oid *base;  /* what the history is based on */
 	const struct ga_oid *since; /* report flags for everything since this commit; NULL: since
 				     * `base` */
-	const struct ga_oid *users; /* a commit of the user's: a value that it has, too, is neither
+	const struct ga_oid *users; /* a commit of the user: a value that it has, too, is neither
 				     * flagged nor held; may be NULL */
 	const struct ga_oid *tip;   /* tip of the history, of which base is an ancestor */
 	bool fresh;                 /* the history is one commit on base, made a moment ago: no need
@@ -58,7 +58,7 @@ struct ga_rewrite_opts {
 					    * (tracked by the agent but ignored or untracked on the
 					    * host); may be NULL */
 	/* Callback: is this blob what the layers below all that the agent wrote show at the path?
-	 * Then a filter of the user's that did not run on it is a reason to hold it, but not
+	 * Then a user's filter that did not run on it is a reason to hold it, but not
 	 * to ask the user. May be NULL; returns 0, or -1 with an error. */
 	int (*shows)(void *payload, const char *path, const struct ga_oid *blob, bool *ret,
 		     struct ga_error *err);
@@ -91,7 +91,7 @@ void ga_rewrite_release(struct ga_rewrite *r);
 int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rewrite *ret,
 	       struct ga_error *err);
 
-/* To be called before all that: clean up texts, since `git log --all` shows whatever of the agent's
+/* To be called before all that: clean up texts, since `git log --all` shows whatever of the agent
  * becomes a ref of any kind. Commits that `tips` reach and the host's refs (as above) do not, and
  * that have control characters in their message or names, or a message in an encoding that could
  * hide some, are rewritten with those escaped, and so are their descendants; each tip is replaced

@@ -39,7 +39,7 @@ struct ga_upper_opts {
 	const struct ga_strv *cleaned_paths;    /* paths whose blobs were made inside the sandbox */
 	const struct ga_entry *cleaned_entries; /* and their entries, parallel; sorted by path */
 	bool raw;                       /* take bytes as they are, whatever attributes say */
-	bool running;                   /* the agent may be at work: of a file that grows, what it
+	bool running;                   /* the agent may be running: of a file that grows, what it
 					 * had when it was looked at is taken */
 	const struct ga_limits *limits;
 	bool progress;                  /* show progress on standard error ... */
@@ -75,7 +75,7 @@ void ga_upper_result_release(struct ga_upper_result *r);
  * batch. Runs in a child with its own uid mapped in a user namespace, where CAP_DAC_OVERRIDE lets
  * it read mode-000 files without changing a mode.
  *
- * Returns 1, with nothing written, if a .gitattributes on the way asks for conversion, `raw` is not
+ * Returns 1, with nothing written, if a .gitattributes above it asks for conversion, `raw` is not
  * set and `cleaned_paths` is NULL: call ga_upper_list(), have the files cleaned, and call this
  * again with the result. A path that is not in it is then taken as it is.
  *

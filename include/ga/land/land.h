@@ -71,7 +71,7 @@ void ga_land_result_release(struct ga_land_result *r);
  * has to merge; if the branch was moved to where it lacks the session's own commits, or is based
  * on commits that HEAD lacks (unless `with_base`); if a change to uncommitted work conflicts.
  * GA_ECONFLICT if git left a merge to the user: a conflict, a hook that refused. GA_EPART if it
- * has landed, but a file that was to be brought has changed meanwhile.
+ * has landed, but a file that was to be brought has changed since.
  *
  * A record of the working tree's last landing is kept in <git dir>/git-agent/landing. Whatever
  * was killed or failed in the middle is completed or rolled back by the next of these functions
@@ -117,14 +117,14 @@ int ga_land_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_
 
 /* Has the session's branch arrived, in whatever way: merged; squashed or brought otherwise, so that
  * merging it would change nothing, now or at some commit since; or commit by commit, rebased or
- * cherry-picked, by patch id? Not if lines were changed on the way. Looked for in HEAD, in the
+ * cherry-picked, by patch id? Not if lines were changed by then. Looked for in HEAD, in the
  * branch the session started from, in the remote-tracking refs of their upstreams, and in origin's
  * first branch. Commits that somebody added to the branch on a remote count as its own. If the
  * branch was moved to where it lacks the session's last commit (s->tip), that commit has to have
  * arrived as well.
  *
  * It has not arrived while something is held or is based on uncommitted work, which no branch
- * can bring; nor if all of it was taken back since; nor where it already was before the session
+ * can bring; nor if all of it was reverted since; nor where it already was before the session
  * began (by the dates of commits; not asked of a session that was fetched). HEAD being on the
  * session's own branch is no arrival. Runs git, reading nothing of the user's but refs and objects,
  * for a bounded time; if the changes are in too many commits or paths to look at, the answer is

@@ -63,7 +63,7 @@ struct ga_relay_opts {
 	const struct ga_strv *sockets;
 	int socket_dir;
 	/* The places where programs inside can write, as paths without symlinks (NULL: none).
-	 * Symlinks on the way to a socket are followed, but not into such a place: ga_relay_open()
+	 * Symlinks in the path of a socket are followed, but not into such a place: ga_relay_open()
 	 * refuses such a path, and a connection that finds the path changed is GA_USE_FORBIDDEN.
 	 * These directories are recognised where they are mounted elsewhere as well; directories
 	 * below them are not. */

@@ -51,7 +51,7 @@ int ga_tree_entry(struct ga_repo *r, const struct ga_oid *tree, const char *path
 /* The same of a file: a directory counts as none. */
 int ga_tree_file(struct ga_repo *r, const struct ga_oid *tree, const char *path,
 		 struct ga_entry *ret, struct ga_error *err);
-/* The first entry on the way to `path` that is no directory, and how much of `path` names
+/* The first entry above `path` that is no directory, and how much of `path` names
  * it; mode GA_MODE_NONE if there is none. */
 int ga_tree_above(struct ga_repo *r, const struct ga_oid *tree, const char *path,
 		  struct ga_entry *ret, size_t *ret_n, struct ga_error *err);
@@ -85,11 +85,11 @@ int ga_tree_list(struct ga_repo *r, const struct ga_oid *tree, size_t max, struc
 
 /* A batch: all objects of one result, synced once. From ga_batch_begin() to ga_batch_commit(), what
  * is written through the handle stays in memory, where the handle finds it; a pack that is too
- * large for that, and whatever a git command run meanwhile might look for, goes to the disk as a
+ * large for that, and whatever a git command run in between might look for, goes to the disk as a
  * pack. */
 int ga_batch_begin(struct ga_repo *r, struct ga_error *err);
 /* A batch of any size that never reaches the disk, for questions about trees that must leave
- * nothing behind. It lasts as long as the handle. Git commands run meanwhile see none of it. */
+ * nothing behind. It lasts as long as the handle. Git commands run in between see none of it. */
 int ga_repo_write_to_memory(struct ga_repo *r, struct ga_error *err);
 /* Discard what is in the batch. */
 void ga_batch_abandon(struct ga_repo *r);

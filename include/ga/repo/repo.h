@@ -91,7 +91,7 @@ int ga_repo_head(struct ga_repo *r, struct ga_oid *ret, char **ret_branch, struc
 int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, struct ga_error *err);
 /* The operation in progress ("merge", "rebase", "cherry-pick", ...), or NULL. */
 const char *ga_repo_operation(const struct ga_repo *r);
-/* "a" or "an", as it stands before such a name. */
+/* "a" or "an", whichever such a name takes. */
 const char *ga_repo_operation_article(const char *operation);
 /* Is it a partial clone, which lacks objects that a promisor remote has? False if its configuration
  * cannot be read. */
@@ -127,7 +127,7 @@ const char *ga_env_get(const char *name);
 /* The names of the hooks that git runs in a repository somebody works in; ends with NULL. */
 extern const char *const ga_hook_events[];
 
-/* Would a git of the user's run one of these hooks (names ending with NULL)? */
+/* Would the user's git run one of these hooks (names ending with NULL)? */
 struct ga_gitconfig;
 bool ga_repo_has_hook(const struct ga_repo *r, const struct ga_gitconfig *c,
 		      const char *const *names);
@@ -147,7 +147,7 @@ struct ga_git {
 				   * repository's are an alternate */
 	enum {
 		GA_PRIVATE_USE,   /* as ga_repo_use_private() says */
-		GA_PRIVATE_READ,  /* only read: filters of the user's may run */
+		GA_PRIVATE_READ,  /* only read: the user's filters may run */
 		GA_PRIVATE_NONE,  /* it is about the repository alone */
 	} private_dir;
 	const char *const *config; /* NULL-terminated extra "key=value", may be NULL */
@@ -250,7 +250,7 @@ int ga_user_file_read(const char *path, size_t max, struct ga_buf *out, struct g
 /* The system's attributes file, which has the lowest precedence; NULL if the environment tells git
  * to ignore it. */
 const char *ga_system_attributes(void);
-#define GA_RULES_MAX ((size_t)16 << 20) /* greatest size of a pattern file of the user's */
+#define GA_RULES_MAX ((size_t)16 << 20) /* greatest size of a user's pattern file */
 
 /* The user's identity for commits, "Name <mail>" without a date; an error if git would refuse to
  * commit for lack of one. The caller frees it. Honours GIT_COMMITTER_NAME/EMAIL. */

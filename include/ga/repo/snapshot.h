@@ -44,7 +44,7 @@ int ga_scan_look(struct ga_repo *r, struct ga_scan *ret, struct ga_error *err);
 
 /* Only the ignored paths and submodules, for a start with an explicit base: from the cache that the
  * last full scan of this working tree left in `state_dir`, without what is gone since; scans if
- * there is none. Submodules are always looked up anew. */
+ * there is none. Submodules are always looked up again. */
 int ga_scan_ignored(struct ga_repo *r, const char *state_dir, struct ga_scan *ret,
 		    struct ga_error *err);
 /* Write that cache. */

@@ -109,7 +109,7 @@ struct ga_past_flag {
 	struct ga_oid commits[GA_PAST_COMMITS]; /* the oldest ones */
 	bool unknown; /* there are too many commits to look at them all; n is 0 */
 	bool others;  /* no commit has the flagged entry itself, for instance because that also
-		       * contains lines of the user's */
+		       * contains the user's lines */
 };
 struct ga_past {
 	struct ga_past_flag *v; /* by index of the report's flags */
@@ -154,7 +154,7 @@ int ga_report_decode(const char *text, size_t n, struct ga_report *ret, struct g
 /* The object printed by `review --format=json` (docs/json.md). New reference, NULL on failure. */
 json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err);
 
-/* The report as Markdown to be pasted into a pull request: nothing of the agent's can make a link,
+/* The report as Markdown to be pasted into a pull request: nothing the agent wrote can make a link,
  * mention anybody or break a table. Kept to a length that forges accept. */
 int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
 		       struct ga_buf *out, struct ga_error *err);
@@ -186,7 +186,7 @@ void ga_flag_lines_release(struct ga_flag_lines *l);
 #define cleanup_flag_lines cleanup_(ga_flag_lines_release)
 
 /* The report as text: header, commits, flags, held, leftovers, diffstat and, at the end, the
- * commands to type next (if a landing `waits` to be finished: to go on with it). Everything of the
+ * commands to type next (if a landing `waits` to be finished: to continue it). Everything of the
  * agent's is escaped. What needs no content to be read comes first and is written before any is
  * read. Returns 0; 1: nobody reads any more (ga/base/out.h); -1. */
 int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
@@ -221,7 +221,7 @@ int ga_palette_read(const struct ga_repo *r, const struct ga_gitconfig *c, struc
 int ga_review_fetch(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err);
 /* The diff base..tip with flagged files first, then what is held, then what was left out of
  * the branch, written file by file. Computed in process from blob bytes: no attribute, driver,
- * filter or configuration is consulted. Bytes of the agent's are escaped; the only colour escapes
+ * filter or configuration is consulted. Bytes of the agent are escaped; the only colour escapes
  * are ours. A binary file that is flagged is shown escaped.
  * What is left out is said, and is what ga_diff_read() says and no more. Returns 0; 1: nobody reads
  * any more; -1. */

@@ -102,7 +102,7 @@ struct ga_host_facts {
 	struct ga_strv filters, smudges;
 	char *attributes, *info_attributes;
 	/* Not gathered: a tree whose attributes apply to every change in addition to those of its
-	 * own two trees, so that no commit on the way can disable them. Zero: none. */
+	 * own two trees, so that no commit in between can disable them. Zero: none. */
 	struct ga_oid attributes_tree;
 	char *attributes_dir;     /* its working tree: attributes files there that the tree lacks
 				   * apply as well; or NULL */
@@ -136,7 +136,7 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 /* The same by path rules and host facts only, for paths that are not in a tree (leftovers);
  * the flags' entries have mode GA_MODE_NONE. Path rules are about files and symlinks: for
  * a directory (`dir`) only its name and host facts count. `h` may be NULL; without a matcher, rules
- * are compiled anew on each call. Appends, unsorted. */
+ * are compiled again on each call. Appends, unsorted. */
 void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 		      struct ga_flags *ret);
 

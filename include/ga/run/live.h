@@ -82,7 +82,7 @@ int ga_live_send(const struct ga_live_peer *p, const char *text, size_t n, struc
 /* Attach the terminal on standard input and output, until one of the ends below. The session must
  * be detached and its agent running. Output goes through the filter of ga/run/termfilter.h unless
  * `unfiltered`; whatever happens, the terminal is restored when this returns. Signals are taken
- * over meanwhile; one that would end a program detaches first and takes effect then. */
+ * over before; one that would end a program detaches first and takes effect then. */
 enum ga_live_end {
 	GA_LIVE_GONE,     /* the supervisor is gone */
 	GA_LIVE_ENDED,    /* the command ended, with `*ret_status` */
@@ -112,7 +112,7 @@ int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w);
  * namespaces of the stage. */
 int ga_live_refresh(const struct ga_live_peer *p, const char *stage_dir, struct ga_error *err);
 
-/* Replace the overlay of a shared directory that the host made anew: mount one with these layers,
+/* Replace the overlay of a shared directory that the host recreated: mount one with these layers,
  * of which `work` is new, in the place of the former, which stays for those who have something open
  * in it. `project` is the session's. Fails if the agent has moved the directory that contains
  * it. */

@@ -34,7 +34,7 @@ struct ga_run_paths {
 /* Start the stage, let it mount what surrounds home and project, and then start bwrap; of `s` only
  * what ga_spec_plan_root() uses need be known yet. bwrap runs with a minimal environment, a session
  * keyring of its own (keyctl JOIN), no core dumps, and all descriptors but its own closed. init is
- * visible inside at /run/git-agent/init. Nothing of the agent's runs before ga_run_session() or
+ * visible inside at /run/git-agent/init. Nothing the agent wrote runs before ga_run_session() or
  * ga_run_exec(). */
 int ga_run_begin(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
 		 struct ga_error *err);

@@ -200,8 +200,8 @@ int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *
 void ga_spec_plan_home(const struct ga_spec *s, struct ga_buf *ret);
 /* Append what these plans make in the home to mount on, if nothing is there: paths in it. */
 void ga_spec_home_places(const struct ga_spec *s, struct ga_strv *ret);
-/* The last part is the project, and the end. A shared directory that is gone on the host, or is
- * reached through a symlink there by now, is left out. */
+/* The last part is the project, and the end. A shared directory that no longer exists on the host,
+ * or is reached through a symlink there by now, is left out. */
 int ga_spec_plan_trees(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err);
 
 /* bwrap's arguments up to, not including, "--", as NUL-terminated strings for --args FD. The caller

@@ -191,8 +191,8 @@ int ga_session_create(const char *state_dir, const char *name, const char *stem,
 		      const struct ga_strv *taken, struct ga_session *ret, int *ret_lock,
 		      struct ga_error *err);
 
-/* Write the state file; the former one is kept as session.old, which readers get meanwhile. The new
- * one is on the disk when this returns, unless the session has no result yet. */
+/* Write the state file; the former one is kept as session.old, which readers get until then.
+ * The new one is on the disk when this returns, unless the session has no result yet. */
 int ga_session_save(const struct ga_session *s, struct ga_error *err);
 /* The same for a session whose result is still being synced by `*first` (ga/sys/sync.h): the state
  * file does not refer to the result before that is on the disk; if syncing fails, the state stays
@@ -241,7 +241,7 @@ void ga_session_remove_work(const char *session_dir);
 void ga_session_clear_locks(struct ga_repo *r, const struct ga_session *s);
 
 /* Take the session's lock (the supervisor holds it while it lives, and so does whoever captures or
- * lands). Returns 1 if somebody else holds it, 2 if the session is gone (dropped meanwhile). */
+ * lands). Returns 1 if somebody else holds it, 2 if the session is gone (was dropped). */
 int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct ga_error *err);
 
 /* Note that the session was shown to the user as it is now, with this commit, and tell which one
@@ -311,7 +311,7 @@ int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, stru
 int ga_worktree_add(const char *gitdir, const char *name, const char *tree, const char *head,
 		    struct ga_error *err);
 
-/* Fail (GA_EFATAL) if the session's branch is checked out in a working tree of the user's, where it
+/* Fail (GA_EFATAL) if the session's branch is checked out in a working tree of the user, where it
  * must neither move nor be deleted, or if a rebase or bisection in progress there will return to
  * it. */
 int ga_worktree_check_free(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);

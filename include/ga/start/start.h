@@ -73,7 +73,7 @@ struct ga_start {
 	struct ga_base base;    /* empty for a live session */
 	struct ga_parts parts;
 	struct ga_spec spec;
-	struct ga_sandbox *sandbox; /* starting, with nothing of the agent's in it yet; later
+	struct ga_sandbox *sandbox; /* starting, with nothing the agent wrote in it yet; later
 				     * ended */
 	struct ga_confine confine; /* its limits */
 	struct ga_start_net net;
@@ -100,7 +100,7 @@ void ga_start_release(struct ga_start *s);
 
 /* Begin what is possible before the repository is open, and while it is being opened: the sandbox,
  * for the project that it most likely is. Of `e` only paths are used, no repository. On failure
- * nothing is left of it. ga_start_prepare() continues with it, or begins anew. */
+ * nothing is left of it. ga_start_prepare() continues with it, or starts over. */
 int ga_start_begin(struct ga_env *e, const char *project, struct ga_start *ret,
 		   struct ga_error *err);
 /* The same for a program that hands the sandbox over to the next one, as with
@@ -167,7 +167,7 @@ int ga_start_each_part(const struct ga_env *e, const struct ga_session *s, bool 
 		       ga_part_fn *fn, void *payload, struct ga_error *err);
 
 /* Make a running session and its parts see what the host replaced in the shared directories, and
- * shared directories that were themselves made anew. Secrets are masked there as at a start. */
+ * shared directories that were themselves recreated. Secrets are masked there as at a start. */
 struct ga_live_peer;
 int ga_start_refresh(struct ga_env *e, const struct ga_session *s, const struct ga_live_peer *peer,
 		     const char *stage_dir, struct ga_error *err);

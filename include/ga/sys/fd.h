@@ -116,7 +116,7 @@ bool ga_dir_is_empty(const char *path);
 /* mkdir -p: each missing component gets `mode`. Existing ones are not touched;
  * one that is no directory is an error. */
 int ga_mkdir_p(const char *path, mode_t mode, struct ga_error *err);
-/* Make the directories on the way to `path` beneath `at`, which nobody else writes to. Those that
+/* Make the directories above `path` beneath `at`, which nobody else writes to. Those that
  * were not there are added to `made` (may be NULL), outer ones first. */
 int ga_make_parents(int at, const char *path, struct ga_strv *made, struct ga_error *err);
 

@@ -59,7 +59,7 @@ struct ga_fetch_opts {
  * of the tags that it lists as they are here; or, if it has no such branch, of the branches that it
  * lists and HEAD contains. Git tells the remote of no others. The session is based on the last of
  * its first-parent ancestors that is known, and whatever else it reaches must have come from the
- * remote, and be on no branch of the user's: neither an id nor a copy of a private branch brings
+ * remote, and be on no branch of the user: neither an id nor a copy of a private branch brings
  * it.
  *
  * With a label, what does not descend from what was fetched before is refused.

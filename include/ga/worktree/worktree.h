@@ -84,7 +84,7 @@ int ga_work_git(const struct ga_repo *r, const char *const *args, const char *in
 /* Run git there with our configuration and the user's filters; it must succeed. */
 int ga_work_run(struct ga_repo *r, const struct ga_gitconfig *c, const char *const *args,
 		const struct ga_buf *in, struct ga_buf *out, struct ga_error *err);
-/* Which of these paths, sorted, are files that git is told not to look at (assume-unchanged,
+/* Which of these paths, sorted, are files marked (assume-unchanged,
  * skip-worktree), and that are there. */
 int ga_work_find_marked(const struct ga_repo *r, const struct ga_strv *paths, struct ga_strv *ret,
 			struct ga_error *err);
@@ -93,7 +93,7 @@ int ga_work_find_marked(const struct ga_repo *r, const struct ga_strv *paths, st
  * 2.38. */
 int ga_work_merge_trees(const struct ga_repo *r, const char *ours, const char *theirs,
 			struct ga_oid *ret, struct ga_strv *conflicts, struct ga_error *err);
-/* Make a commit as `git commit-tree` of the user's would, signed if that is configured; `env`: who
+/* Make a commit as the user's `git commit-tree` would, signed if that is configured; `env`: who
  * the author is, or NULL. */
 int ga_work_commit(const struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *tree,
 		   const struct ga_oid *parents, size_t n, const struct ga_strv *env,

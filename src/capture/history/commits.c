@@ -159,7 +159,7 @@ static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error
 	return 0;
 }
 
-/* Find branches of the agent's on commits that refs of the host reach, though none points to them
+/* Find the agent's branches on commits that refs of the host reach, though none points to them
  * any more. Refs of sessions do not count: a capture that was cut short may have made them, and
  * what they reach has still to be captured. */
 static int find_known(struct capture *c, const struct inside_refs *in,

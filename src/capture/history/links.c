@@ -140,7 +140,7 @@ void leave_links(struct capture *c, struct ga_strv *left_out)
 			continue;
 		}
 		q = ga_quote(all.v[i]);
-		ga_strv_pushf(&c->notes, "submodule %s: you have not committed the one it stands "
+		ga_strv_pushf(&c->notes, "submodule %s: you have not committed the one it is based "
 			      "on, so that no commit here names it: a merge in it moves it", q);
 	}
 }

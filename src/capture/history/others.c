@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Commits of the agent's that are on no branch: on a tag, in an older stash, on the HEAD of another
+ * The agent's commits that are on no branch: on a tag, in an older stash, on the HEAD of another
  * working tree, in an unfinished operation, on a detached HEAD that it left. Each is work; only
  * what the agent itself took off everything (a reset, a dropped stash) is not.
  */
@@ -41,7 +41,7 @@ static int open_git_dir(const struct capture *c)
 	return open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Opened by descriptor: the agent may have put a symlink in place of any directory on the way. */
+/* Opened by descriptor: the agent may have put a symlink in place of any directory above it. */
 static bool is_there(int dir, const char *name)
 {
 	cleanup_close int fd = dir < 0 ? -1 : ga_openat_beneath(dir, name, O_PATH | O_NOFOLLOW, 0);
@@ -338,7 +338,7 @@ static int find_all(struct others *x, struct ga_error *err)
 
 /* ---- which of them there are ------------------------------------------------ */
 
-/* Replace tags by their commits and drop what is no commit: git goes on from nothing else. */
+/* Replace tags by their commits and drop what is no commit: git starts from nothing else. */
 static int peel(struct others *x, struct ga_error *err)
 {
 	static const char *const args[] = { "cat-file", "--batch-check=%(objectname) %(objecttype)",

@@ -55,7 +55,7 @@ static void drop_headers(struct ga_commit *c, const char *const *names)
 
 enum encoding { ENC_UTF8, ENC_BYTES, ENC_OTHER };
 
-/* ENC_BYTES are encodings in which each byte below 0x80 stands for itself, so that control
+/* ENC_BYTES are encodings in which each byte below 0x80 means itself, so that control
  * characters can be found in the bytes. In UTF-7 or ISO-2022 they cannot. */
 static enum encoding encoding_of(const struct ga_commit *c)
 {

@@ -146,7 +146,7 @@ int rules_ignored(struct rules *ru, const char *path, bool *ret, struct ga_error
 	return 0;
 }
 
-/* Is what lies beneath the upper visible at `path`? A whiteout, a file or a symlink on the way
+/* Is what lies beneath the upper visible at `path`? A whiteout, a file or a symlink above it
  * hides it, and so does an opaque directory. */
 static bool shows_through(int upper, const char *path)
 {
@@ -246,7 +246,7 @@ static int unmet(struct walk *w, const struct ga_change *c, int upper, bool *ret
 		*ret_take = ignored;
 		return 0;
 	}
-	/* an ignored file of the user's that the sandbox showed, added by force */
+	/* an ignored file of the user that the sandbox showed, added by force */
 	if (c->old.mode == GA_MODE_NONE && entry_is_content(&c->new))
 		*ret_take = lies_between(w->extras_fd, upper, w->o->shared, c->path);
 	return 0;

@@ -236,7 +236,7 @@ static int check_attributes(struct walk *w, const struct walk_dir *d)
 	return 0;
 }
 
-/* git inside reads the .gitattributes on the way to each file. At a fifo it would block for ever;
+/* git inside reads the .gitattributes above each file. At a fifo it would block for ever;
  * for one that it cannot open it uses the version in its index. */
 static void note_attributes(const struct walk *w, struct walk_dir *d)
 {

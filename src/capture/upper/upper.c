@@ -249,7 +249,7 @@ static void child(work_fn *fn, void *arg, int fd)
 	if (ga_write_full(fd, &answer, 1) || ga_write_full(fd, out.ptr, out.len))
 		_exit(1);
 	/* Now, so that the parent has the answer before we exit, which takes a while. Before it all
-	 * others: should the parent be killed meanwhile, the session's lock is not held by us. */
+	 * others: should the parent be killed, the session's lock is not held by us. */
 	if (fd > 3)
 		(void)syscall(SYS_close_range, 3u, (unsigned)fd - 1, 0u);
 	(void)syscall(SYS_close_range, (unsigned)fd + 1, ~0u, 0u);

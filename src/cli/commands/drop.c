@@ -9,7 +9,7 @@ struct options {
 static const struct cli_opt opts[] = {
 	CLI_FLAG(force, "force", 'f', "drop work that has not landed"),
 	CLI_FLAG(dry_run, "dry-run", 0, "say what would be done, and do nothing"),
-	CLI_FLAG(restore, "restore", 0, "bring back what was dropped"),
+	CLI_FLAG(restore, "restore", 0, "restore what was dropped"),
 	CLI_FLAG(list, "list", 0, "list what is in the trash"),
 };
 
@@ -71,7 +71,7 @@ static int drop(struct cli *c, const struct options *o, const char *name, struct
 	}
 	if (cli_trash(&c->env, &s, &where, err))
 		return -1;
-	cli_note("dropped session '%s' into %s; 'git agent drop --restore %s' brings it back",
+	cli_note("dropped session '%s' into %s; 'git agent drop --restore %s' restores it",
 		 s.name, GA_QUOTED(where), s.name);
 	return 0;
 }
@@ -126,4 +126,4 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 }
 
 CLI_COMMAND(drop, "[--force] [--dry-run] [--restore] NAME... | --list",
-	    "move sessions to the trash, or bring them back", "SESSION...");
+	    "move sessions to the trash, or restore them", "SESSION...");

@@ -41,7 +41,7 @@ static const struct cli_opt opts[] = {
 	CLI_VALUE(uncommitted, "uncommitted", 0, "skip", "leave out changes to uncommitted work"),
 	CLI_FLAG(drop, "drop", 0, "then drop the session, if all of it has landed"),
 	CLI_FLAG(resume, "continue", 0, "finish a landing that conflicted"),
-	CLI_FLAG(abort, "abort", 0, "give up a landing that conflicted"),
+	CLI_FLAG(abort, "abort", 0, "abort a landing that conflicted"),
 	CLI_FLAG(undo, "undo", 0, "undo the last landing"),
 	CLI_FLAG(dry_run, "dry-run", 0, "check everything, and change nothing"),
 	CLI_FLAG_JSON,
@@ -124,7 +124,7 @@ static void say(struct cli *c, const struct ga_session *s, const struct ga_repor
 		cli_note("agent/%s: nothing to land", s->name);
 		/* nor do branches and a stash of the agent's, which no landing brings */
 		if (cli_kept_refs(c->env.repo, s, NULL, GA_IGNORED) > 0)
-			cli_note("  branches or a stash of the agent's: 'git for-each-ref "
+			cli_note("  branches or a stash of the agent: 'git for-each-ref "
 				 GA_SESSION_REFS "%s/' lists them", s->name);
 	} else if (res->uncommitted) {
 		cli_note("agent/%s: not committed yet; 'git commit' does", s->name);

@@ -95,7 +95,7 @@ static int watch(struct cli *c, struct ga_error *err)
 	for (;;) {
 		cleanup_listing struct cli_listing l = CLI_LISTING_INIT;
 
-		/* before it is read: what changes meanwhile is not missed */
+		/* before it is read: what changes then is not missed */
 		if (watch_all(c, fd, err) || cli_listing_read(c, &l, err))
 			return -1;
 		if (!print_anew(&l))

@@ -74,7 +74,7 @@ struct options {
 static const struct cli_opt opts[] = {
 	CLI_VALUE(service, "service", 0, "SERVICE",
 		  "print the output of a service, also of a session that has ended"),
-	CLI_FLAG(follow, "follow", 'f', "go on until the session ends"),
+	CLI_FLAG(follow, "follow", 'f', "follow until the session ends"),
 };
 
 struct printer {

@@ -33,9 +33,9 @@ int cli_resume_session(struct cli *c, const char *name, const struct ga_start_op
 		return cli_not_started(err);
 	if (s.id.remote) {
 		/* it has no layers here */
-		(void)ga_fail(err, GA_EFATAL, "session '%s' was fetched from '%s': it can go on "
-			      "only where it was started" GA_HINT "'git agent start --base "
-			      "agent/%s COMMAND' goes on from its branch", s.name,
+		(void)ga_fail(err, GA_EFATAL, "session '%s' was fetched from '%s': it can be "
+			      "resumed only where it was started" GA_HINT "'git agent start --base "
+			      "agent/%s COMMAND' continues from its branch", s.name,
 			      s.id.remote, s.name);
 		return cli_not_started(err);
 	}

@@ -296,7 +296,7 @@ static void print_plan(const struct ga_start *st)
 		(void)printf("         %s\n", st->banner.v[i]);
 }
 
-/* Begin what takes longest, so that it goes on beside all else: reading git's configuration, and
+/* Begin what takes longest, so that it runs beside all else: reading git's configuration, and
  * the sandbox that git-agent began. */
 static void open_early(struct cli *c, struct ga_start *st)
 {
@@ -306,7 +306,7 @@ static void open_early(struct cli *c, struct ga_start *st)
 		return;
 	if (!c->env.loading)
 		c->env.loading = ga_gitconfig_guess(guess);
-	/* if it fails, ga_start_prepare() does it anew, and reports what fails then */
+	/* if it fails, ga_start_prepare() does it again, and reports what fails then */
 	if (c->begun)
 		(void)ga_start_begun(&c->env, guess, ga_steal(&c->begun), c->begun_own, st,
 				     GA_IGNORED);
@@ -371,7 +371,7 @@ static int read_task(const char *task, struct ga_buf *ret, struct ga_error *err)
 		       : 0;
 }
 
-/* Agents may have options of the same names: what stands behind one is its. */
+/* Agents may have options of the same names: what follows one is its. */
 static void note_options_behind(const struct cli *c, size_t argc, char **argv)
 {
 	if (!ga_preset_find(&c->env.agents, argv[0]))

@@ -6,7 +6,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	CLI_VALUE(timeout, "timeout", 0, "TIME", "give up after this time (exit status 124)"),
+	CLI_VALUE(timeout, "timeout", 0, "TIME", "stop waiting after this time (exit status 124)"),
 };
 
 static int wait_for(struct cli *c, const char *name, int64_t deadline, int *ret_status,

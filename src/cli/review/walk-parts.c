@@ -80,7 +80,7 @@ void walk_print_diff(struct cli_walk *w, const struct ga_buf *head, const struct
 	} else if (!run(w->filter, &in, &out, &err)) {
 		print_top(skip_lines(out.ptr, count_lines(head)));
 	} else {
-		/* go on without the filter: the answers given so far must not be lost over it */
+		/* continue without the filter: the answers given so far must not be lost over it */
 		(void)fflush(stdout);
 		cli_print_error(&err);
 		w->filter = NULL;
@@ -175,7 +175,7 @@ static void help_parts(void)
 		     "d - reject this part and the rest of the file\n"
 		     "s - split this part into smaller ones\n"
 		     "p - show this part in the pager\n"
-		     "j - leave this part undecided, go on\n"
+		     "j - leave this part undecided, continue\n"
 		     "k - go back one part\n"
 		     "q - done with the parts of this file\n"
 		     "? - this help\n");

@@ -60,9 +60,9 @@ static void help(void)
 		     "n - reject: this path becomes what it was before the session\n"
 		     "s - split: decide about parts of it\n"
 		     "p - show all of it in the pager\n"
-		     "j - leave it as it is, go on\n"
+		     "j - leave it undecided, continue\n"
 		     "k - go back one path\n"
-		     "u - take back what was decided about this path\n"
+		     "u - undo what was decided about this path\n"
 		     "q - quit: what was decided so far is summed up, the rest stays as it is\n"
 		     "? - this help\n");
 }
@@ -281,9 +281,9 @@ int cli_walk_refused(struct cli_walk *w, struct ga_error *err)
 			return 0;
 		if (letter == 'n' || letter == CLI_ASK_END)
 			return 1;
-		(void)printf("y - try it again; what has changed meanwhile is asked once more\n"
+		(void)printf("y - try it again; what has changed since is asked once more\n"
 			     "r - go through all of it again first, with the answers as they are\n"
-			     "n - give up: nothing is changed\n"
+			     "n - abort: nothing is changed\n"
 			     "? - this help\n");
 	}
 }

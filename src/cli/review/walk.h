@@ -41,7 +41,7 @@ struct cli_walk {
 	bool abandoned; /* the terminal is gone: do nothing */
 };
 
-/* Print as many lines of a diff, or a part of one, as leave room on the screen for what stands
+/* Print as many lines of a diff, or a part of one, as leave room on the screen for what is
  * around them; the user's interactive.diffFilter goes over it first (difffilter.c). The filter also
  * gets `head`, what comes before it, which is not printed. */
 void walk_print_diff(struct cli_walk *w, const struct ga_buf *head, const struct ga_buf *diff);

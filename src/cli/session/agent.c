@@ -12,7 +12,7 @@
 
 #define TIMEOUT_MS 30000
 
-/* Words of ours, names that were checked, and numbers: nothing of the agent's. */
+/* Words of ours, names that were checked, and numbers: nothing of the agent. */
 static void choose_words(const struct cli *c, const struct ga_session *s, const struct ga_report *r,
 			 struct ga_strv *ret)
 {

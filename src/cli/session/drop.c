@@ -373,7 +373,7 @@ int cli_finish_drop(struct cli *c, const char *name, struct ga_error *err)
 	if (cli_trash(&c->env, &s, &where, err))
 		return ga_error_wrap(err, "session '%s' was being dropped", name);
 	cli_note("session '%s' was being dropped: it is in %s; 'git agent drop --restore %s' "
-		 "brings it back", s.name, GA_QUOTED(where), s.name);
+		 "restores it", s.name, GA_QUOTED(where), s.name);
 	return 1;
 }
 
@@ -533,6 +533,6 @@ bool cli_drop_at_end(struct cli *c, struct ga_session *s, bool *ret_left)
 
 void cli_say_dropped(const struct ga_session *s, bool left)
 {
-	cli_note("agent/%s: dropped%s; 'git agent drop --restore %s' brings it back", s->name,
+	cli_note("agent/%s: dropped%s; 'git agent drop --restore %s' restores it", s->name,
 		 left ? ", with its leftovers" : "", s->name);
 }

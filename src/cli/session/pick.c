@@ -57,7 +57,7 @@ static bool is_supervised(const struct ga_session *s)
 }
 
 /* Take the lock. 1: the session runs, or another command keeps the lock for too long; 2: the
- * session is gone. `s` is read again on the way. */
+ * session is gone. `s` is read again. */
 static int lock(struct cli *c, struct ga_session *s, bool wait, int *ret_lock, struct ga_error *err)
 {
 	cleanup_free char *name = ga_strdup(s->name);
@@ -185,7 +185,7 @@ static int no_such_session(struct cli *c, const char *name, struct ga_error *err
 
 	if (cli_find_trashed(c, name, &s))
 		return ga_fail(err, GA_EFATAL, "session '%s' is in the trash" GA_HINT
-			       "'git agent drop --restore %s' brings it back, 'git agent resume "
+			       "'git agent drop --restore %s' restores it, 'git agent resume "
 			       "%s' also continues it", name, name, name);
 	if (ga_session_names(c->env.state_dir, &names, err))
 		return -1;
@@ -335,7 +335,7 @@ static int pick(struct cli *c, const char *name, bool running_too, bool capture,
 		return ga_fail(err, GA_EFATAL, "session '%s' is running" GA_HINT "end the agent "
 			       "first; 'git agent diff %s' shows what it did so far", ret->name,
 			       ret->name);
-	return ga_fail(err, GA_EFATAL, "another command is at work on session '%s'" GA_HINT
+	return ga_fail(err, GA_EFATAL, "another command is using session '%s'" GA_HINT
 		       "end that first, such as a 'git agent review -i' in another terminal",
 		       ret->name);
 }
@@ -495,7 +495,7 @@ int cli_pick_running(struct cli *c, const char *name, struct ga_session *ret,
 		return ga_fail(err, GA_EFATAL, "session '%s' does not come up",
 			       name ? name : "");
 	return ga_fail(err, GA_EFATAL, "session '%s' does not run: it is %s" GA_HINT
-		       "'git agent resume %s' goes on with it", ret->name,
+		       "'git agent resume %s' continues it", ret->name,
 		       ga_state_name(ret->state), ret->name);
 }
 

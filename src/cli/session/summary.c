@@ -384,7 +384,7 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 	m = ga_count(files, "file", "files");
 	if (s->state == GA_STATE_DROPPED)
 		(void)fprintf(f, "agent/%s: changed nothing, and is in the trash; 'git agent %s "
-			      "%s' brings it back\n", s->name,
+			      "%s' restores it\n", s->name,
 			      s->id.submodules.n ? "drop --restore" : "resume", s->name);
 	else if (!cli_has_work(s))
 		(void)fprintf(f, "agent/%s: nothing to commit\n", s->name);

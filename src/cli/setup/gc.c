@@ -61,7 +61,7 @@ static int why_stays(struct gc *g, struct ga_session *s, char **ret, struct ga_e
 	if (commits)
 		*ret = ga_strf("it may have commits that are nowhere else: %s", commits);
 	else if (rc)
-		*ret = ga_strdup("it has branches or a stash of the agent's");
+		*ret = ga_strdup("it has branches or a stash of the agent");
 	else if (away)
 		*ret = ga_strdup("a limit kept something of it away");
 	else if (dir)

@@ -227,7 +227,7 @@ static void add_found(const struct cli *c, const struct found *f, struct ga_buf 
 static void write_text(const struct cli *c, const struct found *f, struct ga_buf *out)
 {
 	ga_buf_adds(out, "# Settings of git agent for this repository: agentdev.yaml(5).\n"
-			 "# Sessions go by the file of the commit they stand on. What makes them "
+			 "# Sessions go by the file of the commit they start from. What makes them "
 			 "stricter counts\n# at once; what makes them looser is marked here, and "
 			 "counts once a user has run\n# 'git agent trust'. Nothing below counts "
 			 "before it is uncommented.\n");

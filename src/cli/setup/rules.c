@@ -217,7 +217,7 @@ static int begin(struct explain *e, struct cli *c, struct ga_error *err)
 	return ga_commit_tree(e->repo, &head, &e->tree, err);
 }
 
-/* ---- what is said of them -------------------------------------------------------- */
+/* ---- what they say -------------------------------------------------------- */
 
 static void put_path(const struct explain *e, const struct explained *x, struct ga_buf *out)
 {

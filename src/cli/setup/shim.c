@@ -17,7 +17,7 @@ static const char script[] =
 	"set -f\n"
 	"IFS=:\n"
 	"for dir in $PATH; do\n"
-	"\t# what is in others depends on where one stands, and agents write there\n"
+	"\t# what is in others depends on the current directory, and agents write there\n"
 	"\tcase $dir in /*) ;; *) continue ;; esac\n"
 	"\tif [ -f \"$dir/$name\" ] && [ -x \"$dir/$name\" ]; then\n"
 	"\t\tcase $(head -c 100 \"$dir/$name\" 2>/dev/null | tr -d '\\000') in\n"

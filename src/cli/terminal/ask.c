@@ -11,7 +11,7 @@ static volatile sig_atomic_t changed; /* the terminal is in `keys` */
 static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP };
 
 /* Signal handler: give the terminal back and let the signal have its default effect. If that was a
- * stop, we go on asking once we are continued. */
+ * stop, we ask again once we are continued. */
 static void restore(int sig)
 {
 	struct sigaction dfl = { .sa_handler = SIG_DFL }, was;

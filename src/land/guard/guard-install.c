@@ -307,7 +307,7 @@ static int give_all_back(struct ga_repo *r, const struct ga_gitconfig *c, struct
 
 /* ---- the directory ------------------------------------------------------------------------ */
 
-/* To git a dangling link is no hook, and it costs nothing; a hook that the user adds meanwhile is
+/* To git a dangling link is no hook, and it costs nothing; a hook that the user adds then is
  * run through it. */
 static int put_link(int dir, const char *name, const char *target, struct ga_error *err)
 {

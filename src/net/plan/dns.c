@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The name server of a sandbox (RFC 1035; 6891 for EDNS). It knows what is listed and asks nobody,
- * so nobody learns what it was asked. A reply is built anew: only the id, two flags and the
+ * so nobody learns what it was asked. A reply is built from scratch: only the id, two flags and the
  * question are taken from the query.
  */
 #include "net/netplan-internal.h"
@@ -244,8 +244,8 @@ void ga_net_dns_answer(const struct ga_net_plan *p, const void *query, size_t n,
 	enum rcode code;
 
 	*ret = (struct ga_net_dns_reply){ .verdict = GA_NET_DNS_MALFORMED };
-	/* send nothing in reply to what is no message or is itself a reply: two servers could go on
-	 * for ever */
+	/* send nothing in reply to what is no message or is itself a reply: two servers could
+	 * continue for ever */
 	if (n < HEADER || n > GA_NET_DNS_QUERY_MAX || (u16(q.p + 2) & QR))
 		return;
 	code = read_query(&q, ret->name);

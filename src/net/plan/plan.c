@@ -252,7 +252,7 @@ static void add_env(struct ga_net_plan *p)
 	ga_strv_pushf(&p->env, "https_proxy=%s", url);
 	ga_strv_pushf(&p->env, "all_proxy=%s", url);
 	ga_strv_pushf(&p->env, "no_proxy=%s", direct.ptr);
-	/* node (24, 22.21) heeds the others only if this is set */
+	/* node (24, 22.21) reads the others only if this is set */
 	ga_strv_push(&p->env, "NODE_USE_ENV_PROXY=1");
 }
 

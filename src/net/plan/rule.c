@@ -288,15 +288,15 @@ static const char *parse_host(const char *s, size_t n, struct ga_net_rule *r)
 	bool wild = n > 2 && s[0] == '*' && s[1] == '.';
 
 	if (n && memchr(s, ':', n) && s[0] != '[')
-		return "an IPv6 address stands in brackets: [::1]:5432";
+		return "an IPv6 address is written in brackets: [::1]:5432";
 	if (memchr(s + (wild ? 2 : 0), '*', n - (wild ? 2 : 0)))
-		return "'*' stands for the first labels of a name only: *.example.org:443";
+		return "'*' matches the first labels of a name only: *.example.org:443";
 	if (!ga_net_host_parse(s + (wild ? 2 : 0), n - (wild ? 2 : 0), &r->host))
 		return "that is no host name or address";
 	if (strchr(r->host.name, '_'))
 		return "a host name has letters, digits and hyphens";
 	if (wild && (!*r->host.name || !strchr(r->host.name, '.')))
-		return "'*.' stands before a name of two labels or more: *.example.org:443";
+		return "'*.' goes before a name of two labels or more: *.example.org:443";
 	if (net_name_below(r->host.name, "localhost"))
 		return "names below localhost are the sandbox's own; list localhost";
 	r->kind = wild ? GA_NET_WILDCARD

@@ -242,7 +242,7 @@ static int checkout_move(struct checkout *c, enum ga_base_way way, struct ga_err
 	cleanup_error struct ga_error first = GA_ERROR_INIT;
 	cleanup_free char *tree = ga_path_join(c->dir, "tree");
 
-	/* the root has the mode of the user's, which may be read-only */
+	/* the root has the user's mode, which may be read-only */
 	(void)chmod(tree, 0755);
 	if (make_git_empty(c->dir, err))
 		return -1;

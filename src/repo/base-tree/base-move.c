@@ -59,7 +59,7 @@ void ga_base_plan_release(struct ga_base_plan *p)
 	ga_buf_release(&p->trees);
 }
 
-/* ---- what stands there ------------------------------------------------------------ */
+/* ---- what is there ------------------------------------------------------------ */
 
 /* Is this file in the tree exactly the committed blob? git reads attributes from the files in the
  * tree when it checks out only some, but from its index when it checks out a whole commit; the two

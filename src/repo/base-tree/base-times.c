@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The mtimes of a base tree. Build tools compare them: a file that equals the user's byte for byte
- * must have the mtime of the user's, or everything in a shared build directory would be built
+ * must have the user's mtime, or everything in a shared build directory would be built
  * again.
  */
 #include "pool-internal.h"

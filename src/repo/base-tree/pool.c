@@ -557,7 +557,7 @@ int ga_base_prune(const char *state_dir, time_t unused_since, bool dry, struct g
 		    !strncmp(e->d_name, GONE, sizeof(GONE) - 1))
 			ga_strv_push(&all, e->d_name);
 	ga_strv_sort_unique(&all);
-	/* held so that nobody chooses a base meanwhile */
+	/* held so that nobody chooses a base then */
 	lock = open_lock(bases, err);
 	if (lock < 0 || ga_flock(lock, true, true, err) < 0)
 		return -1;

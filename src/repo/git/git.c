@@ -55,7 +55,7 @@ char *ga_git_last_line(const struct ga_buf *b)
 	 * name */
 	if (lock && strstr(lock, "\n\n") == strchr(lock, '\n'))
 		end = lock + strcspn(lock, "\n");
-	/* so is that about a remote, and what went wrong with it stands before */
+	/* so is that about a remote, and what went wrong with it was said before */
 	if (remote)
 		end = remote > b->ptr ? remote : remote + strlen(unread);
 	start = last_line(b->ptr, &end);

@@ -61,7 +61,7 @@ const struct ga_ref *ga_refs_find(const struct ga_refs *l, const char *name)
 	return l->n ? bsearch(&key, l->v, l->n, sizeof(*l->v), compare_refs) : NULL;
 }
 
-/* Refs that do not resolve are skipped: one broken ref of the user's must not hide the others. */
+/* Refs that do not resolve are skipped: one broken ref of the user must not hide the others. */
 static void add_ref(struct ga_repo *r, const git_reference *ref, struct ga_refs *l)
 {
 	const char *name = git_reference_name(ref);
@@ -185,7 +185,7 @@ static void format_update(const struct ga_ref_update *v, struct ga_buf *out)
 }
 
 /* Say what to do about what git's message tells. A lock that a crash of the machine, or a full
- * disk, left behind is in the way of every later update; only the user can tell whether another git
+ * disk, left behind blocks every later update; only the user can tell whether another git
  * holds it just now. */
 static int explain(const struct ga_repo *r, const struct ga_ref_updates *u, struct ga_error *err)
 {
@@ -201,7 +201,7 @@ static int explain(const struct ga_repo *r, const struct ga_ref_updates *u, stru
 	}
 	(void)ga_error_wrap(err, "cannot update refs");
 	if (locks.len)
-		return ga_hint(err, "if no other git is at work in this repository: rm%s",
+		return ga_hint(err, "if no other git is running in this repository: rm%s",
 			       locks.ptr);
 	return strstr(err->msg, "; cannot create")
 		       ? ga_hint(err, "rename or delete the ref that exists (git branch -m)")
@@ -232,7 +232,7 @@ static void add_written(const char *dir, const char *name, const struct ga_strv 
 }
 
 /* Sync the refs that were updated, which git by default leaves to the file system: one that a power
- * cut left empty would be in the way. A reflog loses at most its last lines to a power cut, and
+ * cut left empty would block it. A reflog loses at most its last lines to a power cut, and
  * nothing depends on them. */
 static struct ga_sync_beside *sync_updated(const struct ga_repo *r, const struct ga_ref_updates *u,
 					   const struct ga_strv *others,
@@ -401,7 +401,7 @@ int ga_ref_create(struct ga_repo *r, const char *name, const struct ga_oid *oid,
 	return rc ? ga_fail_git(err, "cannot make ref '%s'", name) : 0;
 }
 
-/* Remove directories left empty, which would be in the way of a ref with their name: libgit2 leaves
+/* Remove directories left empty, which would block a ref with their name: libgit2 leaves
  * those of logs, and of refs that were packed. */
 static void remove_empty(const char *dir, const char *name)
 {
@@ -438,7 +438,7 @@ int ga_ref_delete(struct ga_repo *r, const char *name, const struct ga_oid *old,
 		rc = git_reference_delete(ref);
 	git_reference_free(ref);
 	if (rc == GIT_EMODIFIED)
-		return ga_fail(err, GA_EFATAL, "ref '%s' has changed meanwhile", name);
+		return ga_fail(err, GA_EFATAL, "ref '%s' has changed", name);
 	if (rc && rc != GIT_ENOTFOUND)
 		return ga_fail_git(err, "cannot delete ref '%s'", name);
 	remove_empty(r->info.commondir, name);

@@ -12,7 +12,7 @@
 
 #include "ga/base/path.h"
 
-/* Whether a session's branch stands on a commit is mostly decided by its own few commits. */
+/* Whether a session's branch is based on a commit is mostly decided by its own few commits. */
 #define NEAR_COMMITS 64
 
 bool ga_is_near_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_oid *desc)

@@ -48,7 +48,7 @@ static const char *judge_name(const struct ga_tree_item *it)
 	if (it->len <= 2 && !memcmp(it->name, "..", it->len))
 		return "the name of a parent directory";
 	if (ga_path_component_is_dotgit(it->name, it->len))
-		return "a name that stands for .git";
+		return "a name that means .git";
 	/* git refuses only the first and follows none of them, but other tools follow them */
 	if (ga_canonical_mode(it->mode) != GA_MODE_LINK)
 		return NULL;
@@ -136,7 +136,7 @@ char *ga_import_judge_commit(const char *p, size_t n)
 		if (!nl)
 			return ga_strdup("a commit is malformed");
 		if (*p == ' ' && one_line)
-			return ga_strdup("a commit's header goes on in a second line");
+			return ga_strdup("a commit's header continues in a second line");
 		if (*p != ' ')
 			one_line = is_one_line(p, (size_t)(nl - p));
 		bad = judge_header(p, (size_t)(nl - p), &parents);

@@ -172,7 +172,7 @@ static char *first_complaint(const struct ga_buf *errout)
 }
 
 /* Run git with the quarantine as its object directory. Any failure is a reason to refuse: whether
- * time is up or objects are bad, the caller goes on without these commits and loses nothing. */
+ * time is up or objects are bad, the caller continues without these commits and loses nothing. */
 static int run_git(struct ga_import *im, const struct ga_git *what, char **ret_reason)
 {
 	struct ga_git g = *what;

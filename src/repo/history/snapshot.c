@@ -90,7 +90,7 @@ static bool is_gone(int worktree, const char *path)
 	return fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
 }
 
-/* Give lines to `git update-index --index-info`; mode 0 removes. Git writes the index anew, and by
+/* Give lines to `git update-index --index-info`; mode 0 removes. Git rewrites the index, and by
  * then looks at files that were written in the second of the old one: so it needs the working
  * tree. */
 static int change_index(struct ga_repo *r, const char *index, const struct ga_buf *lines,

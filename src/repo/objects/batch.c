@@ -440,7 +440,7 @@ void ga_cleanup_odb_objectp(git_odb_object **o)
 	git_odb_object_free(*o);
 }
 
-/* Was an object missed, and is it worth another look? A `git gc` may just have packed it anew. */
+/* Was an object missed, and is it worth another look? A `git gc` may just have repacked it. */
 static bool look_again(const struct ga_repo *r, int rc, int *looks)
 {
 	return rc == GIT_ENOTFOUND && ++*looks < 3 && !ga_odb_refresh(r);

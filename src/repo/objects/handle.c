@@ -30,8 +30,8 @@ int ga_fail_git(struct ga_error *err, const char *fmt, ...)
 
 /* Call git_libgit2_init() while no descriptor can be had. Debian's libgit2 (with mbedTLS) parses
  * the whole bundle of certificate authorities there: 5 ms, more than everything else in a warm
- * start, for network functions that are never called here. If it cannot open the bundle it goes on
- * without. A libgit2 that does need a file gets it in the call after this one.
+ * start, for network functions that are never called here. If it cannot open the bundle it
+ * continues without. A libgit2 that does need a file gets it in the call after this one.
  *
  * The limit is that of the whole process, so this is done once: when a second repository is opened,
  * a thread may be opening files (ga/sys/sync.h). */

@@ -451,7 +451,7 @@ static int append(git_indexer *ix, struct ga_sha *sum, const void *data, size_t 
 }
 
 /* Feed the indexer. The header says how many objects follow, which is known only now: it is
- * replaced on the way, and the checksum computed over what is passed on. */
+ * replaced as they pass, and the checksum computed over what is passed on. */
 static int feed(struct ga_pack *p, git_indexer *ix, struct ga_error *err)
 {
 	cleanup_free char *buf = ga_malloc(OUT_SIZE);

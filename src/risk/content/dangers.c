@@ -197,7 +197,7 @@ void ga_text_quote(struct ga_look *k, const char *rule, const char *line)
 	struct ga_buf b = GA_BUF_INIT;
 
 	if (ga_look_fired(k, rule))
-		return; /* the first line stands for all */
+		return; /* the first line speaks for all */
 	ga_risk_quote_start(&b, line + strspn(line, " \t"));
 	ga_look_fire(k, rule, ga_buf_steal(&b));
 }
@@ -431,7 +431,7 @@ static void note_check(struct found *ret, const struct ga_buf *line, size_t n)
 		found_add(ret, tool, line->ptr, line->len);
 }
 
-/* Where the status of what stands before no longer matters; NULL: nowhere. */
+/* Where the status of what comes before no longer matters; NULL: nowhere. */
 static const char *ignored_from(const char *line)
 {
 	static const char *const ends[] = { "true", ":", "/bin/true", "exit 0", "echo", "printf" };

@@ -532,7 +532,7 @@ static const struct ga_deps_format formats[] = {
 	{ .base = NULL },
 };
 
-/* Is it one of the words, of which one that begins with '*' stands for all that end so? */
+/* Is it one of the words, of which one that begins with '*' matches all that end so? */
 static bool is_called(const char *base, const char *words)
 {
 	const char *dot = strchr(base, '.');

@@ -192,7 +192,7 @@ static char *behind_name(char *s)
 	return *s ? strchr(s + 1, '@') : NULL;
 }
 
-/* The name that a key of yarn's stands for, of which each word is NAME@RANGE, and what other names
+/* The name that a key of yarn means, of which each word is NAME@RANGE, and what other names
  * the entry goes by. */
 static char *yarn_name(const char *key, const char *resolution, struct ga_buf *as)
 {
@@ -300,7 +300,7 @@ static void put_edges(struct reader *r, const char *key, const json_t *v)
 				       strcspn(json_string_value(item), " "));
 }
 
-/* A string that stands for an entry: a version, or what a list requires. */
+/* A string that is an entry: a version, or what a list requires. */
 static void read_string(struct reader *r, const char *key, const char *text)
 {
 	cleanup_buf struct ga_buf as = GA_BUF_INIT;

@@ -12,8 +12,8 @@
 /* Workflows of GitHub, Gitea and Forgejo: what gives a job more power than it had. */
 
 /* Find the next name and the member that is taken of it: "a.b", "a['b']" and "A [ 'b' ]" are the
- * same. `*ret_of` NULL: all of it is meant, or a member that is computed. Returns where to go on;
- * NULL: there is no more. */
+ * same. `*ret_of` NULL: all of it is meant, or a member that is computed. Returns where to
+ * continue; NULL: there is no more. */
 static const char *next_name(const char *p, const char *end, char **ret_name, char **ret_of)
 {
 	static const char chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -99,16 +99,16 @@ static void add_text(const char *key, const char *text, struct ga_strv *ret)
 	add_expressions(key, text, ret);
 }
 
-/* In a job or step that goes on whatever comes of its commands. */
+/* In a job or step that continues whatever its commands return. */
 static void add_check(const char *key, const char *text, struct ga_strv *ret)
 {
 	cleanup_free char *tool = !strcmp(key, "run") ? ga_reach_check_in(text) : NULL;
 
 	if (tool)
-		ga_strv_pushf(ret, "goes on if %s fails", tool);
+		ga_strv_pushf(ret, "continues if %s fails", tool);
 }
 
-/* `key` is that of the node, or of the list it is in; `on`: it goes on if something in it fails.
+/* `key` is that of the node, or of the list it is in; `on`: it continues if something in it fails.
  * It nests no deeper than the parser allows. */
 static void add_findings(const struct ga_yaml *y, const char *key, bool on, struct ga_strv *ret)
 {
@@ -388,7 +388,7 @@ static bool add_tests(struct rest *r, const char *line)
 
 	if (!ok)
 		return false;
-	/* where a list begins, possibly anew, no other may; each has something before "=" */
+	/* where a list begins, possibly again, no other may; each has something before "=" */
 	if (value[-2] != '+') {
 		if (ga_strv_has(&r->lists, name))
 			return false;
@@ -457,7 +457,7 @@ void ga_known_automake(const struct ga_known *f)
 		return;
 	ga_known_lines(f->old, rest_line, &a);
 	ga_known_lines(f->text, rest_line, &b);
-	/* a last line that goes on is left in `line` */
+	/* a last line that is continued is left in `line` */
 	if (!a.line.len && !b.line.len && !strcmp(a.all.ptr, b.all.ptr) && keeps_tests(&a, &b))
 		ga_look_lower(f->k, "autotools make", false, "only lists of files change");
 }

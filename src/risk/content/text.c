@@ -101,7 +101,7 @@ static bool is_front_matter(const char *line)
 	return false;
 }
 
-/* Where a line of a document stands. */
+/* Where a line of a document is. */
 enum place { PROSE, SHELL, OTHER_CODE };
 
 static void follow_fence(enum place *at, const char *line)

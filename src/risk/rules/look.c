@@ -213,7 +213,7 @@ struct ga_pending *ga_look_fire_as(struct ga_look *k, const char *id, enum ga_se
 {
 	struct ga_pending *p = pending_of(k, id);
 
-	/* what makes it worst is what is said */
+	/* what makes it worst is what is shown */
 	if (detail && (!p->detail || s > p->severity)) {
 		free(p->detail);
 		p->detail = detail;
@@ -482,7 +482,7 @@ void ga_look_facts(struct ga_look *k)
 		for (size_t n = 0; n < len; n++)
 			if (!n || k->folded[n] == '/')
 				fire_on_path(k, f, n, true);
-		/* a changed path is never a directory: one that was there on the way is replaced */
+		/* a changed path is never a directory: one that was there is replaced */
 		if (!ga_look_removes(k))
 			fire_on_path(k, f, len, false);
 		fire_on_end(k, f, base, strlen(base));

@@ -155,7 +155,7 @@ int live_shell_packet(struct ga_live *l, struct live_client *c, struct live_pack
 		return spawn(l, c, p);
 	case GA_CTL_SIGNAL:
 	case GA_CTL_CONT:
-		/* a command that has ended meanwhile gets no signal */
+		/* a command that has ended gets no signal */
 		if (c->id && p->m.id == c->theirs)
 			run_send(l->s->sb, p->m.type, c->id, p->m.value);
 		return 0;

@@ -453,7 +453,7 @@ void run_live_move(struct ga_live *l, const struct pollfd p[RUN_LIVE_POLLS])
 	for (size_t i = 0; i < LIVE_CLIENTS; i++) {
 		struct live_client *c = &l->clients[i];
 
-		/* the slot's client may have come or gone meanwhile */
+		/* the slot's client may have come or gone */
 		if (!p[2 + i].revents || p[2 + i].fd != c->fd)
 			continue;
 		if ((p[2 + i].revents & POLLIN) && is_heard(l, c))

@@ -20,7 +20,7 @@
 
 struct replay {
 	const struct ga_replay_opts *opts;
-	struct run_terminal term; /* the terminal that keys come from, taken over meanwhile */
+	struct run_terminal term; /* the terminal that keys come from, taken over for so long */
 	struct ga_termfilter filter;
 	int in;            /* -1: there are no keys */
 	int out;           /* the terminal, opened non-blocking, or as it is */

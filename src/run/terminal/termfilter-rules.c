@@ -126,7 +126,7 @@ static const struct ga_termrule rules[] = {
 	{ GA_TERM_OSC, "title", GA_TERM_PASS, "sets the title of the window", "\033]0;a title\a",
 	  .lo = 0, .hi = 2, .cond = GA_TERM_SOME },
 	{ GA_TERM_OSC, "background-file", GA_TERM_DROP,
-	  "shows a file of the host's", "\033]11;*/etc/passwd\a",
+	  "shows a file of the host", "\033]11;*/etc/passwd\a",
 	  .lo = 10, .hi = 19, .cond = GA_TERM_SOME, .first = "_*%+=" },
 	{ GA_TERM_OSC, "colours", GA_TERM_PASS,
 	  "sets colours or asks for them: numbers", "\033]4;1;?\a",
@@ -211,7 +211,7 @@ static const struct ga_termrule rules[] = {
 	  .mark = NULL },
 
 	{ GA_TERM_APC, "graphics-file", GA_TERM_DROP,
-	  "reads, and may delete, a file of the host's", "\033_Ga=T,t=f;L2V0Yy9wYXNzd2Q=\033\\",
+	  "reads, and may delete, a file of the host", "\033_Ga=T,t=f;L2V0Yy9wYXNzd2Q=\033\\",
 	  .prefix = "G", .cond = GA_TERM_FILE },
 	{ GA_TERM_APC, "graphics", GA_TERM_ASK, "draws a picture, and says whether it could",
 	  "\033_Ga=T,f=24,s=1,v=1;AAAA\033\\",

@@ -89,7 +89,7 @@ static bool take_apart(const struct ga_termfilter *f, size_t skip, struct term_s
 		s->inter_n++;
 	if (i + 1 == n && p[i] >= 0x40 && p[i] <= 0x7e)
 		s->final = p[i++];
-	/* no sequence has two intermediate bytes, and a terminal may heed only one of two */
+	/* no sequence has two intermediate bytes, and a terminal may act on only one of two */
 	return i == n && s->inter_n < 2 && !f->malformed;
 }
 

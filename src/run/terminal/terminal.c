@@ -13,7 +13,7 @@
 /* The one piece of state that a signal handler can reach: a program that dies of a signal must not
  * leave the user's terminal raw. Signals that it causes itself (SIGSEGV, SIGABRT) do not come
  * through a descriptor. And another process that watched for our death would change the terminal
- * after the shell, which waits for us, has taken it back. */
+ * after the shell, which waits for us, is in the foreground again. */
 static struct {
 	volatile sig_atomic_t armed;
 	int fd;

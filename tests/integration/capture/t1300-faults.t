@@ -152,7 +152,7 @@ test_that 'a lock of a git is waited for, and one that nobody holds is removed o
 	rm "$two" &&
 	wait $busy &&
 	grep "cannot update refs: .*$lock" ../err &&
-	grep "^hint: if no other git is at work in this repository: rm .*$lock; .*git agent capture locked" ../err &&
+	grep "^hint: if no other git is running in this repository: rm .*$lock; .*git agent capture locked" ../err &&
 	test -e "$lock" &&
 	git agent capture locked &&
 	same_result locked &&

@@ -162,7 +162,7 @@ with_fault() {
 
 # A disk that takes nothing any more keeps locks: the hint names them all.
 follow_hint() {
-	sed -n "s/^hint: if no other git is at work in this repository: rm \(.*\); the agent.*/\1/p" ../out |
+	sed -n "s/^hint: if no other git is running in this repository: rm \(.*\); the agent.*/\1/p" ../out |
 		xargs -r rm
 }
 

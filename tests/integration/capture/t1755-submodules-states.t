@@ -114,7 +114,7 @@ test_that 'work on such a commit is on no branch of the superproject, and lands 
 	git agent start --name b -- sh -c "
 		echo b >$L/b
 		echo b >b" 2>../err &&
-	grep "note: submodule vendor/lib: you have not committed the one it stands on" ../err &&
+	grep "note: submodule vendor/lib: you have not committed the one it is based on" ../err &&
 	grep "next: git agent review b" ../err &&
 	test_same agent/b:$L HEAD:$L &&
 	test_says "merge agent/b, then commit the submodule here" git agent land b &&

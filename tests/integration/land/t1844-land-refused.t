@@ -143,7 +143,7 @@ test_that 'while another landing runs in this working tree there is no second on
 	{ git agent land a >../out 2>&1 & } &&
 	read x <../begun &&
 	for what in "land a" "land --undo" "land --abort" "land --continue"; do
-		test_fails 128 "another .git agent.* is running\|another command is at work on session .a." \
+		test_fails 128 "another .git agent.* is running\|another command is using session .a." \
 			git agent $what || {
 			echo >../go
 			return 1

@@ -128,11 +128,11 @@ test_that 'a socket is neither taken from where agents write, nor put into the p
 		git -C r agent -c "network.sockets=~/open/s:~/r/s" start -q -- true
 '
 
-# kept CONFIG...: a session with these settings is not begun, since agents write on the way
+# kept CONFIG...: a session with these settings is not begun, since agents write above it
 kept() {
 	test_expect_code 125 git -C r agent "$@" start -q -- true 2>kept &&
 	grep "cannot be shown inside" kept &&
-	grep "^hint: agents can write where it is, or on the way there" kept
+	grep "^hint: agents can write where it is, or above it" kept
 }
 
 test_that 'SB-08: links of the user that lead where agents write are refused' '

@@ -61,7 +61,7 @@ test_that 'a resumed session sees files, ignored files, home and git as it left 
 	test_cmp ../want "$HOME/aihome/ls" &&
 	{ cat ../before && echo refs/heads/agent/s; } >../want &&
 	test_cmp ../want "$HOME/aihome/list" &&
-	grep "^agent/s: goes on from $(echo "$before" | cut -c1-10)" ../err &&
+	grep "^agent/s: continues from $(echo "$before" | cut -c1-10)" ../err &&
 	grep "^agent/s: 4 commits, 4 files changed" ../err &&
 	git merge-base --is-ancestor "$before" agent/s &&
 	test "$(git rev-list --count "$before"..agent/s)" = 2 &&

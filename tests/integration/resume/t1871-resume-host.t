@@ -144,7 +144,7 @@ test_that 'a session whose branch was deleted before it landed is refused' '
 	tip=$(git rev-parse agent/del) &&
 	git branch -qD agent/del &&
 	test_fails 125 "branch .agent/del. is gone" git agent resume del -- true &&
-	grep "^hint: .git branch agent/del $tip. brings it back" ../err &&
+	grep "^hint: .git branch agent/del $tip. restores it" ../err &&
 	git branch agent/del "$tip" &&
 	test_resume del "echo 2 >>deleted" &&
 	git agent land del

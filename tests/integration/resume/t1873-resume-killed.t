@@ -293,7 +293,7 @@ test_that 'a session cannot be captured while a resume is half done' '
 	on again "echo bad >bad" &&
 	ended again brought &&
 	git update-ref refs/heads/agent/again $old &&
-	test_says "was being made ready to go on" test_must_fail git agent capture again &&
+	test_says "is being prepared for resume" test_must_fail git agent capture again &&
 	grep "^hint: .git agent resume again" ../err &&
 	test "$(git rev-parse agent/again)" = $old &&
 	git agent resume -q again -- true &&

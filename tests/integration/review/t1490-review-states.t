@@ -323,7 +323,7 @@ test_that 'each format of a review names the commits that alone have a path' '
 	git cat-file -e $first:Makefile &&
 	! git cat-file -e agent/way1:Makefile &&
 	test_prints "Makefile open $first $second" only way1 &&
-	way="in commits on the way only: $(echo $first | cut -c1-12) $(echo $second | cut -c1-12)" &&
+	way="in earlier commits only: $(echo $first | cut -c1-12) $(echo $second | cut -c1-12)" &&
 	git agent review --stat way1 | grep "$way; .git agent land --squash. leaves them out" &&
 	git agent review --format=markdown way1 | grep "$way; .*git agent land --squash.* leaves them out"
 '
@@ -332,10 +332,10 @@ test_that 'a rejected path that only earlier commits have stays open' '
 	cd way &&
 	for how in --merge --ff-only --rebase; do
 		test_expect_code 3 git agent land $how way1 2>../err &&
-		grep -e "--squash. leaves out what only commits on the way have" ../err ||
+		grep -e "--squash. leaves out what only commits before the tip have" ../err ||
 			exit 1
 	done &&
-	test_says "still open: .Makefile.: in commits on the way only" git agent review --reject way1 Makefile &&
+	test_says "still open: .Makefile.: in earlier commits only" git agent review --reject way1 Makefile &&
 	grep "1 open flag left" ../err &&
 	only way1 | grep "^Makefile open " &&
 	test_expect_code 3 git agent land way1 &&

@@ -27,7 +27,7 @@ test_that 'GT-12: the author, date and signature that a commit claims are shown,
 		echo r >r" &&
 	git agent review c >../text &&
 	grep "1 commit says it is somebody else.s: .*Linus <l@k.org>" ../text &&
-	grep "1 commit says it is of a day still to come" ../text &&
+	grep "1 commit says it is dated in the future" ../text &&
 	git config --unset commit.gpgSign &&
 	git config --unset gpg.program &&
 	test ! -e "$TRASH/signed" &&

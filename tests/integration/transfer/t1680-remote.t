@@ -108,7 +108,8 @@ test_that 'a fetched session cannot be resumed, and all else works' '
 	git agent show c &&
 	git agent capture c &&
 	git agent review --leftovers c &&
-	test_fails 125 "was fetched from .origin.: it can go on only where it was started" git agent resume c -- true &&
+	test_fails 125 "was fetched from .origin.: it can be resumed only where it was started" \
+		git agent resume c -- true &&
 	agent_refs >../before &&
 	git agent drop --force c &&
 	test -z "$(agent_refs)" &&

@@ -23,7 +23,7 @@ test_that 'a restored session is as it was: refs, layers, flags, and it can be l
 		echo e >.envrc" &&
 	git for-each-ref refs/agent refs/heads/agent >../before &&
 	git agent show --json x >../shown &&
-	test_says "git agent drop --restore x. brings it back" git agent drop --force x &&
+	test_says "git agent drop --restore x. restores it" git agent drop --force x &&
 	test -z "$(git for-each-ref refs/agent refs/heads/agent)" &&
 	test -z "$(git agent list --json | grep \"x\")" &&
 	test_says "session .x. is back" git agent drop --restore x &&
@@ -65,7 +65,7 @@ test_that 'a session whose name is taken again is restored by the name that the 
 	git agent drop --force c &&
 	test_session c "echo new >f" &&
 	test_fails 128 "there is a session .c. again" git agent drop --restore c &&
-	grep "^hint: .git agent drop c. makes room, then .git agent drop --restore c-[0-9]*. brings back" ../err &&
+	grep "^hint: .git agent drop c. makes room, then .git agent drop --restore c-[0-9]*. restores" ../err &&
 	entry=$(sed -n "s/.*--restore \(c-[0-9]*\). .*/\1/p" ../err) &&
 	git agent drop --force c &&
 	git agent drop --restore "$entry" &&

@@ -139,7 +139,7 @@ no 'a bisection started from its branch' '
 	git switch -q agent/s && git bisect start HEAD HEAD~2 && git switch -q --detach' 'a rebase or bisection'
 no 'its branch is being rebased' '
 	echo y >a && git commit -qam y && git switch -q agent/s && test_must_fail git rebase -q main' \
-	'a rebase or bisection of branch .agent/s. is going on'
+	'a rebase or bisection of branch .agent/s. is in progress'
 
 test_that 'dropping a session with a submodule keeps uncommitted work in it' '
 	git init -q lib &&
@@ -205,7 +205,7 @@ test_that 'a session that another command holds is not said to run' '
 	test_session h "echo n >n" &&
 	exec 9<"$(test_dir h)/lock" &&
 	flock -n 9 &&
-	test_fails 128 "another command is at work on session .h." git agent drop h &&
+	test_fails 128 "another command is using session .h." git agent drop h &&
 	grep "^hint: end that first" ../err &&
 	! grep running ../err &&
 	git agent show h >../got &&
@@ -247,7 +247,7 @@ test_that 'start --rm drops a session that left nothing, and keeps the status of
 		echo said
 		exit 3" >../out 2>../err &&
 	grep -x said ../out &&
-	grep "^agent/e: changed nothing, and is in the trash; .git agent resume e. brings it back" ../err &&
+	grep "^agent/e: changed nothing, and is in the trash; .git agent resume e. restores it" ../err &&
 	test_expect_code 128 git agent show e &&
 	test -z "$(git for-each-ref "refs/agent/" "refs/heads/agent/")" &&
 	git agent start -q --rm --name e -- true 2>../err &&

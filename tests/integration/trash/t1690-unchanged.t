@@ -17,7 +17,7 @@ echo "*.ign" >.gitignore &&
 test_commit 1 || exit 1
 
 test_that 'it goes with one line, which has the command that restores it' '
-	test_says "^agent/e: changed nothing, and is in the trash; .git agent resume e. brings it back" \
+	test_says "^agent/e: changed nothing, and is in the trash; .git agent resume e. restores it" \
 		git agent start -n e -- cat a &&
 	test "$(tail -n 1 ../err | cut -c 1-8)" = agent/e: &&
 	! grep "nothing to commit\|next:" ../err &&

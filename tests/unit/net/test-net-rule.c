@@ -349,7 +349,7 @@ TEST(more_rules_than_there_is_room_for_are_refused)
 	FAILS(ga_net_plan_make(&allow, &o, &p, &err), "");
 }
 
-/* Names that are asked for keep what they got, and what an address stands for is found again. */
+/* Names that are asked for keep what they got, and what an address is for is found again. */
 TEST(a_name_that_is_asked_for_has_an_address_of_its_own)
 {
 	static const char *const no_names[] = { "_x._tcp.example.org", "192.0.2.1", "a..b", "", "a\\032b" };

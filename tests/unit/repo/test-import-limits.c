@@ -12,7 +12,7 @@ static void check_limit(const char *script, const struct ga_import_limits *good,
 	cleanup_attempt struct attempt a = try_pack(script, PACK, good);
 
 	if (a.rc)
-		fail_msg("'%s' is said of: %s", a.reason, why);
+		fail_msg("'%s' is the reason for: %s", a.reason, why);
 	refused_within(over, script, PACK, NULL, why);
 }
 

@@ -29,7 +29,7 @@ TEST(gt05_hostile_objects)
 		{ "tree 100644 .git", "" },
 		{ "tree 100644 .GiT", "" },
 		{ "tree 100644 git~1", "" },
-		{ "tree 100644 git~2", "stands for .git" },
+		{ "tree 100644 git~2", "means .git" },
 		{ "tree 100644 .git.", "" },
 		{ "tree 100644 '.git::$INDEX_ALLOCATION'", "" },
 		{ "tree 100644 \"$(printf '.g\\342\\200\\214it')\"", "" },
@@ -69,7 +69,7 @@ TEST(gt05_hostile_objects)
 		{ "was | sed 's/^author A/author A\\x00/' | raw commit", "" },
 		{ "(was; printf 'a\\0b\\n') | raw commit", "" },
 		{ "was | sed '/^committer/a x-y \\x1b[31m' | raw commit", "control characters" },
-		{ "was |sed 's/^committer .*/&\\n more/' | raw commit", "goes on in a second line" },
+		{ "was |sed 's/^committer .*/&\\n more/' | raw commit", "continues in a second line" },
 		{ "was | sed '/^author/p' | raw commit", "" },
 		{ "was | sed '/^author/d' | raw commit", "" },
 		{ "was | sed '/^author/s/[0-9]* +/99999999999999999999 +/'| raw commit", "" },
@@ -80,7 +80,7 @@ TEST(gt05_hostile_objects)
 		{ "p=; for i in $(seq 65); do p=\"$p -p $(git commit-tree -m $i HEAD^{tree})\"; "
 		  "done; git commit-tree -m octopus $p HEAD^{tree}", "too many parents" },
 		{ "entry 100644 git~3 $b | raw tree >/dev/null; echo y >f;git commit -qam 1; git "
-		  "rev-parse HEAD", "stands for .git" },
+		  "rev-parse HEAD", "means .git" },
 		{ "git tag -a -m t t >/dev/null; echo y >f; git commit -qam 1; git rev-parse HEAD", "tag object" },
 	};
 

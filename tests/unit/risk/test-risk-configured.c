@@ -76,7 +76,7 @@ static const struct {
 	{ "block=\xc3\x84rger", NEW("doc/\xc3\xa4rger"), BLOCK },
 	{ "block=x", NEW("x."), BLOCK "; medium name-windows-reserved" },
 	{ "block=a...", NEW("a"), BLOCK },
-	/* a link stands for what would be beneath it */
+	/* a link counts as what would be beneath it */
 	{ "hold=conf/", { NULL, "conf", true, NONE, LINK_("d"), "d/x" },
 	  HOLD "; medium symlink-any" },
 	{ "hold=conf/", { NULL, "conf", true, NONE, FILE_("d"), NULL }, "" },

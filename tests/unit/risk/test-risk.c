@@ -253,7 +253,7 @@ TEST(severity_decides_what_is_held_back)
 }
 
 /* What one rule says better, another of its category does not repeat; what the name means besides
- * is said in the same flag. What a test found, and what the host makes critical, stays by itself. */
+ * is in the same flag. What a test found, and what the host makes critical, stays by itself. */
 TEST(one_flag_speaks_for_the_rules_of_its_category)
 {
 	struct change_fixture both = { "", "MANIFEST.in", true, FILE_("a\n"), EXEC_("#!/bin/sh\n"), NULL };
