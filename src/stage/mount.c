@@ -319,13 +319,14 @@ static bool make_place(int root, const struct stage_op *op)
 					     : make_parent(root, op->dest);
 	const char *name = ga_path_base(op->dest);
 
+	/* what the agents have there stays: init finds out where a path leads */
+	if (op->kind == STAGE_SYMLINK)
+		return (at >= 0 && !symlinkat(op->source, at, name)) ||
+		       ga_path_inside(op->dest, "home");
 	if (at < 0 || dirs)
 		return at >= 0;
 	if (op->kind == STAGE_TEXT)
 		return !ga_write_new(at, name, op->text, op->n_text, 0444, GA_IGNORED);
-	/* what the agents have there stays: init finds out where a path leads */
-	if (op->kind == STAGE_SYMLINK)
-		return !symlinkat(op->source, at, name) || ga_path_inside(op->dest, "home");
 	/* whatever exists in the agents' home is fine, because it is only mounted on */
 	fd = openat(at, name, O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	return fd >= 0 || errno == EEXIST;
