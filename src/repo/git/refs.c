@@ -192,7 +192,7 @@ static int explain(const struct ga_repo *r, const struct ga_ref_updates *u, stru
 	cleanup_buf struct ga_buf locks = GA_BUF_INIT;
 
 	for (size_t i = 0; i <= u->n; i++) {
-		const char *name = i < u->n ? u->v[i].name : "packed-refs";
+		const char *name = i ? u->v[i - 1].name : "packed-refs";
 		cleanup_free char *lock = ga_strf("%s/%s.lock", r->info.commondir, name);
 		cleanup_free char *q = ga_quote_shell(lock);
 
