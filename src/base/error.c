@@ -80,6 +80,15 @@ void ga_error_hint(struct ga_error *err, char *hint, bool instead)
 	err->hint = make_safe(hint);
 }
 
+void ga_error_hint_more(struct ga_error *err, char *line)
+{
+	cleanup_free char *added = make_safe(line), *first = err->hint;
+
+	if (err->ignored)
+		return;
+	err->hint = first ? ga_strf("%s" GA_HINT "%s", first, added) : ga_strdup(added);
+}
+
 void ga_error_prefix(struct ga_error *err, char *prefix)
 {
 	cleanup_free char *first = err->ignored ? NULL : err->msg;

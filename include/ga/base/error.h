@@ -57,6 +57,7 @@ void ga_error_set(struct ga_error *err, enum ga_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void ga_error_path(struct ga_error *err, int errnum, const char *verb, const char *path);
 void ga_error_hint(struct ga_error *err, char *hint, bool instead);
+void ga_error_hint_more(struct ga_error *err, char *line);
 void ga_error_prefix(struct ga_error *err, char *prefix);
 void ga_error_take(struct ga_error *to, struct ga_error *from);
 
@@ -80,6 +81,9 @@ void ga_error_take(struct ga_error *to, struct ga_error *from);
 #define ga_hint(err, ...) ({ ga_error_hint((err), ga_strf(__VA_ARGS__), false); -1; })
 /* The same in place of a hint that is already there, where that would lead astray. */
 #define ga_hint_instead(err, ...) ({ ga_error_hint((err), ga_strf(__VA_ARGS__), true); -1; })
+
+/* Add a line to the hint, or begin it. */
+#define ga_hint_more(err, ...) ({ ga_error_hint_more((err), ga_strf(__VA_ARGS__)); -1; })
 
 /* Put context in front: "cannot start session 'x'" becomes
  * "cannot start session 'x': <what was there>". Returns -1. */

@@ -263,8 +263,7 @@ static int find_with_work(struct cli *c, const struct ga_strv *open, struct ga_s
 /* Name the sessions that could be meant, a line each. */
 static int fail_many(struct cli *c, const struct ga_strv *names, struct ga_error *err)
 {
-	cleanup_buf struct ga_buf lines = GA_BUF_INIT;
-
+	(void)ga_fail(err, GA_EUSAGE, "there are %zu sessions: say which", names->n);
 	for (size_t i = 0; i < names->n && i < CANDIDATES; i++) {
 		cleanup_session struct ga_session s = GA_SESSION_INIT;
 		int rc = ga_session_load(c->env.state_dir, names->v[i], &s, GA_IGNORED);
@@ -274,14 +273,12 @@ static int fail_many(struct cli *c, const struct ga_strv *names, struct ga_error
 			continue;
 		command = ga_quote_shell_words(&s.id.command);
 		command[strcspn(command, "\n")] = '\0';
-		ga_buf_addf(&lines, "%s%-16s %-10s %s", lines.len ? "\nhint: " : "", names->v[i],
-			    rc ? "elsewhere" : ga_state_name(s.state), command);
+		(void)ga_hint_more(err, "%-16s %-10s %s", names->v[i],
+				   rc ? "elsewhere" : ga_state_name(s.state), command);
 	}
 	if (names->n > CANDIDATES)
-		ga_buf_addf(&lines, "\nhint: and %zu more: 'git agent list'",
-			    names->n - CANDIDATES);
-	return ga_fail(err, GA_EUSAGE, "there are %zu sessions: say which" GA_HINT "%s", names->n,
-		       lines.len ? lines.ptr : "'git agent list' shows them");
+		return ga_hint_more(err, "and %zu more: 'git agent list'", names->n - CANDIDATES);
+	return ga_hint(err, "'git agent list' shows them");
 }
 
 int cli_pick_only(struct cli *c, bool running_too, char **ret, struct ga_error *err)
