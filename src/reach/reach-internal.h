@@ -7,7 +7,7 @@
 #define REACH_INTERNAL_H
 
 #include "ga/reach/reach.h"
-#include "words.h"
+#include "words-internal.h"
 
 /* Where words stand. */
 struct ga_source {

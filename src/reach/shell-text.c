@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "words.h"
+#include "words-internal.h"
 
 enum { NESTED_MAX = 64 };
 

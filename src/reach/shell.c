@@ -8,7 +8,7 @@
 #include "reach/reach-internal.h"
 #include "ga/base/path.h"
 #include "reach-internal.h"
-#include "words.h"
+#include "words-internal.h"
 
 static const char blank[] = " \t\n";
 

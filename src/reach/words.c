@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ga/reach/reach.h"
-#include "words.h"
+#include "words-internal.h"
 
 enum { WORDS_MAX = 20000, UNKNOWN = GA_WORD_UNKNOWN };
 

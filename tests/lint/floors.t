@@ -33,8 +33,9 @@ result 'what docs/architecture.md names is there' "$(
 )"
 
 result 'tests are in the rooms of what they test' "$(
-	ls tests/unit tests/integration | grep -v '[.:]' | while read -r room; do
-		[ -z "$room" ] || [ -d "src/$room" ] || echo "$room"
+	for room in tests/unit/*/ tests/integration/*/; do
+		room=${room%/}
+		[ -d "src/${room##*/}" ] || echo "$room"
 	done
 	ls -d tests/unit/*.c tests/integration/*.t 2>/dev/null
 )"
@@ -113,6 +114,51 @@ result 'no circle of files within a folder' "$(
 			} while (!done)
 			for (c in call) { split(c, w, SUBSEP); print w[1] " -> " w[2] }
 		}' | sort
+)"
+
+# ROOM is the folder of a header. It declares functions of ROOM/NAME.c or ROOM/NAME-*.c; one that is called as its
+# room, or as a folder in it (sandbox.h; content.h; netplan.h of net/plan), or NAME-internal.h, of all in that.
+# What the build makes of src/seccomp has no room of its own.
+result 'a header declares what the file of its name defines' "$(
+	{
+		echo "$symbols" | awk '$3 ~ /[TDB]/ { print $4, $2 }'
+		find include src -name '*.h' | sort | xargs awk '
+			FNR == 1 { comment = body = macro = 0 }
+			{
+				if (body) { if ($0 == "}") body = 0; next }
+				if (macro || /^[ \t]*#/) { macro = /\\$/; next }
+				line = $0
+				if (comment) { if (!sub(/^.*\*\//, "", line)) next; comment = 0 }
+				while (i = index(line, "/*")) {
+					rest = substr(line, i + 2); line = substr(line, 1, i - 1)
+					if (j = index(rest, "*/")) line = line " " substr(rest, j + 2)
+					else { comment = 1; break }
+				}
+				if (line == "{") { body = 1; next }
+				while (match(line, /[A-Za-z_][A-Za-z_0-9]*[(]/)) {
+					print "header", FILENAME, substr(line, RSTART, RLENGTH - 1)
+					line = substr(line, RSTART + RLENGTH)
+				}
+			}'
+	} | awk '
+		$1 != "header" { where[$1] = $2; next }
+		!($3 in where) { next }
+		{
+			room = $2; sub(/^include\/ga\//, "src/", room); name = room
+			sub(/\/[^\/]*$/, "", room); sub(/.*\//, "", name); sub(/[.]h$/, "", name)
+			called = room; sub(/.*\//, "", called)
+			file = where[$3]
+			if (file ~ /^src\/seccomp\//) next
+			below = index(file, room "/") == 1 ? substr(file, length(room) + 2) : ""
+			folder = below; if (!sub(/\/.*/, "", folder)) folder = ""
+			own = below; sub(/.*\//, "", own)
+			if (below != "" && (own == name || index(own, name "-") == 1 || name == called ||
+			    name ~ /-?internal$/ || folder != "" && (name == folder || name == called folder)))
+				next
+			# a name of a parameter, or of a function pointer, in a private header
+			if (below == "" && $2 ~ /^src/) next
+			print $2 ": " $3 " of " file
+		}'
 )"
 
 echo "1..$count"

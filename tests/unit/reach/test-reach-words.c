@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "reach/reach-internal.h"
-#include "reach/words.h"
+#include "reach/words-internal.h"
 #include "../test.h"
 
 /* What was found, one "KIND:TEXT" each: given, bare, path, module, tool, open. Tools that say

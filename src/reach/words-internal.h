@@ -4,8 +4,8 @@
  * command is run, and what is not known stays open. So there are more words than a run would use,
  * and the set of words is still small.
  */
-#ifndef GA_REACH_WORDS_H
-#define GA_REACH_WORDS_H
+#ifndef WORDS_INTERNAL_H
+#define WORDS_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
