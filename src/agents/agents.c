@@ -2,7 +2,7 @@
  *
  * Which agents there are, which program a command word means, and its arguments.
  */
-#include "ga/base/nearest.h"
+#include "ga/base/strv.h"
 #include "agents-internal.h"
 
 #define VERSION_MAX 64

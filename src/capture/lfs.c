@@ -9,7 +9,7 @@
 #include <fcntl.h>
 
 #include "capture-internal.h"
-#include "ga/base/oidmap.h"
+#include "ga/base/oid.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/base/trace.h"

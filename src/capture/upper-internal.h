@@ -12,8 +12,8 @@
 
 #include "ga/base/buf.h"
 #include "ga/base/ignore.h"
-#include "ga/base/oidmap.h"
-#include "ga/base/progress.h"
+#include "ga/base/oid.h"
+#include "ga/base/out.h"
 #include "ga/capture/upper.h"
 #include "ga/repo/objects.h"
 

@@ -24,7 +24,6 @@
 #include "ga/base/clock.h"
 #include "ga/base/error.h"
 #include "ga/base/json.h"
-#include "ga/base/nearest.h"
 #include "ga/base/out.h"
 #include "ga/base/parse.h"
 #include "ga/base/path.h"

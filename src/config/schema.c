@@ -5,10 +5,10 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "ga/base/nearest.h"
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
+#include "ga/base/strv.h"
 #include "ga/base/wildmatch.h"
 #include "ga/config/devices.h"
 #include "ga/config/hosts.h"

@@ -8,7 +8,7 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-#include "ga/base/oidmap.h"
+#include "ga/base/oid.h"
 #include "ga/base/strmap.h"
 #include "ga/secret/secret.h"
 

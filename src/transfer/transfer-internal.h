@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/base/oidmap.h"
+#include "ga/base/oid.h"
 #include "ga/base/path.h"
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"

@@ -7,7 +7,7 @@
 
 #include "repo/objects-internal.h"
 #include "fuzz.h"
-#include "ga/base/progress.h"
+#include "ga/base/out.h"
 #include "ga/repo/import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

@@ -74,4 +74,24 @@ void ga_changes_sort(struct ga_changes *c);
 /* The change of exactly `path` in a sorted list, or NULL. */
 const struct ga_change *ga_changes_find(const struct ga_changes *c, const char *path);
 
+/* ---- oidmap */
+
+/* A map from object ids to numbers, used for sets of ids and for indices into arrays. */
+
+struct ga_oidmap {
+	struct ga_oidmap_slot {
+		struct ga_oid oid;
+		size_t value; /* plus one; 0: the slot is free */
+	} *v;
+	size_t n, cap; /* `cap` is a power of two */
+};
+#define GA_OIDMAP_INIT { NULL, 0, 0 }
+
+void ga_oidmap_release(struct ga_oidmap *m);
+#define cleanup_oidmap __attribute__((cleanup(ga_oidmap_release)))
+/* Add an id; `value` is below SIZE_MAX. Returns false, changing nothing, if it is there already. */
+bool ga_oidmap_add(struct ga_oidmap *m, const struct ga_oid *oid, size_t value);
+/* Look an id up. Returns false, leaving `*ret` (which may be NULL) alone, if it is not there. */
+bool ga_oidmap_get(const struct ga_oidmap *m, const struct ga_oid *oid, size_t *ret);
+
 #endif

@@ -37,4 +37,13 @@ ssize_t ga_strv_find(const struct ga_strv *sorted, const char *s);
 /* The first of these directories that `path` is inside of (ga/base/path.h), or NULL. */
 const char *ga_strv_above(const struct ga_strv *dirs, const char *path);
 
+/* ---- nearest */
+
+/* What somebody who misspelt a word may have meant. */
+
+/* The name in `names` nearest to `word` by edit distance, or NULL if none is near. NULL entries are
+ * skipped. The cost grows with the product of both lengths: shorten a word that may be long. Points
+ * into `names`. */
+const char *ga_nearest(const char *word, const char *const *names, size_t n);
+
 #endif

@@ -20,7 +20,6 @@
 #include "ga/base/buf.h"
 #include "ga/base/error.h"
 #include "ga/base/oid.h"
-#include "ga/base/oidmap.h"
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
 #include "ga/repo/repo.h"

@@ -9,7 +9,7 @@
 
 #include "ga/base/error.h"
 #include "ga/base/oid.h"
-#include "ga/base/progress.h"
+#include "ga/base/out.h"
 #include "ga/base/strv.h"
 #include "ga/repo/repo.h"
 

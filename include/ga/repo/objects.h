@@ -11,7 +11,6 @@
 #include "ga/base/buf.h"
 #include "ga/base/error.h"
 #include "ga/base/oid.h"
-#include "ga/base/oidmap.h"
 #include "ga/repo/repo.h"
 
 /* Append a blob's bytes to `out`. Returns 1, appending nothing, if it is longer than `max`. */

@@ -7,7 +7,7 @@
 
 #include "ga/repo/history.h"
 #include "capture/capture-internal.h"
-#include "ga/base/oidmap.h"
+#include "ga/base/oid.h"
 #include "ga/base/quote.h"
 #include "ga/repo/objects.h"
 

@@ -5,7 +5,7 @@
 #ifndef GA_REWRITE_INTERNAL_H
 #define GA_REWRITE_INTERNAL_H
 
-#include "ga/base/oidmap.h"
+#include "ga/base/oid.h"
 #include "ga/capture/rewrite.h"
 #include "ga/repo/objects.h"
 

@@ -16,8 +16,8 @@
 #include <zlib.h>
 
 #include "ga/base/clock.h"
+#include "ga/base/out.h"
 #include "ga/base/path.h"
-#include "ga/base/progress.h"
 #include "ga/base/quote.h"
 #include "ga/repo/import.h"
 #include "repo/objects-internal.h"

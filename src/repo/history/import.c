@@ -10,8 +10,8 @@
 #include <git2/sys/repository.h>
 
 #include "ga/base/clock.h"
+#include "ga/base/out.h"
 #include "ga/base/path.h"
-#include "ga/base/progress.h"
 #include "ga/base/quote.h"
 #include "ga/repo/import.h"
 #include "ga/sys/fd.h"

@@ -11,7 +11,7 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-#include "ga/base/oidmap.h"
+#include "ga/base/oid.h"
 #include "ga/base/sha.h"
 #include "repo/objects-internal.h"
 

@@ -20,7 +20,7 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-#include "ga/base/oidmap.h"
+#include "ga/base/oid.h"
 #include "ga/base/path.h"
 #include "ga/base/sha.h"
 #include "ga/sys/fd.h"

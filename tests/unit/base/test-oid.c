@@ -3,7 +3,6 @@
 
 #include "ga/base/alloc.h"
 #include "ga/base/oid.h"
-#include "ga/base/oidmap.h"
 #include "ga/base/sha.h"
 
 #define HEX "0123456789abcdefABCDEF0123456789abcdef01"
