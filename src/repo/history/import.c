@@ -555,8 +555,8 @@ int ga_import_probe(const struct ga_repo *r, uint64_t bytes, struct ga_error *er
 	return ga_probe_write(r->objects, (size_t)(bytes < PROBE_MAX ? bytes : PROBE_MAX), err);
 }
 
-int ga_import_judge_file(struct ga_repo *r, const char *name, const char *data, size_t n,
-			 char **ret_reason, struct ga_error *err)
+static int ask_git(struct ga_repo *r, const struct ga_buf *pack, char **ret_reason,
+		   struct ga_error *err)
 {
 	/* generous: the pack is ours, and holds two objects */
 	static const struct ga_import_limits l = {
@@ -566,17 +566,29 @@ int ga_import_judge_file(struct ga_repo *r, const char *name, const char *data, 
 		.max_objects = 2,
 		.timeout_ms = PATIENCE_MS,
 	};
+	cleanup_close int fd = ga_memfd("git-agent-file", pack->ptr, pack->len, err);
+	struct ga_import *im = NULL;
+	int rc;
+
+	if (fd < 0 || ga_import_begin(r, &l, GA_PROGRESS_NEVER, &im, err))
+		return -1;
+	rc = ga_import_pack(im, fd, ret_reason, err);
+	ga_import_free(im);
+	return rc;
+}
+
+int ga_import_judge_file(struct ga_repo *r, const char *name, const char *data, size_t n,
+			 char **ret_reason, struct ga_error *err)
+{
 	/* under its plain name: which other spellings are recognised differs between versions of
 	 * git */
 	const char *plain = ga_name_means_gitmodules(name) ? ".gitmodules" : ".gitattributes";
 	cleanup_buf struct ga_buf pack = GA_BUF_INIT, index = GA_BUF_INIT, tree = GA_BUF_INIT;
-	cleanup_free char *stem = NULL;
-	cleanup_close int fd = -1;
+	cleanup_free char *stem = NULL, *first = NULL;
 	struct ga_packed v[] = {
 		{ .type = GIT_OBJECT_BLOB, .data = (void *)(uintptr_t)data, .n = n },
 		{ .type = GIT_OBJECT_TREE }
 	};
-	struct ga_import *im = NULL;
 	int rc;
 
 	if (ga_blob_id_of(data, n, &v[0].oid, err))
@@ -587,11 +599,14 @@ int ga_import_judge_file(struct ga_repo *r, const char *name, const char *data, 
 	v[1].data = tree.ptr;
 	v[1].n = tree.len;
 	stem = ga_pack_bytes(v, 2, &pack, &index);
-	fd = ga_memfd("git-agent-file", pack.ptr, pack.len, err);
-	if (fd < 0 || ga_import_begin(r, &l, GA_PROGRESS_NEVER, &im, err))
+	rc = ask_git(r, &pack, &first, err);
+	if (rc != 1)
+		return rc;
+	/* a failing disk must not count against the file: git must object to it twice */
+	if (ga_import_probe(r, pack.len, err))
 		return -1;
-	rc = ga_import_pack(im, fd, ret_reason, err);
-	ga_import_free(im);
-	/* a full or failing disk must not count against the file */
-	return rc == 1 && ga_import_probe(r, pack.len, err) ? -1 : rc;
+	rc = ask_git(r, &pack, ret_reason, err);
+	if (rc == 1 && strcmp(first, *ret_reason) != 0)
+		return ga_fail(err, GA_EFATAL, "cannot have a file judged: %s", *ret_reason);
+	return rc;
 }

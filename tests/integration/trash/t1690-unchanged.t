@@ -122,7 +122,7 @@ test_that 'one with a submodule goes as a whole' '
 	git -C ../lib commit -q --allow-empty -m l &&
 	git -c protocol.file.allow=always submodule --quiet add ../lib lib &&
 	git commit -qm sub &&
-	test_says "^agent/m: changed nothing.*.git agent drop --restore m. brings" git agent start -n m -- true &&
+	test_says "^agent/m: changed nothing.*.git agent drop --restore m. restores" git agent start -n m -- true &&
 	trashed m &&
 	test -z "$(git -C lib agent list)" &&
 	git agent drop --restore m &&
