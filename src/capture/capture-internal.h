@@ -19,8 +19,8 @@ struct capture_base {
 	struct ga_oid agent;          /* the commit that it is based on ... */
 	struct ga_oid agent_tree;     /* ... and its tree */
 	struct ga_oid branch;         /* the commit that it is published on */
-	struct ga_stand *stands;      /* further commits that parts of it may be based on */
-	size_t n_stands, cap_stands;
+	struct ga_wip_base *wip_bases; /* further commits that parts of it may be based on */
+	size_t n_wip_bases, cap_wip_bases;
 	struct ga_oid *known;         /* `agent`, `branch` and the work of all stands: what they
 				       * reach has nothing of the agent that was not checked */
 	size_t n_known, cap_known;
@@ -180,7 +180,7 @@ int take_others(struct capture *c, const struct ga_refs *host, const struct ga_b
 int fetch_commits(struct capture *c, const struct ga_refs *host, const struct ga_buf *known,
 		  struct ga_error *err);
 /* What `tip`, a member of `c`, is called for users; the caller frees it. */
-char *what_is(const struct capture *c, const struct ga_oid *tip);
+char *describe_tip(const struct capture *c, const struct ga_oid *tip);
 /* Remove the heads that were set to zero. */
 void forget_zero_heads(struct capture *c);
 /* Forget the agent's HEAD, and note that its history was not taken. */
@@ -196,9 +196,9 @@ int narrowed_checkout(struct capture *c, bool *ret, struct ga_error *err);
 bool clashes_with_head(const struct capture *c, const char *name);
 
 /* Fill stands and known. */
-int find_stands(struct capture *c, struct ga_error *err);
+int find_wip_bases(struct capture *c, struct ga_error *err);
 /* Is it the user's uncommitted work, as it is now or was in an earlier run? */
-bool is_stand(const struct capture *c, const struct ga_oid *oid);
+bool is_wip_base(const struct capture *c, const struct ga_oid *oid);
 
 /* The commit that the user's branch is at by now, for a session that was resumed; `*ret` NULL: not
  * known. */
@@ -274,7 +274,7 @@ int make_report(struct capture *c, struct ga_error *err);
 
 /* Is there anything to be published as a branch? Not if nothing was changed, nor if everything that
  * was has to be kept off it. */
-bool anything(const struct capture *c);
+bool has_changes(const struct capture *c);
 /* Update all refs together, then remove .keep files and the worktree entry, then save the state. */
 int publish(struct capture *c, struct ga_error *err);
 

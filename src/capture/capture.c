@@ -35,7 +35,7 @@ static void capture_release(struct capture *c)
 	ga_strv_release(&c->out.left_out);
 	ga_strv_release(&c->out.renamed);
 	close_inside(c);
-	free(c->base.stands);
+	free(c->base.wip_bases);
 	free(c->base.known);
 	ga_strv_release(&c->keeps);
 	ga_strv_release(&c->notes);
@@ -241,7 +241,7 @@ static int take_upper(struct capture *c, struct ga_error *err)
 }
 
 /* Its content is unknown, but it is there. */
-static void shared_late(struct capture *c, const char *path)
+static void add_uncounted_shared(struct capture *c, const char *path)
 {
 	cleanup_free char *q = ga_quote(path);
 	cleanup_free char *note = limit_met(c, GA_LIMIT_READ_TIME,
@@ -266,7 +266,7 @@ static int count_shared(struct capture *c, struct ga_error *err)
 		if (rc < 0)
 			return -1;
 		if (rc)
-			shared_late(c, c->s->view.shared.v[i]);
+			add_uncounted_shared(c, c->s->view.shared.v[i]);
 	}
 	ga_left_sort(&c->upper.left);
 	c->met |= c->upper.met;
@@ -381,8 +381,9 @@ static int take_everything(struct capture *c, struct ga_error *err)
 {
 	bool narrowed;
 
-	if (ga_fault_stop("capture:export", err) || find_stands(c, err) || take_commits(c, err) ||
-	    narrowed_checkout(c, &narrowed, err) || ga_fault_stop("capture:imported", err))
+	if (ga_fault_stop("capture:export", err) || find_wip_bases(c, err) ||
+	    take_commits(c, err) || narrowed_checkout(c, &narrowed, err) ||
+	    ga_fault_stop("capture:imported", err))
 		return -1;
 	if (take_upper(c, err) || ga_fault_stop("capture:upper", err) || count_shared(c, err) ||
 	    take_links(c, err) || check_emptied(c, err) || note_narrowed(c, narrowed, err))
@@ -447,7 +448,7 @@ static int leave_newer(struct capture *c, struct ga_error *err)
 
 /* Is there anything that rules could apply to? What the host has that makes paths dangerous is not
  * gathered for a session that did nothing. */
-static bool met_anything(const struct capture *c)
+static bool has_any_work(const struct capture *c)
 {
 	bool commits = !ga_oid_is_zero(&c->git.head) && !ga_oid_equal(&c->git.head, &c->s->id.base);
 
@@ -457,7 +458,7 @@ static bool met_anything(const struct capture *c)
 
 static int conclude(struct capture *c, struct ga_error *err)
 {
-	if (met_anything(c) && need_facts(c, err))
+	if (has_any_work(c) && need_facts(c, err))
 		return -1;
 	if (make_committer(c, err))
 		return -1;
@@ -569,9 +570,9 @@ int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
 	return leave(e, private, peek(e, s, ret_tree, notes, err), err);
 }
 
-int ga_capture_in_the_way(const struct ga_capture_env *e, struct ga_session *s,
-			  const struct ga_oid *commits, size_t n, struct ga_strv *ret,
-			  struct ga_error *err)
+int ga_capture_find_blocked(const struct ga_capture_env *e, struct ga_session *s,
+			    const struct ga_oid *commits, size_t n, struct ga_strv *ret,
+			    struct ga_error *err)
 {
 	cleanup_(capture_release) struct capture c = CAPTURE_INIT;
 	struct ga_oid onto;

@@ -63,7 +63,7 @@ static void judge(struct claims *cl, const struct ga_commit *c)
 	cl->future += future;
 }
 
-static const char *commits_say(size_t n)
+static const char *commits_are_said(size_t n)
 {
 	return n == 1 ? "commit says it is" : "commits say they are";
 }
@@ -96,10 +96,10 @@ int note_claims(struct capture *c, struct ga_error *err)
 	first = cl.first;
 	if (cl.foreign)
 		ga_strv_pushf(&c->notes, "%zu %s somebody else's: %s", cl.foreign,
-			      commits_say(cl.foreign), first);
+			      commits_are_said(cl.foreign), first);
 	if (cl.future)
 		ga_strv_pushf(&c->notes, "%zu %s dated in the future", cl.future,
-			      commits_say(cl.future));
+			      commits_are_said(cl.future));
 	return 0;
 }
 

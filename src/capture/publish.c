@@ -125,7 +125,7 @@ int need_refs(struct capture *c, struct ga_error *err)
 }
 
 /* A session that had nothing, and into which the user's branch was merged, has nothing. */
-bool anything(const struct capture *c)
+bool has_changes(const struct capture *c)
 {
 	const struct ga_oid *tip = &c->out.rewrite.tip;
 
@@ -176,7 +176,7 @@ static int hint_rename(const struct capture *c, struct ga_error *err)
 /* The branch belongs to the session as long as it has a value that the session gave it. */
 static int update_branch(struct capture *c, struct plan *p, struct ga_error *err)
 {
-	const struct ga_oid *new = anything(c) ? &c->out.rewrite.tip : &ga_oid_none;
+	const struct ga_oid *new = has_changes(c) ? &c->out.rewrite.tip : &ga_oid_none;
 	const struct ga_oid *known[] = { &c->base.branch, &c->s->id.onto, &c->s->result.tip, new };
 	struct ga_oid old;
 	int rc = ga_ref_read(c->e->repo, c->s->id.branch, &old, err);
@@ -199,7 +199,7 @@ static int update_branch(struct capture *c, struct plan *p, struct ga_error *err
  * run, that nothing published reaches? */
 static int is_only_here(struct capture *c, const struct ga_oid *oid, struct ga_error *err)
 {
-	const struct ga_oid *tip = anything(c) ? &c->out.rewrite.tip : &c->base.branch;
+	const struct ga_oid *tip = has_changes(c) ? &c->out.rewrite.tip : &c->base.branch;
 	int rc;
 
 	if ((!c->s->run.resumed && !c->git.unread) || ga_oid_is_zero(oid))
@@ -268,7 +268,8 @@ static bool is_of_an_operation(const char *name)
 /* A new ref is to be a directory where `had` is a ref, or the reverse. No ref transaction of git's
  * does both, so `had` is removed first. `keep`: if nothing else has its value, that is kept on a
  * ref of its own. */
-static int give_way(struct capture *c, const struct ga_ref *had, bool keep, struct ga_error *err)
+static int remove_clashing_ref(struct capture *c, const struct ga_ref *had, bool keep,
+			       struct ga_error *err)
 {
 	cleanup_(plan_release) struct plan first = PLAN_INIT;
 	cleanup_free char *reason = ga_strf("agent: capture %s", c->s->name);
@@ -281,7 +282,7 @@ static int give_way(struct capture *c, const struct ga_ref *had, bool keep, stru
 
 /* Is the ref that was kept still a branch of the agent with the same value, though that has been
  * published since? */
-static bool still_stands(const struct capture *c, const char *name, const struct ga_oid *oid)
+static bool is_same_branch(const struct capture *c, const char *name, const struct ga_oid *oid)
 {
 	cleanup_free char *full = ga_strf("refs/%s", name);
 	const struct ga_ref *is = ga_refs_find(&c->git.standing, full);
@@ -309,12 +310,12 @@ static int remove_heads(struct capture *c, struct plan *p, const char *kind, boo
 		if (is_head(c, name) || clashes_with_head(c, name) != clashing)
 			continue;
 		if (clashing) {
-			if (give_way(c, &had.v[i], left || c->git.unread, err))
+			if (remove_clashing_ref(c, &had.v[i], left || c->git.unread, err))
 				return -1;
 			continue;
 		}
 		/* what could not be read may still be there */
-		if (c->git.unread || still_stands(c, name, &had.v[i].oid))
+		if (c->git.unread || is_same_branch(c, name, &had.v[i].oid))
 			continue;
 		rc = left ? is_only_here(c, &had.v[i].oid, err) : 0;
 		if (rc < 0)

@@ -31,7 +31,7 @@ int find_users(struct capture *c, struct ga_oid *users, const struct ga_oid **re
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	/* a branch of the user's whose commit is missing, for whatever reason, does not matter */
-	rc = ga_commit_here(c->e->repo, users, err);
+	rc = ga_commit_exists(c->e->repo, users, err);
 	if (rc > 0)
 		*ret = users;
 	return rc < 0 ? -1 : 0;
@@ -95,7 +95,7 @@ static int add_former(struct capture *c, struct ga_report *r, struct ga_error *e
 		return 0;
 	/* not if the user has rewritten its commits and `git gc` has removed what was there
 	 * before */
-	rc = ga_commit_here(c->e->repo, &former.tip, err);
+	rc = ga_commit_exists(c->e->repo, &former.tip, err);
 	if (rc > 0)
 		rc = ga_is_ancestor(c->e->repo, &former.tip, &c->base.branch, err);
 	if (rc > 0)
@@ -209,7 +209,7 @@ static int keep_for_changed(struct capture *c, const struct ga_report *former, s
 	struct ga_oid was, is;
 
 	if (!ga_report_open(r) || ga_oid_is_zero(&former->tip) || ga_oid_is_zero(&r->tip) ||
-	    ga_commit_here(c->e->repo, &former->tip, err) != 1)
+	    ga_commit_exists(c->e->repo, &former->tip, err) != 1)
 		return err->code ? -1 : 0;
 	if (ga_commit_tree(c->e->repo, &former->tip, &was, err) ||
 	    ga_commit_tree(c->e->repo, &r->tip, &is, err) ||
@@ -266,7 +266,7 @@ static int fill_report(struct capture *c, struct ga_error *err)
 	struct ga_report *r = c->out.report;
 
 	ga_report_begin(r, c->s);
-	r->tip = anything(c) ? c->out.rewrite.tip : (struct ga_oid){ { 0 } };
+	r->tip = has_changes(c) ? c->out.rewrite.tip : (struct ga_oid){ { 0 } };
 	r->held = c->out.rewrite.held;
 	ga_report_add_flags(r, GA_FROM_SESSION, &c->out.rewrite.flags, &c->out.rewrite.held_paths);
 	if (flag_left_out(c, err))

@@ -148,7 +148,7 @@ static inline bool entry_is_content(const struct ga_entry *e)
 }
 
 /* For the current path: it stays behind; it is odd; what the base has there is gone. */
-void walk_left(struct walk *w, enum ga_left_kind kind, uint64_t count, uint64_t bytes);
+void walk_leave(struct walk *w, enum ga_left_kind kind, uint64_t count, uint64_t bytes);
 void walk_note(struct walk *w, const char *what);
 /* The current path is beyond a limit: it stays behind and counts as limited; the first few are
  * noted, with the limit. */
@@ -173,7 +173,7 @@ bool name_is_bad(const char *name, mode_t type);
 
 /* Add paths that the walk cannot meet, which only a commit of the agent changed (upper-post.c).
  * `changes` is sorted before and after. */
-int add_unmet(struct walk *w);
+int add_unvisited(struct walk *w);
 
 /* ---- out of the child (upper.c) ---------------------------------------- */
 
@@ -202,6 +202,7 @@ struct child_job {
 };
 /* Run it in a child, which can read files whatever their mode, and get its answer into the empty
  * `b`, to be read from `ret`. */
-int in_child(const struct child_job *j, struct ga_buf *b, struct wire *ret, struct ga_error *err);
+int run_in_child(const struct child_job *j, struct ga_buf *b, struct wire *ret,
+		 struct ga_error *err);
 
 #endif

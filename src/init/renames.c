@@ -249,9 +249,9 @@ static void on_call(struct renames *r, int listener)
 	    ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &n))
 		return;
 	if (is_removal(n.data.nr)) {
-		v = remove_look(listener, &n, r->filters, &mount);
+		v = remove_check(listener, &n, r->filters, &mount);
 	} else {
-		v = rename_look(listener, &n, r->filters, &j->call, &errnum);
+		v = rename_check(listener, &n, r->filters, &j->call, &errnum);
 		mount = j->call.mount;
 	}
 	switch (v) {
@@ -367,7 +367,7 @@ static void *serve(void *payload)
 	return NULL;
 }
 
-void renames_told(struct renames *r, const struct ga_ctl_msg *m)
+void renames_forward(struct renames *r, const struct ga_ctl_msg *m)
 {
 	if (r)
 		(void)send_msg(r->shares.tell, m);

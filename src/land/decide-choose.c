@@ -275,7 +275,7 @@ static int write_rest(struct decision *d, const struct ga_hunk_choice *h,
 	return ga_blob_write(d->repo, rest.ptr, rest.len, &ret->oid, err);
 }
 
-static bool all(const bool *undo, size_t n)
+static bool is_all_set(const bool *undo, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!undo[i])
@@ -298,7 +298,7 @@ static int cut_one(struct decision *d, const struct ga_hunk_choice *h, struct ga
 	if (rc || hunks.n_edits != h->n)
 		return fail_moved(&h->change, err);
 	/* of a new or deleted file an empty one would be left, or the same */
-	if (all(h->undo, h->n) && (!h->change.old.mode || !h->change.new.mode))
+	if (is_all_set(h->undo, h->n) && (!h->change.old.mode || !h->change.new.mode))
 		return 1;
 	if (write_rest(d, h, &hunks, ret, err))
 		return -1;

@@ -136,7 +136,7 @@ static bool decide_undone(const struct decision *d, const char *path)
 }
 
 /* The verdict that this decision gives a flag; open: none. */
-static enum ga_verdict judged(const struct decision *d, size_t flag)
+static enum ga_verdict verdict_of(const struct decision *d, size_t flag)
 {
 	return decide_undone(d, d->report->flags[flag].path) ? GA_VERDICT_REJECTED
 							     : d->chosen.verdict[flag];
@@ -149,7 +149,7 @@ static void add_verdicts(const struct decision *d, enum ga_verdict v, struct ga_
 	for (size_t i = 0; i < d->report->n_flags && shown < GA_REPORT_TRAILERS; i++) {
 		const struct ga_report_flag *f = &d->report->flags[i];
 
-		if (judged(d, i) != v)
+		if (verdict_of(d, i) != v)
 			continue;
 		ga_report_trailer(m, v == GA_VERDICT_ACCEPTED ? "Agent-Accepted" : "Agent-Rejected",
 				  f->severity, f->id, f->path, &f->entry);
@@ -303,8 +303,8 @@ static int make_report(struct decision *d, struct ga_report *ret, struct ga_erro
 	for (size_t i = 0; i < ret->n_flags; i++) {
 		struct ga_report_flag *f = &ret->flags[i];
 
-		if (judged(d, i) != GA_VERDICT_OPEN)
-			f->verdict = judged(d, i);
+		if (verdict_of(d, i) != GA_VERDICT_OPEN)
+			f->verdict = verdict_of(d, i);
 		/* of one of which a part stays held, decide_add_found() has the flags */
 		if (has(&d->chosen.bring, f->path) || has(&d->chosen.give_up, f->path) ||
 		    ga_changes_find(&d->cut_held, f->path))
@@ -358,8 +358,8 @@ static int update_refs(struct decision *d, const struct ga_report *report, struc
 	return ga_refs_update(d->repo, &u, reason(d), err);
 }
 
-static void note(const struct decision *d, const struct ga_report *new, bool accept,
-		 const struct ga_strv *paths)
+static void journal_verdict(const struct decision *d, const struct ga_report *new, bool accept,
+			    const struct ga_strv *paths)
 {
 	json_t *o = json_object();
 
@@ -378,9 +378,9 @@ static void note_all(const struct decision *d, const struct ga_report *new)
 	for (size_t i = 0; i < d->what->n_hunks; i++)
 		ga_strv_push(&rejected, d->what->hunks[i].change.path);
 	if (d->what->accept.n || d->what->accept_all)
-		note(d, new, true, &d->what->accept);
+		journal_verdict(d, new, true, &d->what->accept);
 	if (rejected.n)
-		note(d, new, false, &rejected);
+		journal_verdict(d, new, false, &rejected);
 }
 
 static int finish(struct decision *d, struct ga_report *new, struct ga_error *err)
@@ -530,7 +530,7 @@ int ga_decide(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	      struct ga_error *err)
 {
 	struct decision d = {.repo = r, .s = s, .report = report, .what = what};
-	int rc = what->reject.n || what->n_hunks ? ga_land_check_over(r, s, err) : 0;
+	int rc = what->reject.n || what->n_hunks ? ga_land_check_ended(r, s, err) : 0;
 
 	if (!rc)
 		rc = decide(&d, err);

@@ -71,7 +71,7 @@ int land_read_branch(struct ga_repo *r, const struct ga_session *s, struct ga_oi
 int land_check_moved(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *branch,
 		     bool rewritten, struct ga_error *err);
 /* Is the path, or a directory above it, one of those that were asked for? */
-bool land_wants(const struct landing *l, const char *path);
+bool land_is_requested(const struct landing *l, const char *path);
 
 /* judge.c: GA_EFLAGS while a flag is undecided, of the session or of what would be on the
  * branch. What was found is stored with the report, so that it can be decided. */

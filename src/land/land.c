@@ -368,7 +368,7 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 
 /* As git does it. What was killed while git aborted it is something that git refuses to abort
  * again: then path by path. */
-static int give_up(const struct landing *l, struct record *rec, struct ga_error *err)
+static int abort_git_merge(const struct landing *l, struct record *rec, struct ga_error *err)
 {
 	static const char *const merge[] = { "merge", "--abort", NULL };
 	static const char *const squash[] = { "reset", "--quiet", "--merge", NULL };
@@ -401,7 +401,7 @@ static int abort_landing(const struct landing *l, struct ga_error *err)
 	if (land_check_session(l->s, &rec, "--abort", err))
 		return -1;
 	if (rec.phase == RECORD_HANDED_OVER)
-		return give_up(l, &rec, err);
+		return abort_git_merge(l, &rec, err);
 	return ga_fail(err, GA_EFATAL, "agent/%s has landed; there is nothing to abort"
 		       GA_HINT "'git agent land --undo %s' undoes it", l->s->name, l->s->name);
 }
@@ -447,7 +447,7 @@ int ga_land_unfinished(struct ga_repo *r, struct ga_strv *ret, struct ga_strv *r
 	return 0;
 }
 
-int ga_land_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+int ga_land_check_ended(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 

@@ -35,7 +35,7 @@ int land_remove_locks(const struct land_lock *l, struct ga_error *err)
 }
 
 /* Take it. Whoever has it, or a git of one that was killed, is given a moment to end. */
-static int take(int fd, const char *file, struct ga_error *err)
+static int take_lock(int fd, const char *file, struct ga_error *err)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 	const int64_t until = ga_now_ms() + PATIENCE_MS;
@@ -61,14 +61,14 @@ int land_lock(struct ga_repo *r, struct land_lock *ret, struct ga_error *err)
 	fd = open(file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return ga_fail_path(err, errno, "open", file);
-	if (take(fd, file, err) ||
+	if (take_lock(fd, file, err) ||
 	    land_remove_locks(&(struct land_lock){ .repo = r, .fd = fd }, err))
 		return -1;
 	if (ftruncate(fd, 0) || ga_write_full(fd, "running\n", 8))
 		return ga_fail_path(err, errno, "write", file);
 	ret->repo = r;
 	ret->fd = ga_steal_fd(&fd);
-	ga_repo_hold(r, ret->fd);
+	ga_repo_set_lock(r, ret->fd);
 	return 0;
 }
 
@@ -79,7 +79,7 @@ void land_unlock(struct land_lock *l)
 	if (l->failed)
 		(void)land_remove_locks(l, GA_IGNORED);
 	(void)!ftruncate(l->fd, 0);
-	ga_repo_hold(l->repo, -1);
+	ga_repo_set_lock(l->repo, -1);
 	/* what a hook left running may still have it open */
 	ga_funlock(l->fd);
 	ga_cleanup_closep(&l->fd);

@@ -149,12 +149,12 @@ static int check_untracked(const struct landing *l, const struct land_step *s, s
 		cleanup_free char *above = ga_work_file_above(root, c->path);
 		const struct ga_change *in = above ? ga_changes_find(s->changes, above) : NULL;
 		bool comes = c->new.mode && !c->old.mode;
-		struct ga_work_look now;
+		struct ga_work_stat now;
 
 		if (above && !(in && in->old.mode))
 			ga_strv_push(&found, above);
 		else if (is_filled(l->repo, root, s->changes, c) ||
-			 (comes && !above && (!ga_work_look(root, c->path, &now) || now.mode)))
+			 (comes && !above && (!ga_work_stat(root, c->path, &now) || now.mode)))
 			ga_strv_push(&found, c->path);
 	}
 	ga_strv_sort_unique(&found);
@@ -196,10 +196,10 @@ static int check_entries(const struct ga_changes *changes, struct ga_error *err)
  * modified. */
 int land_preflight(const struct landing *l, const struct land_step *s, struct ga_error *err)
 {
-	struct ga_index_look look = { .marked = true, .touched = true };
+	struct ga_index_state look = { .marked = true, .touched = true };
 
 	if (s->forward)
-		ga_repo_index_look(l->repo, s->changes, &look);
+		ga_repo_check_index(l->repo, s->changes, &look);
 	return check_operation(l->repo, s->then, err) || check_entries(s->changes, err) ||
 	       check_staged(l, s, err) || (look.touched && check_modified(l, s, err)) ||
 	       check_marked(l, s, err) || check_untracked(l, s, err) ||
@@ -230,7 +230,7 @@ bool land_needs_git(const struct landing *l, const struct proposal *p)
 	       ga_repo_has_hook(l->repo, l->config, how == GA_LAND_SQUASH ? squash : merge);
 }
 
-static bool names_strategy(const char *options)
+static bool has_strategy(const char *options)
 {
 	for (const char *s = options; s && *s; s += strcspn(s, " \t")) {
 		s += strspn(s, " \t");
@@ -250,7 +250,7 @@ static int check_settings(const struct landing *l, const struct proposal *p, str
 			       "an agent have no signature"
 			       GA_HINT "'git config --unset merge.verifySignatures', then land "
 			       "again");
-	if (names_strategy(merge_options(l->config, p->branch)))
+	if (has_strategy(merge_options(l->config, p->branch)))
 		return ga_fail(err, GA_ELOSE, "branch.%s.mergeOptions names a merge strategy"
 			       GA_HINT "landing always merges with 'ort': 'git merge agent/%s' "
 			       "uses yours", p->branch + strlen("refs/heads/"), l->s->name);

@@ -42,8 +42,8 @@ static int forget(const struct landing *l, struct record *rec, struct ga_error *
 	return rc ? -1 : record_read(l->repo, rec, err);
 }
 
-static int complete(const struct landing *l, struct record *rec, const struct ga_oid *made,
-		    enum land_settled *ret, struct ga_error *err)
+static int complete_record(const struct landing *l, struct record *rec, const struct ga_oid *made,
+			   enum land_settled *ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv left = GA_STRV_INIT;
 
@@ -86,7 +86,7 @@ static int settle_landing(const struct landing *l, struct record *rec, enum land
 	}
 	rc = land_find_made(l->repo, rec, &made, err);
 	if (rc <= 0)
-		return rc ? -1 : complete(l, rec, &made, ret, err);
+		return rc ? -1 : complete_record(l, rec, &made, ret, err);
 	before = land_is_at(l->repo, rec, &rec->head, err);
 	if (before < 0)
 		return -1;

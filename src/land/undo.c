@@ -68,12 +68,12 @@ static int check_files(const struct ga_repo *r, const struct record *rec, struct
 		return -1;
 	for (size_t i = 0; i < rec->n; i++) {
 		const struct record_path *p = &rec->v[i];
-		struct ga_work_look now;
+		struct ga_work_stat now;
 
 		if (!is_last(rec, i))
 			continue;
-		if (!ga_work_look(root, p->path, &now) ||
-		    (!ga_work_look_equal(&now, &p->before) && !ga_work_look_equal(&now, &p->after)))
+		if (!ga_work_stat(root, p->path, &now) ||
+		    (!ga_work_stat_equal(&now, &p->before) && !ga_work_stat_equal(&now, &p->after)))
 			ga_strv_push(&changed, p->path);
 	}
 	return land_refuse(&changed, what, "put them as they were, or move them away", "undo",
@@ -93,7 +93,7 @@ static int check(const struct landing *l, const struct record *rec, struct ga_er
 	       land_preflight(l, &step, err) ? -1 : 0;
 }
 
-static int run(const struct landing *l, const char *const *args, struct ga_error *err)
+static int run_git(const struct landing *l, const char *const *args, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	cleanup_free char *line = NULL;
@@ -109,16 +109,19 @@ static int run(const struct landing *l, const char *const *args, struct ga_error
 }
 
 /* A branch that had no commit has none again. */
-static int unborn(const struct landing *l, const struct record *rec, struct ga_error *err)
+static int restore_unborn(const struct landing *l, const struct record *rec, struct ga_error *err)
 {
 	struct ga_oid empty;
 	const char *const drop[] = { "update-ref", "-d", rec->branch, GA_HEX(&rec->commit), NULL };
 
 	if (land_tree_of(l->repo, &rec->head, &empty, err))
 		return -1;
-	return run(l, (const char *const[]){ "read-tree", "-m", "-u", GA_HEX(&rec->commit),
-					     GA_HEX(&empty), NULL }, err) ||
-	       run(l, drop, err) ? -1 : 0;
+	return run_git(l,
+		       (const char *const[]){ "read-tree", "-m", "-u", GA_HEX(&rec->commit),
+					      GA_HEX(&empty), NULL },
+		       err) || run_git(l, drop, err)
+		       ? -1
+		       : 0;
 }
 
 static int move_back(const struct landing *l, const struct record *rec, struct ga_error *err)
@@ -134,11 +137,11 @@ static int move_back(const struct landing *l, const struct record *rec, struct g
 		return 0;
 	if (ga_fault_stop("undo:move", err))
 		return -1;
-	return ga_oid_is_zero(&rec->head) ? unborn(l, rec, err)
-					  : run(l, branch ? on : detached, err);
+	return ga_oid_is_zero(&rec->head) ? restore_unborn(l, rec, err)
+					  : run_git(l, branch ? on : detached, err);
 }
 
-static int note(const struct landing *l, const struct record *rec, struct ga_error *err)
+static int save_undone(const struct landing *l, const struct record *rec, struct ga_error *err)
 {
 	struct ga_strv *left_out = &l->report->left_out;
 	const size_t n = left_out->n;
@@ -168,7 +171,7 @@ static int undo_record(const struct landing *l, struct record *rec, struct ga_er
 	rec->phase = RECORD_UNDOING;
 	/* the session first, and of it the report: if we are killed, it is noted again that it has
 	 * landed, but never that what it left out has been brought */
-	if (record_save(l->repo, rec, err) || note(l, rec, err))
+	if (record_save(l->repo, rec, err) || save_undone(l, rec, err))
 		return -1;
 	ga_outlive_terminal(&outlived);
 	rc = record_bring(l->repo, rec, 0, true, &left, err) || ga_fault_stop("undo:files", err) ||

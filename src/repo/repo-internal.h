@@ -30,7 +30,7 @@ struct ga_repo {
 	char *objects; /* the directory that objects are written to */
 	bool private;
 	char *reads; /* see ga_repo_read_private(); NULL: none */
-	int lock; /* see ga_repo_hold() */
+	int lock;    /* see ga_repo_set_lock() */
 	struct ga_repo_info info;
 	/* the object directory of an import being checked, whose string it is; NULL: none. The
 	 * handle reads through it; git commands about the new commits get it as `object_dir` */

@@ -51,7 +51,7 @@ static int mark(int at, const char *name)
 
 /* An agent could close a directory of its home, and the next one would not reach its project; so it
  * is opened. The stage can do that, as it has the owner's rights whatever the mode. */
-static int let_through(int dir)
+static int make_searchable(int dir)
 {
 	char path[32];
 	struct stat st;
@@ -66,7 +66,7 @@ static int let_through(int dir)
 }
 
 /* Open the directory `name`, creating it if it is missing. */
-static int step_down(int at, const char *name, unsigned mode, bool last, bool marked)
+static int open_subdir(int at, const char *name, unsigned mode, bool last, bool marked)
 {
 	bool made = !mkdirat(at, name, last ? mode : 0755);
 	cleanup_close int dir = -1;
@@ -76,7 +76,7 @@ static int step_down(int at, const char *name, unsigned mode, bool last, bool ma
 	if (made && last && marked && mark(at, name))
 		return -1;
 	dir = open_dest(at, name, O_DIRECTORY);
-	if (dir < 0 || (!last && let_through(dir)))
+	if (dir < 0 || (!last && make_searchable(dir)))
 		return -1;
 	return ga_steal_fd(&dir);
 }
@@ -92,7 +92,7 @@ static int make_dirs(int root, const char *dest, unsigned mode, bool marked)
 	while (at >= 0) {
 		size_t n = strcspn(p, "/");
 		cleanup_free char *name = ga_strndup(p, n);
-		int next = step_down(at, name, mode, !p[n], marked);
+		int next = open_subdir(at, name, mode, !p[n], marked);
 
 		(void)close(at);
 		at = next;

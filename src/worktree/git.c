@@ -55,7 +55,7 @@ int ga_work_find_marked(const struct ga_repo *r, const struct ga_strv *paths, st
 	static const char *const args[] = { "ls-files", "-v", "-z", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
 	cleanup_close int root = ga_work_open(r, err);
-	struct ga_work_look now;
+	struct ga_work_stat now;
 	const char *line;
 	size_t pos = 0;
 	int status;
@@ -65,7 +65,7 @@ int ga_work_find_marked(const struct ga_repo *r, const struct ga_strv *paths, st
 	while ((line = ga_buf_next0(&out, &pos)))
 		if ((*line == 'S' || (*line >= 'a' && *line <= 'z')) && line[1] &&
 		    ga_strv_find(paths, line + 2) >= 0 &&
-		    (!ga_work_look(root, line + 2, &now) || now.mode))
+		    (!ga_work_stat(root, line + 2, &now) || now.mode))
 			ga_strv_push(ret, line + 2);
 	return 0;
 }

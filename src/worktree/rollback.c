@@ -236,7 +236,7 @@ static int restore(struct ga_repo *r, const struct ga_gitconfig *c, int root,
 		   struct ga_strv *left, struct ga_error *err)
 {
 	cleanup_free char *above = ga_work_file_above(root, ch->path);
-	struct ga_work_look now;
+	struct ga_work_stat now;
 
 	/* git would remove a file that is above; what is in a submodule is not git's to write */
 	if (above) {
@@ -246,11 +246,11 @@ static int restore(struct ga_repo *r, const struct ga_gitconfig *c, int root,
 	}
 	if (ch->old.mode == GA_MODE_GITLINK && ga_work_is_dir(root, ch->path))
 		return 0;
-	if (!ga_work_look(root, ch->path, &now) ||
+	if (!ga_work_stat(root, ch->path, &now) ||
 	    (now.mode && !is_new && !is_beginning(r, c, root, ch->path, &ch->new) &&
 	     !is_beginning(r, c, root, ch->path, &ch->old)) ||
-	    (!now.mode && ga_work_is_dir(root, ch->path) && ga_remove_hollow_beneath(root,
-	     ch->path))) {
+	    (!now.mode && ga_work_is_dir(root, ch->path) &&
+	     ga_remove_hollow_beneath(root, ch->path))) {
 		ga_strv_push(left, ch->path);
 		return 0;
 	}

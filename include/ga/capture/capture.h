@@ -70,9 +70,9 @@ int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
 /* The paths that are held whatever the rules say: those that these commits add to the
  * session's base and that the host ignores, or has an untracked file at. Of `e`, only repository,
  * configuration and limits are used. Adds to `ret` and sorts it. */
-int ga_capture_in_the_way(const struct ga_capture_env *e, struct ga_session *s,
-			  const struct ga_oid *commits, size_t n, struct ga_strv *ret,
-			  struct ga_error *err);
+int ga_capture_find_blocked(const struct ga_capture_env *e, struct ga_session *s,
+			    const struct ga_oid *commits, size_t n, struct ga_strv *ret,
+			    struct ga_error *err);
 
 /* For other importers of an agent's objects and refs: the limits of an import; and a lock (returned
  * as a descriptor) to be held from before the first .keep is made until the refs exist. */
@@ -86,8 +86,8 @@ int ga_capture_lock_keeps(const struct ga_repo *r, struct ga_error *err);
  * walked; for the other kinds the entry itself is all there is to tell. What was deleted in a
  * shared directory is no file. A directory that cannot be listed or exceeds a limit is listed
  * itself, as GA_LEFT_UNREADABLE or GA_LEFT_LIMIT. */
-int ga_left_behind(struct ga_repo *r, const struct ga_session *s, const struct ga_limits *limits,
-		   const struct ga_left_list *lines, struct ga_left_files *ret,
-		   struct ga_error *err);
+int ga_list_leftovers(struct ga_repo *r, const struct ga_session *s, const struct ga_limits *limits,
+		      const struct ga_left_list *lines, struct ga_left_files *ret,
+		      struct ga_error *err);
 
 #endif

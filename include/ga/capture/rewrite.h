@@ -13,13 +13,13 @@
 #include "ga/risk/risk.h"
 
 /* A commit of the user's uncommitted work, and the commit that it was made on. */
-struct ga_stand {
+struct ga_wip_base {
 	struct ga_oid work, on;
 };
 
 struct ga_wip_opts {
-	const struct ga_stand *stands; /* what parts of the history are based on */
-	size_t n_stands;
+	const struct ga_wip_base *wip_bases; /* what parts of the history are based on */
+	size_t n_wip_bases;
 	unsigned rename_ms;            /* how long git may look for renames */
 };
 

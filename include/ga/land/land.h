@@ -113,7 +113,7 @@ int ga_land_unfinished(struct ga_repo *r, struct ga_strv *ret, struct ga_strv *r
 		       struct ga_error *err);
 /* Fail (GA_ELOSE) while a landing of the session, in any working tree, is neither finished nor
  * given up. Touches nothing. */
-int ga_land_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
+int ga_land_check_ended(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
 /* Has the session's branch arrived, in whatever way: merged; squashed or brought otherwise, so that
  * merging it would change nothing, now or at some commit since; or commit by commit, rebased or

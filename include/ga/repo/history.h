@@ -140,14 +140,14 @@ int ga_refs_check(struct ga_repo *r, const char *branch, const char *space,
 		  const struct ga_oid *base, struct ga_error *err);
 
 /* Remove the branch, and refs below `space` (GA_SESSION_REFS and a name), that name nothing or what
- * is not ga_commit_whole() down to `base`; a loose object that is damaged goes, too. Adds to `ret`
- * what they named, if anything, and their names. */
+ * is not ga_commit_readable() down to `base`; a loose object that is damaged goes, too. Adds to
+ * `ret` what they named, if anything, and their names. */
 int ga_refs_repair(struct ga_repo *r, const char *branch, const char *space,
 		   const struct ga_oid *base, struct ga_strv *ret, struct ga_error *err);
 
 /* Can the commit be read, and its first parents up to `base`, with the tree of each? Only some are
  * looked at, and nothing in these trees. */
-bool ga_commit_whole(struct ga_repo *r, const struct ga_oid *commit, const struct ga_oid *base);
+bool ga_commit_readable(struct ga_repo *r, const struct ga_oid *commit, const struct ga_oid *base);
 
 /* Of many commits, add to `ret` those reachable from `from` or from a branch, remote branch or tag
  * that is not a session's. Takes one process. A commit that does not exist is not; neither is any

@@ -83,10 +83,10 @@ int ga_import_probe(const struct ga_repo *r, uint64_t bytes, struct ga_error *er
 bool ga_name_means_gitmodules(const char *name);
 bool ga_name_means_gitattributes(const char *name);
 /* Could `git fsck --strict` object to the content of a file of this name? */
-bool ga_import_minds_file(const char *name, const char *data, size_t n);
+bool ga_import_needs_check(const char *name, const char *data, size_t n);
 /* Does it? Asks git, in a quarantine of its own; no other import may be under way. If so, returns 1
  * and a reason as above. */
-int ga_import_judge_file(struct ga_repo *r, const char *name, const char *data, size_t n,
+int ga_import_check_file(struct ga_repo *r, const char *name, const char *data, size_t n,
 			 char **ret_reason, struct ga_error *err);
 /* Move the packs into the repository's object directory, synced, each with a .keep file, whose
  * absolute path is added to `keeps`. */

@@ -40,7 +40,7 @@ enum ga_lfs_have {
 		     * checkout of the pointer git-lfs removes it, whichever is right */
 };
 /* Is the object of this pointer in the store? Looks at its size, not at its content. */
-enum ga_lfs_have ga_lfs_look(const char *store, const struct ga_lfs_pointer *p);
+enum ga_lfs_have ga_lfs_find(const char *store, const struct ga_lfs_pointer *p);
 
 /* Store the object that a pointer names, read from `fd` (a regular file at offset 0 that nobody
  * writes to). Returns 1, with nothing written, if its size or SHA-256 is not the pointer's. An

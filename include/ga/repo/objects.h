@@ -38,9 +38,9 @@ int ga_commit_write(struct ga_repo *r, const struct ga_commit *c, struct ga_oid 
 		    struct ga_error *err);
 /* Is that commit in the repository? Returns 1 if so, 0 if it is missing or no commit; a commit that
  * cannot be read is an error. Nothing is fetched. */
-int ga_commit_here(struct ga_repo *r, const struct ga_oid *commit, struct ga_error *err);
+int ga_commit_exists(struct ga_repo *r, const struct ga_oid *commit, struct ga_error *err);
 /* Is there an object of any type with that id? */
-bool ga_object_here(struct ga_repo *r, const struct ga_oid *oid);
+bool ga_object_exists(struct ga_repo *r, const struct ga_oid *oid);
 /* The tree of a commit. */
 int ga_commit_tree(struct ga_repo *r, const struct ga_oid *commit, struct ga_oid *ret,
 		   struct ga_error *err);

@@ -45,7 +45,7 @@ void ga_cleanup_repop(struct ga_repo **r);
 /* Have every git that is started for this repository hold the lock `lock` (flock(2)) as long as it
  * runs, so that whoever gets it later meets no git of a command that was killed. -1: none. It stays
  * the caller's. */
-void ga_repo_hold(struct ga_repo *r, int lock);
+void ga_repo_set_lock(struct ga_repo *r, int lock);
 /* What is known of it; lives as long as the handle. */
 const struct ga_repo_info *ga_repo_info(const struct ga_repo *r);
 
@@ -104,9 +104,11 @@ int ga_repo_index_tree(const struct ga_repo *r, struct ga_oid *ret);
  * skip-worktree, and is one of the changed paths (sorted) not as it was when git last looked? Both
  * if that cannot be told. */
 struct ga_changes;
-struct ga_index_look { bool marked, touched; };
-void ga_repo_index_look(const struct ga_repo *r, const struct ga_changes *changes,
-			struct ga_index_look *ret);
+struct ga_index_state {
+	bool marked, touched;
+};
+void ga_repo_check_index(const struct ga_repo *r, const struct ga_changes *changes,
+			 struct ga_index_state *ret);
 /* Has the index in this git directory unmerged entries? No if that cannot be told. */
 bool ga_index_is_unmerged(const char *gitdir);
 

@@ -40,7 +40,7 @@ int ga_scan_worktree(struct ga_repo *r, uint64_t max_untracked, struct ga_scan *
 
 /* The same for display only, whatever state the working tree is in: unmerged paths count as
  * changed. */
-int ga_scan_look(struct ga_repo *r, struct ga_scan *ret, struct ga_error *err);
+int ga_scan_show(struct ga_repo *r, struct ga_scan *ret, struct ga_error *err);
 
 /* Only the ignored paths and submodules, for a start with an explicit base: from the cache that the
  * last full scan of this working tree left in `state_dir`, without what is gone since; scans if

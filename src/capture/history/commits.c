@@ -191,7 +191,7 @@ static int sort_out(struct capture *c, const struct inside_refs *in, const struc
 	for (size_t i = 0; i < in->refs->n; i++) {
 		const struct ga_ref *r = &in->refs->v[i];
 		bool at_head = in->has_head && ga_oid_equal(&r->oid, &in->head);
-		bool is = is_stand(c, &r->oid) || ga_oidmap_get(&there, &r->oid, NULL) ||
+		bool is = is_wip_base(c, &r->oid) || ga_oidmap_get(&there, &r->oid, NULL) ||
 			  ga_oidmap_get(&on_branch, &r->oid, NULL);
 
 		if (!strcmp(r->name, "refs/stash")) {

@@ -145,7 +145,7 @@ static int fetch(struct fetching *f, struct ga_oid **from, size_t n, char **ret_
 	return 0;
 }
 
-static void give_up(struct fetching *f, struct ga_oid **tips, size_t n, const char *reason)
+static void drop_refused(struct fetching *f, struct ga_oid **tips, size_t n, const char *reason)
 {
 	cleanup_buf struct ga_buf q = GA_BUF_INIT;
 	struct capture *c = f->c;
@@ -158,7 +158,7 @@ static void give_up(struct fetching *f, struct ga_oid **tips, size_t n, const ch
 			refuse_history(c, reason);
 			continue;
 		}
-		what = what_is(c, tips[i]);
+		what = describe_tip(c, tips[i]);
 		note = ga_strf("%s was not taken, and stays in the session (%s)", what, q.ptr);
 		if (f->named++ < NAMED_REFS)
 			note_unkept(c, note);
@@ -179,7 +179,7 @@ static int fetch_halves(struct fetching *f, struct ga_oid **tips, size_t n, cons
 				       fetch_part(f, tips + n / 2, n - n / 2, err)
 			       ? -1
 			       : 0;
-	give_up(f, tips, n, reason);
+	drop_refused(f, tips, n, reason);
 	return 0;
 }
 

@@ -122,8 +122,8 @@ static int rewritten_entry(struct hold *h, const struct ga_oid *id, const char *
 }
 
 /* Does opts.users have this value, which is not the agent's then? Returns 1 if so. */
-static int users_have(struct range *g, const char *path, const struct ga_entry *value,
-		      struct ga_error *err)
+static int is_users_value(struct range *g, const char *path, const struct ga_entry *value,
+			  struct ga_error *err)
 {
 	struct ga_entry e;
 	struct ga_oid tree;
@@ -135,8 +135,8 @@ static int users_have(struct range *g, const char *path, const struct ga_entry *
 }
 
 /* Or a parent that the host knows? */
-static int host_has(struct hold *h, const char *path, const struct ga_entry *value,
-		    struct ga_error *err)
+static int is_host_value(struct hold *h, const char *path, const struct ga_entry *value,
+			 struct ga_error *err)
 {
 	for (size_t i = 0; i < h->n->c.n_parents; i++) {
 		struct ga_entry e;
@@ -152,7 +152,7 @@ static int host_has(struct hold *h, const char *path, const struct ga_entry *val
 		if (ga_entry_equal(&e, value))
 			return 1;
 	}
-	return users_have(h->g, path, value, err);
+	return is_users_value(h->g, path, value, err);
 }
 
 /* Find the parent whose value a held path gets: the first that the host knows, else the first. A
@@ -212,7 +212,7 @@ static int add_new_flags(struct hold *h, const struct ga_flags *flags, struct ga
 		return -1;
 	for (size_t i = 0; i < flags->n; i++) {
 		const struct ga_flag *f = &flags->v[i];
-		int rc = host_has(h, f->path, &f->entry, err);
+		int rc = is_host_value(h, f->path, &f->entry, err);
 
 		if (rc < 0)
 			return -1;
@@ -331,7 +331,7 @@ static int consider(struct hold *h, const char *path, struct ga_error *err)
 
 	if (own_entry(h, path, &is, err))
 		return -1;
-	rc = host_has(h, path, &is, err);
+	rc = is_host_value(h, path, &is, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	rc = must ? 1 : still_held(h, path, &is, err);
@@ -399,7 +399,7 @@ static int copy_own(struct range *g, const struct ga_flags *all, struct ga_flags
 		    struct ga_error *err)
 {
 	for (size_t i = 0; i < all->n; i++) {
-		int rc = users_have(g, all->v[i].path, &all->v[i].entry, err);
+		int rc = is_users_value(g, all->v[i].path, &all->v[i].entry, err);
 
 		if (rc < 0)
 			return -1;
@@ -446,7 +446,7 @@ static int hold_all(struct hold *h, struct ga_error *err)
 
 	if (!g->wip && flag_whole(h, err))
 		return -1;
-	for (size_t i = g->n_stands; i < g->n; i++) {
+	for (size_t i = g->n_wip_bases; i < g->n; i++) {
 		h->n = &g->v[i];
 		if (hold_node(h, err))
 			return -1;

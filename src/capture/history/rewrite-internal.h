@@ -32,7 +32,7 @@ struct range {
 	struct ga_oid base;              /* an ancestor of this is not asked for a value */
 	struct ga_pack *pack;
 	struct node *v;
-	size_t n, cap, n_stands;
+	size_t n, cap, n_wip_bases;
 	struct ga_oidmap index;
 	bool texts; /* texts are checked, and made safe to show */
 	struct ga_strv *claimed; /* gets trailers that look like the tool's own, or NULL */

@@ -296,7 +296,7 @@ int close_over_collisions(struct range *g, const struct ga_oid *tree, struct ga_
 /* A line for each commit: its parents and the stand that it is based on, to compare it with. */
 static void add_commits(struct range *g, struct ga_buf *in)
 {
-	for (size_t i = g->n_stands; i < g->n; i++) {
+	for (size_t i = g->n_wip_bases; i < g->n; i++) {
 		struct node *n = &g->v[i];
 
 		for (size_t k = 0; k < n->c.n_parents; k++) {

@@ -189,7 +189,7 @@ static bool lies_between(int extras, int upper, const struct ga_strv *shared, co
 }
 
 /* Does something that stays behind leave what was there before at `path`? */
-static bool stood_at(const struct walk *w, const char *path)
+static bool is_kept_at(const struct walk *w, const char *path)
 {
 	cleanup_buf struct ga_buf at = GA_BUF_INIT;
 
@@ -221,15 +221,15 @@ static bool is_behind(const char *path, const char *at)
 }
 
 /* Decide about one path that the commits of the agent changed and the walk did not meet. */
-static int unmet(struct walk *w, const struct ga_change *c, int upper, bool *ret_take,
-		 struct ga_entry *ret_new)
+static int decide_unvisited(struct walk *w, const struct ga_change *c, int upper, bool *ret_take,
+			    struct ga_entry *ret_new)
 {
 	bool ignored = false;
 
 	*ret_take = false;
 	*ret_new = c->new;
 	/* its present content could not be taken, but what was committed last can */
-	if (stood_at(w, c->path) || (w->stopped_at && is_behind(c->path, w->stopped_at))) {
+	if (is_kept_at(w, c->path) || (w->stopped_at && is_behind(c->path, w->stopped_at))) {
 		*ret_take = true;
 		return 0;
 	}
@@ -266,7 +266,7 @@ static void note_rules(struct walk *w)
 		      ga_limit_key(GA_LIMIT_RULES_SIZE), value);
 }
 
-int add_unmet(struct walk *w)
+int add_unvisited(struct walk *w)
 {
 	cleanup_changes struct ga_changes diff = GA_CHANGES_INIT;
 	cleanup_close int upper = -1;
@@ -291,7 +291,7 @@ int add_unmet(struct walk *w)
 
 		if (ga_changes_find(&before, c->path))
 			continue;
-		if (unmet(w, c, upper, &take, &new))
+		if (decide_unvisited(w, c, upper, &take, &new))
 			return -1;
 		if (take)
 			(void)ga_changes_add(all, c->path, &c->old, &new);

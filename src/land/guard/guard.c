@@ -71,8 +71,9 @@ static int add_commits(struct ga_repo *r, const struct ga_session *s, struct und
 	if (!n_tips || ga_oid_is_zero(&s->result.held))
 		return 0;
 	/* the branch may have been deleted, and its commits with it */
-	if (ga_rev_list(r, tips, n_tips, hide, ga_commit_here(r, &s->result.tip, &gone) > 0 ? 2 : 1,
-			COMMITS_MAX, &v, &n, err))
+	if (ga_rev_list(r, tips, n_tips, hide,
+			ga_commit_exists(r, &s->result.tip, &gone) > 0 ? 2 : 1, COMMITS_MAX, &v, &n,
+			err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		ga_strv_push(&u->commits, GA_HEX(&v[i]));
@@ -85,7 +86,7 @@ static int add_past(struct ga_repo *r, const struct ga_report *report, struct un
 		    struct ga_error *err)
 {
 	cleanup_past struct ga_past past = GA_PAST_INIT;
-	int rc = ga_commit_here(r, &report->tip, err);
+	int rc = ga_commit_exists(r, &report->tip, err);
 
 	if (rc <= 0)
 		return rc;

@@ -70,8 +70,8 @@ void ga_base_settle_free(struct ga_base_settle *s)
 /* Is the user's file the same by git's own test: does the user's index have this blob at the path,
  * and has the file not been touched since? An entry with an mtime no older than the index itself
  * proves nothing. */
-static bool user_index_says_same(const struct ga_base_settle *s, const struct ga_index_entry *e,
-				 const struct stat *st)
+static bool is_same_by_index(const struct ga_base_settle *s, const struct ga_index_entry *e,
+			     const struct stat *st)
 {
 	const struct ga_index_entry *u = &s->entry;
 
@@ -100,15 +100,14 @@ static bool same_bytes(const struct ga_base_settle *s, const char *path)
 	return a >= 0 && b >= 0 && ga_same_content(a, b);
 }
 
-static bool same_as_users(const struct ga_base_settle *s, const struct ga_index_entry *e,
-			  const struct stat *st)
+static bool is_same_as_users(const struct ga_base_settle *s, const struct ga_index_entry *e,
+			     const struct stat *st)
 {
 	if (S_ISLNK(st->st_mode) != (e->mode == GA_MODE_LINK))
 		return false;
 	if (S_ISLNK(st->st_mode))
 		return same_link(s, e->path);
-	return S_ISREG(st->st_mode) &&
-	       (user_index_says_same(s, e, st) || same_bytes(s, e->path));
+	return S_ISREG(st->st_mode) && (is_same_by_index(s, e, st) || same_bytes(s, e->path));
 }
 
 /* ---- one entry ------------------------------------------------------------------ */
@@ -125,7 +124,7 @@ static void advance_user(struct ga_base_settle *s, const char *path)
 }
 
 /* Was the file written by this checkout, or touched by the user since the last one? */
-static bool needs_time(const struct ga_base_settle *s, const struct ga_index_entry *e)
+static bool needs_mtime(const struct ga_base_settle *s, const struct ga_index_entry *e)
 {
 	if ((time_t)e->mtime >= s->since - 1)
 		return true;
@@ -150,13 +149,13 @@ static void note_attributes(struct ga_base_settle *s, const char *path)
 }
 
 /* `to`: offset of the entry in the new index. */
-static int carry_time(struct ga_base_settle *s, struct ga_index_entry *e, size_t to,
+static int copy_mtime(struct ga_base_settle *s, struct ga_index_entry *e, size_t to,
 		      struct ga_error *err)
 {
 	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, { 0, 0 } };
 	struct stat st;
 
-	if (fstatat(s->work, e->path, &st, AT_SYMLINK_NOFOLLOW) || !same_as_users(s, e, &st))
+	if (fstatat(s->work, e->path, &st, AT_SYMLINK_NOFOLLOW) || !is_same_as_users(s, e, &st))
 		return 0;
 	note_attributes(s, e->path);
 	ts[1] = st.st_mtim;
@@ -169,7 +168,7 @@ static int carry_time(struct ga_base_settle *s, struct ga_index_entry *e, size_t
 	return 0;
 }
 
-static void carry_dir_time(const struct ga_base_settle *s, const char *dir)
+static void copy_dir_mtime(const struct ga_base_settle *s, const char *dir)
 {
 	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, { 0, 0 } };
 	struct stat st, own;
@@ -213,7 +212,7 @@ static int settle_known(struct ga_base_settle *s, struct ga_index_entry *e, size
 {
 	if (e->mode == GA_MODE_GITLINK || e->skip_worktree)
 		return 0;
-	if (needs_time(s, e) && carry_time(s, e, to, err))
+	if (needs_mtime(s, e) && copy_mtime(s, e, to, err))
 		return -1;
 	if ((time_t)e->mtime >= s->now - 1)
 		ga_index_put32(s->bytes.ptr + to + GA_INDEX_SIZE, 0);
@@ -350,7 +349,7 @@ static int put_index(const struct ga_base_settle *s, struct ga_error *err)
 	return (unlink(git) && errno != ENOENT) || link(index, git) ? cannot_write(git, err) : 0;
 }
 
-static int carry_root(const struct ga_base_settle *s, struct ga_error *err)
+static int copy_root_mtime(const struct ga_base_settle *s, struct ga_error *err)
 {
 	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, { 0, 0 } };
 	struct stat st;
@@ -427,10 +426,10 @@ int ga_base_settle_end(struct ga_base_settle *s, struct ga_base *ret, struct ga_
 	ret->attributed = s->attributed;
 	s->attributed = NULL;
 	while ((dir = ga_buf_next0(&s->dirs, &pos)))
-		carry_dir_time(s, dir);
+		copy_dir_mtime(s, dir);
 	end_index(s);
 	if (put_index(s, err))
 		return -1;
 	(void)unlink(come);
-	return carry_root(s, err);
+	return copy_root_mtime(s, err);
 }

@@ -174,7 +174,7 @@ static enum fit fit_of_complete(const struct want *w, const struct ga_buf *commi
 	return memcmp(commit->ptr, w->stand.ptr, id) ? FIT_MOVE : FIT_REPAIR;
 }
 
-static enum fit look_at(const struct want *w, int dir)
+static enum fit read_fit(const struct want *w, int dir)
 {
 	cleanup_error struct ga_error e1 = GA_ERROR_INIT, e2 = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf commit = GA_BUF_INIT, key = GA_BUF_INIT;
@@ -227,7 +227,7 @@ static int list(const struct want *w, struct pool *p, struct ga_error *err)
 		GA_GROW(p->v, p->n, p->cap);
 		c = &p->v[p->n++];
 		(void)fstatat(dir, "commit", &st, AT_SYMLINK_NOFOLLOW);
-		*c = (struct candidate){ (unsigned)n, look_at(w, dir), st.st_mtim };
+		*c = (struct candidate){ (unsigned)n, read_fit(w, dir), st.st_mtim };
 	}
 	if (p->n)
 		qsort(p->v, p->n, sizeof(*p->v), by_worth);
@@ -247,8 +247,8 @@ static int open_lock(int dir, struct ga_error *err)
 
 /* Take a shared lock on base `n`, and only then check that it is what is wanted. Returns 1 if it is
  * not, or no longer. */
-static int stand_on(const struct want *w, unsigned n, bool wait, struct ga_base *ret,
-		    struct ga_error *err)
+static int lock_base(const struct want *w, unsigned n, bool wait, struct ga_base *ret,
+		     struct ga_error *err)
 {
 	cleanup_close int dir = open_base(w, n), lock = -1;
 	int rc;
@@ -292,8 +292,8 @@ static void taken_release(struct taken *t)
 }
 
 /* Take base `n`, to change it. Returns 1 if a session uses it. */
-static int take(const struct want *w, unsigned n, enum fit fit, struct taken *ret,
-		struct ga_error *err)
+static int lock_for_change(const struct want *w, unsigned n, enum fit fit, struct taken *ret,
+			   struct ga_error *err)
 {
 	cleanup_(taken_release) struct taken t = TAKEN_INIT;
 	int rc;
@@ -336,7 +336,7 @@ static int take_new(const struct want *w, const struct pool *p, struct taken *re
 		if (errno != EEXIST)
 			return ga_fail_path(err, errno, "create", path);
 	}
-	if (take(w, n, FIT_INCOMPLETE, ret, err) < 0)
+	if (lock_for_change(w, n, FIT_INCOMPLETE, ret, err) < 0)
 		return -1;
 	return ret->lock < 0 ? ga_fail(err, GA_EFATAL, "cannot take a new base tree") : 0;
 }
@@ -344,8 +344,8 @@ static int take_new(const struct want *w, const struct pool *p, struct taken *re
 /* Returns 0 if a base was found and locked. Else, with the pool's lock held, 1 if one was taken
  * that has to be made, or 2 if base `*ret_n` is being made by another process. Without the lock,
  * `taken` is NULL, and only a base is looked for that can be used as it is: the usual case. */
-static int choose(const struct want *w, struct ga_base *ret, struct taken *taken, unsigned *ret_n,
-		  struct ga_error *err)
+static int choose_base(const struct want *w, struct ga_base *ret, struct taken *taken,
+		       unsigned *ret_n, struct ga_error *err)
 {
 	cleanup_(pool_release) struct pool p = { 0 };
 
@@ -358,12 +358,12 @@ static int choose(const struct want *w, struct ga_base *ret, struct taken *taken
 		if (c->fit == FIT_NONE || (!taken && c->fit != FIT_EXACT))
 			break;
 		if (c->fit == FIT_EXACT) {
-			rc = stand_on(w, c->n, false, ret, err);
+			rc = lock_base(w, c->n, false, ret, err);
 			if (rc <= 0)
 				return rc;
 			continue;
 		}
-		rc = take(w, c->n, c->fit, taken, err);
+		rc = lock_for_change(w, c->n, c->fit, taken, err);
 		if (rc <= 0)
 			return rc ? -1 : 1;
 		if (c->fit == FIT_MAKING) {
@@ -421,18 +421,18 @@ static int choose_locked(const struct want *w, struct ga_base *ret, struct taken
 	lock = open_lock(dir, err);
 	if (lock < 0 || ga_flock(lock, true, true, err) < 0)
 		return -1;
-	return choose(w, ret, taken, ret_n, err);
+	return choose_base(w, ret, taken, ret_n, err);
 }
 
 /* An exclusive lock cannot be made a shared one without letting go of it for a moment, in which the
- * base may be changed or removed. So stand_on() checks it again, and if it is gone everything is
+ * base may be changed or removed. So lock_base() checks it again, and if it is gone everything is
  * tried again. */
 static int acquire(const struct want *w, struct ga_base *ret, struct ga_error *err)
 {
 	for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
 		cleanup_(taken_release) struct taken t = TAKEN_INIT;
 		unsigned n = 0;
-		int rc = choose(w, ret, NULL, NULL, err);
+		int rc = choose_base(w, ret, NULL, NULL, err);
 
 		if (rc <= 0)
 			return rc;
@@ -445,7 +445,7 @@ static int acquire(const struct want *w, struct ga_base *ret, struct ga_error *e
 			n = t.n;
 		taken_release(&t);
 		t = (struct taken)TAKEN_INIT;
-		rc = stand_on(w, n, true, ret, err);
+		rc = lock_base(w, n, true, ret, err);
 		if (rc <= 0)
 			return rc;
 	}
@@ -480,7 +480,7 @@ int ga_base_acquire(struct ga_repo *r, const char *state_dir, const struct ga_oi
 		       * uses it */
 
 /* Why a base may be removed, or NULL. Its exclusive lock is held. */
-static char *why_removable(int dir, int lock, time_t unused_since)
+static char *removal_reason(int dir, int lock, time_t unused_since)
 {
 	cleanup_buf struct ga_buf key = GA_BUF_INIT;
 	const char *workdir;
@@ -530,7 +530,7 @@ static int prune_one(int bases, const char *name, time_t unused_since, bool dry,
 	rc = ga_flock(lock, true, false, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	why = why_removable(dir, lock, unused_since);
+	why = removal_reason(dir, lock, unused_since);
 	rc = why && !dry ? remove_base(bases, name, err) : 0;
 	ga_funlock(lock);
 	if (rc || !why)

@@ -261,7 +261,7 @@ void ga_index_end(struct ga_buf *out, uint32_t n)
 /* ---- the tree it is ---------------------------------------------------------------- */
 
 /* Read all entries. Returns false if one of them can be in no tree, or if that is not known. */
-static bool pass_entries(struct ga_index *ix)
+static bool read_all_entries(struct ga_index *ix)
 {
 	struct ga_index_entry e;
 	bool a_tree = true;
@@ -293,7 +293,7 @@ bool ga_index_tree(struct ga_index *ix, struct ga_oid *ret)
 	const unsigned char *tree;
 	size_t n;
 
-	if (!pass_entries(ix))
+	if (!read_all_entries(ix))
 		return false;
 	tree = ga_index_extension(ix, "TREE", &n);
 	return tree && parse_root(tree, n, ix->n, ret);
@@ -308,7 +308,7 @@ int ga_repo_index_tree(const struct ga_repo *r, struct ga_oid *ret)
 }
 
 /* Is the file as it was when git last looked at it, and long enough ago? One that is missing is. */
-static bool is_as_noted(int root, const struct ga_index_entry *e, const struct timespec *written)
+static bool is_up_to_date(int root, const struct ga_index_entry *e, const struct timespec *written)
 {
 	struct stat st;
 
@@ -321,8 +321,8 @@ static bool is_as_noted(int root, const struct ga_index_entry *e, const struct t
 		(st.st_mtime == written->tv_sec && st.st_mtim.tv_nsec < written->tv_nsec));
 }
 
-void ga_repo_index_look(const struct ga_repo *r, const struct ga_changes *changes,
-			struct ga_index_look *ret)
+void ga_repo_check_index(const struct ga_repo *r, const struct ga_changes *changes,
+			 struct ga_index_state *ret)
 {
 	cleanup_free char *path = ga_path_join(ga_repo_info(r)->gitdir, "index");
 	cleanup_close int root = open(ga_repo_info(r)->workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -332,16 +332,16 @@ void ga_repo_index_look(const struct ga_repo *r, const struct ga_changes *change
 	size_t at = 0;
 	int rc = stat(path, &st) ? 1 : ga_index_open(path, &ix, GA_IGNORED);
 
-	*ret = (struct ga_index_look){ .marked = false };
+	*ret = (struct ga_index_state){ .marked = false };
 	while (!rc && !(rc = ga_index_next(&ix, &e, GA_IGNORED))) {
 		ret->marked |= e.skip_worktree || e.assume_unchanged;
 		while (at < changes->n && strcmp(changes->v[at].path, e.path) < 0)
 			at++;
 		if (at < changes->n && !strcmp(changes->v[at].path, e.path))
-			ret->touched |= !is_as_noted(root, &e, &st.st_mtim);
+			ret->touched |= !is_up_to_date(root, &e, &st.st_mtim);
 	}
 	if (rc < 0 || ix.split)
-		*ret = (struct ga_index_look){ .marked = true, .touched = true };
+		*ret = (struct ga_index_state){ .marked = true, .touched = true };
 }
 
 bool ga_index_is_unmerged(const char *gitdir)

@@ -34,14 +34,14 @@ static const char *const branch_keys[] = { "remote", "merge", "rebase", "pushrem
 static const char *const submodule_keys[] = { "active", "url" };
 static const char *const filter_keys[] = { "clean", "smudge", "process", "required" };
 
-static bool in(const char *s, const char *const *list, size_t n)
+static bool is_listed(const char *s, const char *const *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(s, list[i]))
 			return true;
 	return false;
 }
-#define IN(s, list) in((s), (list), GA_NELEMS(list))
+#define IN(s, list) is_listed((s), (list), GA_NELEMS(list))
 
 static void add_escaped(struct ga_buf *out, const char *s, bool newlines)
 {

@@ -110,7 +110,7 @@ char *ga_lfs_object(const char *oid)
 	return ga_strf("objects/%.2s/%.2s/%s", oid, oid + 2, oid);
 }
 
-enum ga_lfs_have ga_lfs_look(const char *store, const struct ga_lfs_pointer *p)
+enum ga_lfs_have ga_lfs_find(const char *store, const struct ga_lfs_pointer *p)
 {
 	cleanup_free char *object = ga_lfs_object(p->oid), *path = ga_path_join(store, object);
 	struct stat st;
@@ -128,7 +128,7 @@ static ssize_t read_some(int fd, unsigned char *chunk, size_t n)
 }
 
 /* Does the file have the size and SHA-256 that the pointer names? */
-static bool has_sum(int fd, const struct ga_lfs_pointer *p)
+static bool has_checksum(int fd, const struct ga_lfs_pointer *p)
 {
 	cleanup_free unsigned char *chunk = ga_malloc(CHUNK);
 	char hex[GA_SHA256_HEXSZ + 1];
@@ -217,7 +217,7 @@ int ga_lfs_add(const char *store, const struct ga_lfs_pointer *p, int fd, struct
 
 	(void)umask(mask);
 	/* checked before a byte is written: an agent can offer any amount */
-	if (fstat(fd, &st) || !has_sum(fd, p))
+	if (fstat(fd, &st) || !has_checksum(fd, p))
 		return 1;
 	if (make_dirs(store, object, dirs, err))
 		return -1;

@@ -39,7 +39,7 @@ static void patch_release(struct patch *p)
 bool ga_diff_is_absent(struct ga_repo *r, const struct ga_entry *e)
 {
 	return e->mode != GA_MODE_NONE && e->mode != GA_MODE_GITLINK &&
-	       !ga_object_here(r, &e->oid) && ga_repo_is_partial(r);
+	       !ga_object_exists(r, &e->oid) && ga_repo_is_partial(r);
 }
 
 int ga_diff_fetch(struct ga_repo *r, const struct ga_oid *base_tree, const struct ga_oid *tree,
@@ -392,7 +392,7 @@ struct position {
 
 /* Move to line `n` and return where it begins. NULL if there are fewer lines, or it was passed
  * already. */
-static const char *go_to(struct position *l, size_t n)
+static const char *seek_line(struct position *l, size_t n)
 {
 	while (l->n < n && l->at < l->end) {
 		const char *nl = memchr(l->at, '\n', (size_t)(l->end - l->at));
@@ -413,8 +413,10 @@ int ga_hunks_undo(const struct ga_hunks *h, const bool *undo, const struct ga_bu
 
 	for (size_t i = 0; i < h->n_edits; i++) {
 		const struct ga_edit *e = &h->edits[i];
-		const char *from = go_to(&is, e->new_at), *to = go_to(&is, e->new_at + e->new_n);
-		const char *put = go_to(&was, e->old_at), *end = go_to(&was, e->old_at + e->old_n);
+		const char *from = seek_line(&is, e->new_at),
+			   *to = seek_line(&is, e->new_at + e->new_n);
+		const char *put = seek_line(&was, e->old_at),
+			   *end = seek_line(&was, e->old_at + e->old_n);
 
 		if (!from || !to || !put || !end) {
 			ga_buf_truncate(out, start);

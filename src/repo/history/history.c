@@ -129,7 +129,7 @@ int ga_find_on_branches(struct ga_repo *r, const struct ga_oid *oids, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		cleanup_error struct ga_error unreadable = GA_ERROR_INIT;
 
-		if (ga_commit_here(r, &oids[i], &unreadable) > 0 &&
+		if (ga_commit_exists(r, &oids[i], &unreadable) > 0 &&
 		    ga_oidmap_add(&here, &oids[i], 0))
 			ga_buf_addf(&in, "%s\n", GA_HEX(&oids[i]));
 	}

@@ -59,7 +59,7 @@ static bool is_readable(struct ga_repo *r, const struct ga_oid *oid)
 	return false;
 }
 
-bool ga_commit_whole(struct ga_repo *r, const struct ga_oid *commit, const struct ga_oid *base)
+bool ga_commit_readable(struct ga_repo *r, const struct ga_oid *commit, const struct ga_oid *base)
 {
 	struct ga_oid at = *commit;
 
@@ -122,9 +122,9 @@ int ga_refs_repair(struct ga_repo *r, const char *branch, const char *space,
 	if (ga_refs_list(r, prefix, &refs, err))
 		return -1;
 	for (size_t i = 0; i < refs.n; i++)
-		if (!ga_commit_whole(r, &refs.v[i].oid, base))
+		if (!ga_commit_readable(r, &refs.v[i].oid, base))
 			ga_ref_updates_add(&u, refs.v[i].name, &refs.v[i].oid, NULL);
-	if (!ga_ref_read(r, branch, &oid, err) && !ga_commit_whole(r, &oid, base))
+	if (!ga_ref_read(r, branch, &oid, err) && !ga_commit_readable(r, &oid, base))
 		ga_ref_updates_add(&u, branch, &oid, NULL);
 	for (size_t i = 0; i < u.n; i++)
 		ga_strv_pushf(ret, "%s %s", GA_HEX(&u.v[i].old), u.v[i].name);

@@ -58,7 +58,7 @@ static const char *after_fields(const char *rec, unsigned n)
 }
 
 /* Why git cannot read it as content; NULL if it can, or if it is gone, and `*st` zero. */
-static const char *why_not(const struct scan *sc, const char *path, struct stat *st)
+static const char *unreadable_reason(const struct scan *sc, const char *path, struct stat *st)
 {
 	*st = (struct stat){ 0 };
 	if (fstatat(sc->workdir, path, st, AT_SYMLINK_NOFOLLOW))
@@ -73,7 +73,7 @@ static const char *why_not(const struct scan *sc, const char *path, struct stat 
 static void add_changed(struct scan *sc, const char *xy, const char *path)
 {
 	struct stat st;
-	const char *why = why_not(sc, path, &st);
+	const char *why = unreadable_reason(sc, path, &st);
 
 	if (why) {
 		skip(sc->ret, path, why);
@@ -88,7 +88,7 @@ static void add_untracked(struct scan *sc, const char *path)
 {
 	cleanup_free char *dir = ga_strndup(path, strlen(path) - 1), *large = NULL;
 	struct stat st;
-	const char *why = why_not(sc, path, &st);
+	const char *why = unreadable_reason(sc, path, &st);
 
 	if (path[strlen(path) - 1] == '/') {
 		skip(sc->ret, dir, "a repository of its own");
@@ -222,7 +222,7 @@ int ga_scan_worktree(struct ga_repo *r, uint64_t max_untracked, struct ga_scan *
 	return scan(r, &sc, err);
 }
 
-int ga_scan_look(struct ga_repo *r, struct ga_scan *ret, struct ga_error *err)
+int ga_scan_show(struct ga_repo *r, struct ga_scan *ret, struct ga_error *err)
 {
 	struct scan sc = { .ret = ret, .max_untracked = UINT64_MAX, .look = true };
 

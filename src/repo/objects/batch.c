@@ -441,19 +441,19 @@ void ga_cleanup_odb_objectp(git_odb_object **o)
 }
 
 /* Was an object missed, and is it worth another look? A `git gc` may just have repacked it. */
-static bool look_again(const struct ga_repo *r, int rc, int *looks)
+static bool should_retry(const struct ga_repo *r, int rc, int *tries)
 {
-	return rc == GIT_ENOTFOUND && ++*looks < 3 && !ga_odb_refresh(r);
+	return rc == GIT_ENOTFOUND && ++*tries < 3 && !ga_odb_refresh(r);
 }
 
 int ga_odb_read_header(const struct ga_repo *r, const git_oid *id, size_t *size,
 		       git_object_t *type)
 {
-	int looks = 0, rc;
+	int tries = 0, rc;
 
 	do
 		rc = git_odb_read_header(size, type, r->odb, id);
-	while (look_again(r, rc, &looks));
+	while (should_retry(r, rc, &tries));
 	return rc;
 }
 
@@ -462,11 +462,11 @@ int ga_odb_read(struct ga_repo *r, const struct ga_oid *oid, git_object_t type,
 {
 	cleanup_odb_object git_odb_object *obj = NULL;
 	git_oid id = ga_to_git_oid(oid);
-	int looks = 0, rc;
+	int tries = 0, rc;
 
 	do
 		rc = git_odb_read(&obj, r->odb, &id);
-	while (look_again(r, rc, &looks));
+	while (should_retry(r, rc, &tries));
 	if (rc)
 		return ga_fail_git(err, "cannot read object %s", GA_HEX(oid));
 	if (git_odb_object_type(obj) != type)

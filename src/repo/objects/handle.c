@@ -72,7 +72,7 @@ int ga_library_begin(struct ga_error *err)
 	return 0;
 }
 
-void ga_repo_hold(struct ga_repo *r, int lock)
+void ga_repo_set_lock(struct ga_repo *r, int lock)
 {
 	r->lock = lock;
 }
