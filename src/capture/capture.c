@@ -186,9 +186,9 @@ static int read_upper(struct capture *c, struct layers *l, bool convert, struct 
 	return rc ? rc : ga_upper_capture(c->e->repo, &l->upper_opts, &c->upper, err);
 }
 
-/* Reading took too long. If the agent's commits were taken they are kept, and all else stays in the
- * session. Without commits there is nothing to keep, and the session stays as it was; so does one
- * that was captured before, since nothing that could be read then is removed. */
+/* Reading took too long. If the agent's commits were imported they are kept, and all else stays in
+ * the session. Otherwise the session does not change; nor does one that was captured before, whose
+ * result is kept. */
 static int upper_late(struct capture *c, struct ga_error *err)
 {
 	cleanup_free char *note = NULL;
@@ -206,14 +206,14 @@ static int upper_late(struct capture *c, struct ga_error *err)
 	return 0;
 }
 
-/* Prepare what a result will need. Whatever fails here is tried again when it is needed. */
+/* Prepare what a result needs. A step that fails is repeated when its result is needed. */
 static void prepare_result(void *payload)
 {
 	cleanup_error struct ga_error no_facts = GA_ERROR_INIT, no_refs = GA_ERROR_INIT;
 	struct capture *c = payload;
 
-	/* our own work first: the reader, git and a thread are more than most machines run at once,
-	 * and the last two are not waited for soon */
+	/* our own work first: most machines cannot run the reader, git and a thread at once, and
+	 * the last two can wait */
 	(void)need_facts(c, &no_facts);
 	(void)need_refs(c, &no_refs);
 	sync_early(c);
@@ -288,8 +288,8 @@ static bool root_was_replaced(const struct ga_session *s)
 	       (s->view.boot && !strcmp(boot, s->view.boot) && st.st_dev != s->id.live_dev);
 }
 
-/* With the working tree itself beneath the layers, what the user changed since showed inside,
- * while the result is still based on the base. Say so. */
+/* In a live session, the user's changes to the working tree are visible inside, but the result is
+ * still based on the base: note that. */
 static int check_live(struct capture *c, struct ga_error *err)
 {
 	cleanup_(ga_scan_release) struct ga_scan scan = GA_SCAN_INIT;
@@ -391,7 +391,8 @@ static int take_everything(struct capture *c, struct ga_error *err)
 	return take_lfs(c, err) || check_live(c, err) ? -1 : 0;
 }
 
-/* Has the agent's history what the resume was told to merge into it? It may have given that up. */
+/* Does the agent's history contain the commit that the resume merged? The agent may have aborted
+ * that merge. */
 static int note_updated(struct capture *c, const struct ga_oid *history, struct ga_error *err)
 {
 	struct ga_session *s = c->s;
@@ -472,12 +473,12 @@ static int conclude(struct capture *c, struct ga_error *err)
 	return publish(c, err);
 }
 
-/* A full disk is the one failure that is nobody's fault: name it first. */
+/* Name a full disk first. */
 static int explain(const struct ga_capture_env *e, struct ga_error *err)
 {
 	if (!ga_explain_full(err, ga_repo_info(e->repo)->commondir))
 		return -1;
-	/* the hint given so far does not say that this command can simply be repeated */
+	/* the hint so far does not tell that this command can be repeated */
 	return ga_hint_instead(err, "free some space first");
 }
 
@@ -504,7 +505,7 @@ static int capture(const struct ga_capture_env *e, struct ga_session *s,
 	return 0;
 }
 
-/* Whoever uses the handle after this writes to the repository, unless it was private before. */
+/* Later users of the handle write to the repository, unless it was private before. */
 static int leave(const struct ga_capture_env *e, bool private, int rc, struct ga_error *err)
 {
 	return private ? rc : ga_repo_leave_private(e->repo, rc ? GA_IGNORED : err) ? -1 : rc;

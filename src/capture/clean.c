@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Content that git converts when it is added (ends of lines, ident, encodings, LFS) is converted by
- * git inside the sandbox: with the files and attributes of the agent, the host's configuration, and
- * a git dir of our own in /tmp, so that nothing the agent wrote into its private one counts. What
- * comes out is ids and a pack. First: which files a filter of the host's should convert, and what
- * becomes of those that it did not.
+ * Convert content as `git add` would (ends of lines, ident, encodings, LFS), by git inside the
+ * sandbox: with the agent's files and attributes, the host's configuration, and a git dir of our
+ * own in /tmp, so that the agent's private one is not read. Its output is ids and a pack. Also find
+ * the files that a filter of the host should have converted and did not.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,8 +34,8 @@ struct clean {
 	bool lfs;              /* git-lfs can be run inside */
 	struct ga_upper_files files; /* the files to be converted */
 	bool asked;            /* git inside has said which filter each file is for */
-	/* Sorted lists of files: those that a filter of the host's should convert, those of them
-	 * that it did not, and those that git could not convert. */
+	/* Sorted lists of files: those for a filter of the host, those of them that it did not
+	 * convert, and those that git could not convert. */
 	struct ga_strv filtered, unfiltered, failed;
 };
 
@@ -159,7 +158,7 @@ static void take_unsure(struct clean *cl)
 			ga_strv_push(&c->convert.unfiltered, unsure->v[i]);
 }
 
-/* Record that everything is taken as it is: no filter ran on anything. */
+/* Record that no file was converted. */
 static void take_all_unfiltered(struct clean *cl)
 {
 	struct capture *c = cl->c;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a capture reads of the user's own files: patterns, and whether there is something where the
- * branch would put a file.
+ * Read the user's own pattern files, and find paths where the branch would overwrite untracked
+ * files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -104,7 +104,7 @@ static int holds_untracked(struct capture *c, int at, const struct ga_entry *e, 
 	return rc;
 }
 
-/* Would putting a file in place of what is there remove anything that git does not have? */
+/* Would writing a file there overwrite untracked content? */
 static int is_untracked(struct capture *c, const struct untracked_check *l, int fd,
 			const char *path, bool *ret, struct ga_error *err)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * LFS objects made in the session are stored in the user's store, where a checkout of the branch
- * looks for them. The pointers among the agent's changes say which ones; an object is taken only if
- * its SHA-256 is the pointer's. This is done before rules are applied: a pointer without its object
- * is critical to a host with git-lfs.
+ * Copy LFS objects made in the session to the user's store, where a checkout of the branch needs
+ * them: those that pointers among the agent's changes name, if the SHA-256 matches. Before the
+ * rules run: a pointer without its object is critical on a host with git-lfs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +23,7 @@ struct lfs {
 	struct capture *c;
 	char *store;
 	int git, upper;          /* directories where the session may have objects; -1: none */
-	struct ga_oidmap seen;   /* blobs that were looked at, or that a change replaced */
+	struct ga_oidmap seen;   /* blobs that were checked, or that a change replaced */
 	struct ga_strv dirs;     /* directories to be synced */
 	uint64_t bytes;          /* bytes read so far, whether they were stored or not */
 	size_t unnamed;          /* pointers without an object for which there is no note */
@@ -104,9 +103,9 @@ static int find_object(struct lfs *l, const char *path, const struct ga_lfs_poin
 	return rc < 0 ? -1 : 0;
 }
 
-/* If the store cannot be written to, only the objects are not stored: they stay in the session, and
- * the work is captured. A full or broken disk is an error instead, because a capture that is
- * repeated later gets everything. */
+/* If the store is not writable, only the objects are not stored: they stay in the session, and the
+ * rest is captured. A full or failing disk is an error, because a later capture can get
+ * everything. */
 static int explain(struct lfs *l, struct ga_error *inner, struct ga_error *err)
 {
 	const char *common = ga_repo_info(l->c->e->repo)->commondir;

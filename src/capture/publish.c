@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of a capture: holds, objects, refs, state. A .keep file beside a pack stops a concurrent
- * `git repack -ad` from dropping what no ref reaches yet. One that outlives its capture would keep
- * the pack out of every repack for good.
+ * Publish a capture: holds, objects, refs, state. A .keep file stops a concurrent `git repack -ad`
+ * from dropping objects that no ref reaches yet; one that outlives its capture would exclude the
+ * pack from every later repack.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -124,7 +124,7 @@ int need_refs(struct capture *c, struct ga_error *err)
 	return c->out.refs ? 0 : ga_refs_begin(c->e->repo, reason, c->e->lock, &c->out.refs, err);
 }
 
-/* A session that had nothing, and into which the user's branch was merged, has nothing. */
+/* A merge of the user's branch alone is no change. */
 bool has_changes(const struct capture *c)
 {
 	const struct ga_oid *tip = &c->out.rewrite.tip;
@@ -254,9 +254,8 @@ static const char *own_branch(const struct capture *c)
 	return c->s->id.branch + strlen("refs/");
 }
 
-/* Is it a commit of an unfinished operation, or of another working tree? It is not the agent that
- * ends these but a resume, after which the other working trees are missing, too: they were in a
- * /tmp that is gone. */
+/* Is it a commit of an unfinished operation, or of another working tree? A resume ends these, not
+ * the agent: the other working trees were in a /tmp that no longer exists. */
 static bool is_of_an_operation(const char *name)
 {
 	const char *other = name + strlen(GA_OTHERS);
@@ -290,8 +289,8 @@ static bool is_same_branch(const struct capture *c, const char *name, const stru
 	return is && ga_oid_equal(&is->oid, oid);
 }
 
-/* Remove refs that an earlier capture made for what the agent no longer has. `clashing`: those
- * whose names clash with new ones, and only those. */
+/* Remove refs of an earlier capture that the agent no longer has. `clashing`: only those whose
+ * names clash with new ones. */
 static int remove_heads(struct capture *c, struct plan *p, const char *kind, bool clashing,
 			struct ga_error *err)
 {
@@ -415,7 +414,7 @@ void sweep_keeps(struct capture *c, int lock)
 		ga_keeps_sweep(c->e->repo);
 }
 
-/* Bring what the refs will name out of the session's own objects, if it has some. */
+/* Copy the objects of the new refs from the session's object directory, if it has one. */
 static int publish_objects(struct capture *c, const struct plan *p, struct ga_error *err)
 {
 	cleanup_free struct ga_oid *tips = ga_calloc(p->u.n + 1, sizeof(*tips)), *hide = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The report of a capture. What earlier runs of the session published is still on the branch, and
- * is not looked at again: its flags are in the report that was made then.
+ * Make the report of a capture. Changes that earlier runs published are not checked again: their
+ * flags are in the former report.
  */
 #include <fcntl.h>
 #include <string.h>

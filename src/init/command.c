@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Starting a command: one fork, and with a terminal a leader. A command that was requested becomes
- * a program, or says at which step it failed.
+ * Start a command: one fork, and with a terminal a leader. Each requested command executes a
+ * program, or reports the step that failed.
  *
- * The leader stands where a login shell would: the command is its child in a process group of its
- * own, so the group is not orphaned and the terminal's stop signals work, and the leader can put it
- * back into the foreground.
+ * The leader takes the place of a login shell: the command is its child in a process group of its
+ * own, so the group is not orphaned and the terminal's stop signals work, and the leader can return
+ * it to the foreground.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -116,7 +116,7 @@ static void write_step(int report, uint32_t step)
 	(void)TEMP_FAILURE_RETRY(write(report, &f, sizeof(f)));
 }
 
-/* In a child: say at which step it failed, with errno, and end. */
+/* In a child: report the step that failed, with errno, and exit. */
 static void __attribute__((noreturn)) command_fail(int report, uint32_t step)
 {
 	write_step(report, step);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Moving a directory entry by entry, in a process of its own with the rights of the command:
- * however names and directories change, it can do nothing that the command could not do
- * itself.
+ * Move a directory entry by entry, in a process of its own with the rights of the command: whatever
+ * others rename meanwhile, it can do nothing that the command could not.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -341,7 +340,7 @@ static int follow_file(struct copy *c, int src, int dst, const char *name, const
 	return unlinkat(src, name, 0) && errno != ENOENT ? errno : 0;
 }
 
-/* Move what is left in `from` into its copy, which already has its final mode. */
+/* Move the remaining entries of `from` into its copy, which already has its final mode. */
 static int move_rest(struct copy *c, int from_at, const char *from, const struct statx *st,
 		     int to_at, const char *to, unsigned depth)
 {

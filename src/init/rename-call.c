@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Announced calls: of renames, and those that meet a mount. The paths of one are in the memory of
- * the caller, which can change them at any time; what is decided here never gives the caller
- * anything that it could not have had otherwise.
+ * Serve announced calls: renames, and removals of mount points. Their paths are in the memory of
+ * the caller, which can change them at any time: no answer gives the caller more than its own
+ * rights.
  *
- * Which mounts are shared directories is for the supervisor to say, and only it can remove one
- * (src/run/control/shares.c): a question and an order over the control socket. A mount is named by
- * its device number, never by a path, and nothing else goes out.
+ * Only the supervisor knows which mounts are shared directories, and can remove one
+ * (src/run/control/shares.c): both are requests over the control socket, which name the mount by
+ * its device number, never by a path.
  *
- * What a program writes into the directory while it is being removed would be lost. So write
- * permission is taken from it first, and then nothing may be in it.
+ * A file written into the directory while it is removed would be lost: so its write permission is
+ * removed first, and then it must be empty.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -390,7 +390,6 @@ static bool is_empty(int dir)
 	return !n;
 }
 
-/* It is a shared directory. */
 static void begin(struct shares *s, struct share_call *c)
 {
 	int dir = openat(c->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

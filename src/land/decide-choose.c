@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which flags and paths a decision is about, and rejecting edits of files. What is left of a file
- * is content that nobody has judged yet: the rules run on it, and what they find is decided about
- * again.
+ * Choose the flags and paths of a decision, and reject edits of files. The rest of such a file is
+ * new content: the rules run on it, and their flags need a verdict.
  */
 #include <stdlib.h>
 #include <string.h>

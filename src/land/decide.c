@@ -128,7 +128,7 @@ static int check_extent(struct decision *d, const struct ga_oid *old, const stru
 	return 0;
 }
 
-/* Is the path rejected as a whole: put back, or dropped from what is held or left out? */
+/* Is the path rejected as a whole: restored, or dropped from the held or left-out ones? */
 static bool decide_undone(const struct decision *d, const char *path)
 {
 	return has(&d->chosen.restore, path) || has(&d->chosen.give_up, path) ||
@@ -241,9 +241,8 @@ static int carry_held(struct decision *d, const struct ga_changes *stay, struct 
 	return rc;
 }
 
-/* Write the new `held` as a child of the new tip. If that would replace what the branch made of a
- * path, it stays a child of the commit it was on: only that way can it still be told later that
- * both changed the path. */
+/* Write the new `held` as a child of the new tip. If that would replace the branch's version of a
+ * path, it keeps its parent, so that the conflict stays visible. */
 static int write_held(struct decision *d, const struct ga_changes *stay, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes carried = GA_CHANGES_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Flags decide whether something lands: those of the session, and those that the rules raise on
- * what would be on the user's branch, with the host as it is now, unless a verdict covers them.
+ * Refuse to land undecided flags: those of the session, and those that the rules raise now on the
+ * result of the landing, unless a verdict covers them.
  */
 #include <string.h>
 #include <time.h>
@@ -162,7 +162,7 @@ static int classify(const struct landing *l, const struct proposal *p, struct ga
 	return classify_uncommitted(l, &facts, ret, err);
 }
 
-/* Is the entry that the flag is about in what lands? 1 yes. */
+/* Returns 1 if the flag's entry is in what lands. */
 static int is_landing(const struct landing *l, const struct proposal *p,
 		      const struct ga_report_flag *f, struct ga_error *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Has the work arrived in a commit, in whatever way? Only what is there counts: that a commit names
- * the session, or looks like it, is no proof. In this order: the tip is an ancestor; merging it
- * would change nothing, now or at some commit since (a squash); each of its commits is there by its
- * patch id. What was reverted since has not landed.
+ * Find out whether a session is integrated in a ref, by content alone; a commit message is no
+ * proof. In this order: the tip is an ancestor; merging it would change nothing, now or at some
+ * commit since (a squash); each of its commits is found by patch id. What was reverted since has
+ * not landed.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,10 +22,10 @@ struct search {
 	const struct ga_session *s;
 	struct ga_oid tip;
 	struct ga_changes changes; /* onto -> tip */
-	size_t lookups;            /* the number of entries that may still be looked up */
+	size_t lookups;            /* remaining number of entry lookups */
 };
 
-#define SCAN_COMMITS 2000          /* newest commits of the destination that are looked at */
+#define SCAN_COMMITS 2000          /* newest commits of the destination that are checked */
 #define SCAN_PATHS 64              /* of these only those that touch the changed paths, unless there
 				    * are more paths than this */
 #define SCAN_LOOKUPS 200000        /* tree entries that are looked up for one tip */
@@ -52,7 +52,7 @@ static int search_begin(struct search *l, const struct ga_oid *tip, struct ga_er
 static int commit_has(struct search *l, const struct ga_oid *commit, bool back,
 		      struct ga_error *err)
 {
-	/* a session that changes nothing has not arrived because of that */
+	/* a session without changes is not integrated everywhere */
 	int rc = l->changes.n > 0;
 	struct ga_oid tree;
 
@@ -94,7 +94,7 @@ static int list_since(struct search *l, const struct ga_oid *at, struct ga_oid *
 	g.env = literal;
 	g.out = &out;
 	g.timeout_ms = GIT_MS;
-	/* if git takes too long nothing is known, and so nothing is said to have landed */
+	/* if git takes too long it counts as not landed */
 	if (ga_git_run(l->r, &g, &status, &slow))
 		status = 1;
 	for (const char *p = out.ptr; !status && n < SCAN_COMMITS && strlen(p) > GA_OID_HEXSZ;
@@ -137,11 +137,11 @@ static int search_since(struct search *l, const struct ga_oid *at, enum ga_lande
 	return rc < 0 ? -1 : 0;
 }
 
-/* How the work arrived in the commit `at`. `*ret_back`: it had, and was reverted. */
+/* How the work is integrated in the commit `at`. `*ret_back`: it was, and is reverted. */
 static int search_commit(struct search *l, const struct ga_oid *at, enum ga_landed_how *ret,
 			 bool *ret_back, struct ga_error *err)
 {
-	/* what `land` brought has arrived where its commit is, whatever became of its lines */
+	/* `land`'s own commit proves it, even if its lines were changed since */
 	bool ours = l->s->state == GA_STATE_LANDED && !ga_oid_is_zero(&l->s->result.landed) &&
 		    ga_oid_equal(&l->tip, &l->s->result.tip);
 	int rc = ga_is_ancestor(l->r, &l->tip, at, err);
@@ -171,8 +171,7 @@ static int search_commit(struct search *l, const struct ga_oid *at, enum ga_land
 	return rc < 0 ? -1 : 0;
 }
 
-/* The commit that a place was at when the session began, by the dates of its commits. 1: none is
- * that old. */
+/* The commit that a ref was at when the session began, by commit dates. 1: none is that old. */
 static int commit_at_start(struct search *l, const struct ga_oid *at, struct ga_oid *ret,
 			   struct ga_error *err)
 {
@@ -196,8 +195,7 @@ static int began_on(struct search *l, const struct ga_oid *at, struct ga_error *
 	return rc < 0 ? -1 : !rc && ga_oid_equal(&oid, at);
 }
 
-/* Did `at` have it before the session began? Then the session took it from there, and it did not
- * arrive there. */
+/* Did `at` have it before the session began? Then the session got it from there. */
 static int had_before(struct search *l, const struct ga_oid *at, struct ga_error *err)
 {
 	enum ga_landed_how how = GA_LANDED_NOT;
@@ -211,7 +209,7 @@ static int had_before(struct search *l, const struct ga_oid *at, struct ga_error
 	rc = commit_at_start(l, at, &then, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	/* commits of the session may be older; the branch that it began on had none of them */
+	/* commits of the session may have older dates; its start branch had none of them */
 	rc = began_on(l, at, err);
 	if (rc > 0)
 		rc = ga_is_ancestor(l->r, &then, &l->tip, err);
@@ -269,7 +267,7 @@ static int pointer(struct ga_repo *r, struct ga_oid *ret, struct ga_error *err)
 }
 
 /* HEAD, unless it is on the session's own branch, or detached at its tip. Git leaves a submodule
- * detached: then what the superproject names counts. 1: there is no such commit. */
+ * detached: then the superproject's gitlink counts. 1: there is no such commit. */
 static int find_head(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *tip,
 		     struct ga_oid *ret, char **ret_branch, struct ga_error *err)
 {
@@ -324,8 +322,8 @@ static int list_places(struct ga_repo *r, const struct ga_session *s, const stru
 	       add_ref(r, ret, "refs/remotes/origin/HEAD", err) ? -1 : 0;
 }
 
-/* The branch, and what became of it where it was pushed: commits on top of it are somebody's
- * fix-ups, and may have been squashed with it. */
+/* The branch, and its remote branches: commits on top of it there are fix-ups, and may have been
+ * squashed with it. */
 static int list_tips(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *tip,
 		     struct ga_refs *ret, struct ga_error *err)
 {
@@ -345,7 +343,7 @@ static void add_key(struct ga_buf *b, const struct ga_refs *l)
 	ga_buf_addch(b, '\n');
 }
 
-/* All that the answer depends on, apart from what ga_arrived() looks at first. */
+/* The cache key: all that the answer depends on, apart from what ga_arrived() checks first. */
 static void make_key(const struct ga_session *s, const struct ga_refs *tips,
 		     const struct ga_refs *places, struct ga_buf *ret)
 {
@@ -395,8 +393,8 @@ static void remember(const struct ga_session *s, const struct ga_buf *key,
 
 /* ---- all together ------------------------------------------------------------------------ */
 
-/* Look for one tip in all places. The first place that has it, or that had it and has it undone,
- * decides. 1: there was one. */
+/* Search all refs for one tip. The first that has it, or had it and has it reverted, decides. 1:
+ * there was one. */
 static int search_places(struct search *l, const struct ga_refs *places, struct ga_arrival *ret,
 			 struct ga_error *err)
 {
@@ -434,7 +432,7 @@ static int search_other_refs(struct ga_repo *r, const struct ga_session *s,
 	return 0;
 }
 
-/* Look for the tip of the branch, then for what became of it on a remote. */
+/* Search for the tip of the branch, then for those of its remote branches. */
 static int search_tips(struct ga_repo *r, const struct ga_session *s, const struct ga_refs *tips,
 		       const struct ga_refs *places, struct ga_arrival *ret, struct ga_error *err)
 {
@@ -473,7 +471,7 @@ int ga_branch_lacks(struct ga_repo *r, const struct ga_session *s, const struct 
 	return rc < 0 ? -1 : !rc;
 }
 
-/* The branch was moved elsewhere by hand: the session's own commits have to have arrived, too. */
+/* The branch was moved by hand: the session's own commits have to be integrated, too. */
 static int search_own(struct ga_repo *r, const struct ga_session *s, const struct ga_refs *places,
 		      struct ga_arrival *ret, struct ga_error *err)
 {
@@ -508,13 +506,13 @@ int ga_arrived(struct ga_repo *r, const struct ga_session *s, struct ga_arrival 
 	struct ga_oid tip;
 	int rc;
 
-	/* no branch has what is held, and no commit what is based on uncommitted work */
+	/* no branch has held paths or changes to uncommitted work */
 	if (s->result.left_out.n || !ga_oid_is_zero(&s->result.held))
 		return 0;
 	rc = ga_ref_read(r, s->id.branch, &tip, err);
 	if (rc < 0)
 		return -1;
-	/* deleted by hand, perhaps because it was merged */
+	/* the user deleted it, perhaps because it was merged */
 	if (rc)
 		tip = s->result.tip;
 	if (ga_oid_is_zero(&tip))

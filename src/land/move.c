@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The lock on landings in a working tree, and how git moves the user's branch, index and files.
- * Where no hook, editor or conflict takes part, the commit is made in memory and git fast-forwards
- * to it, so that staged and modified files elsewhere stay as they are; else git merges. The message
- * is the one given, git's own for a merge, or one made from the session.
+ * Lock a working tree for a landing, and let git update the user's branch, index and files. Without
+ * a hook, editor or conflict the commit is made in memory and git fast-forwards to it, so that
+ * other staged and modified files stay; else git merges. The message is the one given, git's own
+ * for a merge, or one made from the session.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 #define PATIENCE_MS 3000
 #define PAUSE_NS 20000000
 
-/* The file of the lock says that a landing is running, from which on locks are its own. */
+/* Record in the lock file that a landing is running: later locks are its own. */
 int land_remove_locks(const struct land_lock *l, struct ga_error *err)
 {
 	struct stat st;
@@ -34,7 +34,7 @@ int land_remove_locks(const struct land_lock *l, struct ga_error *err)
 						: ga_work_remove_locks(l->repo, &st.st_mtim, err);
 }
 
-/* Take it. Whoever has it, or a git of one that was killed, is given a moment to end. */
+/* Take the lock, waiting a moment for its owner, or the git of a killed one, to end. */
 static int take_lock(int fd, const char *file, struct ga_error *err)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
@@ -230,7 +230,7 @@ int land_make_commit(const struct landing *l, const struct proposal *p, struct r
 			      &rec->commit, err);
 }
 
-/* The parents tell, of a merge and of a squash that git makes. */
+/* Is it the merge or squash that git made of the landing, by its parents? */
 static bool is_made(const struct record *rec, const struct ga_commit *c)
 {
 	if (c->n_parents != (rec->how == GA_LAND_SQUASH ? 1 : 2) ||
@@ -294,7 +294,7 @@ static int fail_stopped(const struct landing *l, int status, const struct ga_buf
 				      line ? ": " : "", line ? line : "");
 }
 
-/* git has ended with `status`: note the commit, or that it is left to the user. */
+/* git exited with `status`: record the commit, or that it is left to the user. */
 static int conclude(const struct landing *l, const struct proposal *p, struct record *rec,
 		    int status, const struct ga_buf *why, struct ga_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Would git do it? Asked before anything is touched: a merge that git refuses late has been seen to
- * delete untracked files.
+ * Check that git would land it, before anything is touched: a merge that git refuses late has been
+ * seen to delete untracked files.
  */
 #include <string.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 #include "ga/sys/fd.h"
 #include "land-internal.h"
 
-#define PATHSPECS 500 /* so many paths are named to git, of more it lists all */
+#define PATHSPECS 500 /* up to so many paths are passed to git; else it lists all */
 
 static int check_operation(struct ga_repo *r, const char *then, struct ga_error *err)
 {
@@ -42,8 +42,8 @@ int land_refuse(const struct ga_strv *paths, const char *what, const char *remed
 		       GA_HINT "%s, then %s", what, list, remedy, then);
 }
 
-/* Of the paths that git lists, those that git would touch: of these changes (NULL: any), or left as
- * a conflict. */
+/* Of the paths that git lists, those that the landing touches: these changes (NULL: any), or
+ * conflicts. */
 static int list(const struct landing *l, const char *const *args, const struct ga_changes *changes,
 		const struct ga_strv *conflicts, struct ga_strv *ret, struct ga_error *err)
 {
@@ -110,7 +110,7 @@ static int check_modified(const struct landing *l, const struct land_step *s, st
 			   "commit them or 'git stash'", s->then, err);
 }
 
-/* Giving a conflict up would reset them. */
+/* Aborting a conflict would reset them. */
 static int check_marked(const struct landing *l, const struct land_step *s, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv found = GA_STRV_INIT;
@@ -162,7 +162,6 @@ static int check_untracked(const struct landing *l, const struct land_step *s, s
 			   s->then, err);
 }
 
-/* Git itself. */
 static int check_git(const struct landing *l, const struct land_step *s, struct ga_error *err)
 {
 	const char *const args[] = { "read-tree", "-n", "-m", "-u", GA_HEX(&s->from),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Make what would land, in objects only.
+ * Compute what would land, in objects only.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ bool land_is_requested(const struct landing *l, const char *path)
 	return !wanted;
 }
 
-/* Is it a path that was asked for, or in place of a directory of one? */
+/* Is it a requested path, or in place of a directory of one? */
 static bool is_requested_change(const struct landing *l, const struct ga_change *c)
 {
 	bool wanted = land_is_requested(l, c->path);
@@ -41,7 +41,7 @@ static bool is_requested_change(const struct landing *l, const struct ga_change 
 	return wanted;
 }
 
-/* Is the path, or anything beneath it, in the session, or here, or was it when that began? */
+/* Is the path, or anything beneath it, in the session, in HEAD, or in the session's base? */
 static int is_known(const struct landing *l, const struct proposal *p, const char *path,
 		    struct ga_error *err)
 {
@@ -76,7 +76,6 @@ static int check_paths(const struct landing *l, const struct proposal *p, struct
 	return 0;
 }
 
-/* Keep only what was asked for. */
 static int keep_requested(const struct landing *l, struct proposal *p, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = p->changes;
@@ -116,7 +115,7 @@ char *land_name_tip(const struct landing *l, const struct proposal *p)
 		       : ga_strdup(GA_HEX(&p->tip));
 }
 
-/* The session's own commits again, on HEAD. */
+/* Rebase the session's own commits onto HEAD. */
 static int replay(const struct landing *l, struct proposal *p, struct ga_error *err)
 {
 	const struct ga_oid *onto = &l->s->id.onto;
@@ -215,8 +214,8 @@ static char *name_holder(const struct landing *l, const struct ga_oid *commit)
 	       : ga_strndup(out.ptr, strcspn(out.ptr, "~^\n"));
 }
 
-/* What was reviewed is what lands: the session's own commits, and none that it was started on or
- * is based on and that the user's branch lacks. */
+/* Only the session's own commits land, which were reviewed: refuse if it is based on others that
+ * the user's branch lacks. */
 static int check_base(const struct landing *l, const struct proposal *p, struct ga_error *err)
 {
 	cleanup_free char *name = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading and writing the record of a landing.
+ * Read and write the record of a landing.
  */
 #include "record.h"
 

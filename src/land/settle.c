@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The only recovery: a landing or an undoing that ended in the middle, because git failed or
- * it was killed, is completed if HEAD says that it happened, and else rolled back.
+ * Recover a landing or an undo that was killed or in which git failed: complete it if HEAD has it,
+ * else roll it back.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ static int name_left(const char *session, const struct ga_strv *left, struct ga_
 		       GA_HINT "see 'git status'", session, list);
 }
 
-/* What was recorded is of no use any more: the last one counts again. */
+/* Remove the record; the last one counts again. */
 static int forget(const struct landing *l, struct record *rec, struct ga_error *err)
 {
 	int rc = record_remove(l->repo, rec, err);
@@ -94,7 +94,7 @@ static int settle_landing(const struct landing *l, struct record *rec, enum land
 		*ret = LAND_SETTLED_ROLLED_BACK;
 		return land_roll_back_landing(l, rec, err);
 	}
-	/* the user gave it up by git, or was killed while he did */
+	/* the user aborted it by git, which may have been killed */
 	return before && land_clear_state(l, rec, err) ? -1 : forget(l, rec, err);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The uncommitted part: what the session did to work that was uncommitted when it started comes
- * back as uncommitted changes, path by path, decided before anything is touched.
+ * Plan the uncommitted part: the session's changes to work that was uncommitted at its start become
+ * uncommitted changes, path by path, decided before anything is touched.
  */
 #include <string.h>
 
@@ -37,7 +37,7 @@ static int read_entry(const struct plan *p, const char *path, const struct ga_en
 				  ga_strv_find(&p->converted, path) >= 0, ret, err);
 }
 
-/* Fills `after`. Returns 1, with the reason, if the change cannot be brought. */
+/* Fills `after`. Returns 1, with the reason, if the change cannot be applied. */
 static int decide(const struct plan *p, const char *path, struct ga_work_file *now,
 		  struct ga_work_file *after, const char **ret_why, struct ga_error *err)
 {
@@ -86,7 +86,7 @@ static const char *check_place(const struct plan *p, const char *path)
 	return "a directory is in its place";
 }
 
-/* Both versions are kept, to be brought and to be undone. */
+/* Store both versions, to apply it and to undo it. */
 static int add(const struct plan *p, const char *path, const struct ga_work_file *now,
 	       const struct ga_work_file *after, struct ga_error *err)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Undo the last landing of a working tree: the files that were brought, then branch, index and
- * files by git. Only while HEAD is at the landing; else a command of git's does it, which is
- * named.
+ * Undo the last landing of a working tree: its uncommitted changes, then branch, index and files by
+ * git. Only while HEAD is at the landing; else name the git command that undoes it.
  */
 #include <string.h>
 
@@ -57,7 +56,7 @@ static bool is_last(const struct record *rec, size_t i)
 	return true;
 }
 
-/* Files that were brought are as they were brought, or as before. */
+/* Every file with uncommitted changes is as the landing left it, or as before. */
 static int check_files(const struct ga_repo *r, const struct record *rec, struct ga_error *err)
 {
 	cleanup_close int root = ga_work_open(r, err);
@@ -108,7 +107,7 @@ static int run_git(const struct landing *l, const char *const *args, struct ga_e
 		       line ? line : "");
 }
 
-/* A branch that had no commit has none again. */
+/* Make HEAD's branch unborn, as it was. */
 static int restore_unborn(const struct landing *l, const struct record *rec, struct ga_error *err)
 {
 	struct ga_oid empty;

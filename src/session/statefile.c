@@ -35,8 +35,8 @@ struct field {
 
 #define FIELD(key, kind, member) { key, kind, offsetof(struct ga_session, member) }
 
-/* The keys stay what they were when a member gets another name: sessions outlive an update. Files
- * of earlier versions also have "tip", "held", "note" and "leftout", which the report has. */
+/* A key stays when its member is renamed: sessions outlive an update. Files of earlier versions
+ * also have "tip", "held", "note" and "leftout", which the report has. */
 static const struct field fields[] = {
 	FIELD("name", STRING, name),
 	FIELD("state", STATE, state),
@@ -167,8 +167,7 @@ static void put_field(struct ga_buf *b, const struct field *f, const struct ga_s
 	}
 }
 
-/* Is the current state file whole? A damaged or missing one must not replace the former state,
- * which still serves. */
+/* Is the current state file whole? A damaged or missing one must not replace the former state. */
 static bool is_whole(int dir)
 {
 	static const char end[] = "[end]\n\tcomplete = true\n";
@@ -402,7 +401,7 @@ int ga_session_load_from(const char *dir, const char *name, struct ga_session *r
 	cleanup_free char *upper = ga_path_join(dir, "upper");
 	int rc;
 
-	/* it was made but never became a session, unless something ran over its layers */
+	/* it never became a session, unless something ran on its layers */
 	if (access(file, F_OK) && access(old, F_OK) && access(file, F_OK))
 		return ga_dir_is_empty(upper) ? 1 : fail_without_state(dir, name, err);
 	rc = read_either(file, old, name, ret, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every destination is opened beneath the staging directory without following a symlink, and
- * mounted on by that descriptor: what an agent put into its home or its project in an earlier
- * session cannot redirect a mount.
+ * Execute mount operations: every destination is opened beneath the staging directory without
+ * following a symlink, and mounted on by that descriptor, so that nothing an agent left in its home
+ * or project can redirect a mount.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static int open_source(const char *path, int flags)
 }
 
 /* Removing a mount point on the host would detach the mount in a running session. A mode without
- * write permission and a file inside make it hard to do so by accident; the file tells people what
+ * write permission and a file inside make it hard to do so by accident; the file tells users what
  * it is. */
 static int mark(int at, const char *name)
 {
@@ -49,8 +49,8 @@ static int mark(int at, const char *name)
 	return fchmod(dir, 0555);
 }
 
-/* An agent could close a directory of its home, and the next one would not reach its project; so it
- * is opened. The stage can do that, as it has the owner's rights whatever the mode. */
+/* Make a directory searchable: an agent could remove all permissions from one in its home, and the
+ * next session would not reach its project. The stage has the owner's rights whatever the mode. */
 static int make_searchable(int dir)
 {
 	char path[32];
@@ -261,7 +261,7 @@ static int make_cover(int root, const struct stage_op *op)
 	return ga_steal_fd(&dir);
 }
 
-/* Mask each file by itself, where no overlay is possible. */
+/* Mask each file separately, where no overlay is possible. */
 static int cover_each(int root, const struct stage_op *op, struct stage_fault *f)
 {
 	for (size_t i = 0; i < op->n_names; i++) {
@@ -323,10 +323,10 @@ static bool make_place(int root, const struct stage_op *op)
 		return at >= 0;
 	if (op->kind == STAGE_TEXT)
 		return !ga_write_new(at, name, op->text, op->n_text, 0444, GA_IGNORED);
-	/* what the agents have there stays: init finds out where a path leads */
+	/* existing files of the agents stay: init resolves the path */
 	if (op->kind == STAGE_SYMLINK)
 		return !symlinkat(op->source, at, name) || ga_path_inside(op->dest, "home");
-	/* whatever exists in the agents' home is fine, because it is only mounted on */
+	/* any existing file in the agents' home may be mounted on */
 	fd = openat(at, name, O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	return fd >= 0 || errno == EEXIST;
 }

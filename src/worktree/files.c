@@ -16,7 +16,7 @@
 #include "ga/worktree/worktree.h"
 
 #define READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)
-#define PART ".git-agent-part" /* a file that is being written, beside its place */
+#define PART ".git-agent-part" /* suffix of a file that is being written */
 
 int ga_work_open(const struct ga_repo *r, struct ga_error *err)
 {

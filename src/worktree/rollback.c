@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * After git was stopped in the middle: its lock files, removed only if no git that could hold them
- * is running in this repository; and what it did of going from one commit to another, rolled back.
- * Git is asked which files are as the new one has them and which as the old one has them, by its
- * index; what is neither, nor a beginning of what git was writing, is not git's and stays.
+ * Clean up after a git that was killed: remove its lock files, unless another git is running in
+ * this repository; and roll back its update from one commit to another. git tells, by its index,
+ * which files match the new commit and which the old one; one that matches neither, nor is the
+ * beginning of what git was writing, is the user's and stays.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,8 +19,8 @@
 #include "ga/sys/fd.h"
 #include "ga/worktree/worktree.h"
 
-/* Is it a process of git's whose working directory is the repository's? Processes of other
- * users cannot be examined; they cannot hold our locks either. */
+/* Is it a git process whose working directory is in the repository? Processes of other users cannot
+ * be examined, nor can they hold our locks. */
 static bool is_git_here(int proc, const char *pid, const struct ga_repo_info *info)
 {
 	cleanup_free char *comm = ga_strf("%s/comm", pid), *cwd = ga_strf("%s/cwd", pid);

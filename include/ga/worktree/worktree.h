@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The user's working tree: single files in it, and what git does there as the user.
+ * Files in the user's working tree, and git run there as the user.
  */
 #ifndef GA_WORKTREE_H
 #define GA_WORKTREE_H
@@ -46,7 +46,7 @@ bool ga_work_is_dir(int root, const char *path);
 bool ga_work_stat(int root, const char *path, struct ga_work_stat *ret);
 /* The same, but false for a directory, and for a file of more than `max` bytes. */
 bool ga_work_read(int root, const char *path, size_t max, struct ga_work_file *ret);
-/* Equal in type, bytes and the owner's execute bit; an umask may change the other permissions. */
+/* Equal in type, bytes and the owner's execute bit, whatever the umask. */
 bool ga_work_stat_equal(const struct ga_work_stat *a, const struct ga_work_stat *b);
 /* Put the file at `path`, replacing what is there once all of it is written beside it, a directory
  * too if there are only directories in it. GA_ELOSE, with no file touched, if what is there is not

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fetching what the agent committed: all of it at once or, if that is refused, as much of it as is
- * not. What one ref leads to must not cost the others.
+ * Fetch the agent's commits: all at once or, if they are refused, ref by ref, so that one refused
+ * ref does not cost the others.
  */
 #include <string.h>
 
@@ -69,7 +69,7 @@ static int export(struct fetching *f, const struct ga_buf *in, const struct ga_o
 	 * they are cut to the length that git itself uses, and without bitmaps they are not copied
 	 * as they are. */
 	struct capture *c = f->c;
-	/* what the promisor remote still has is fetched when somebody needs it */
+	/* objects of the promisor remote are fetched when needed */
 	const char *const args[] = {
 		"-c", GA_IMPORT_PIECEWISE, "pack-objects", "--revs", "--stdout",
 		"--window=0", "--depth=50", "--no-use-bitmap-index", "-q",
@@ -95,7 +95,7 @@ static int export(struct fetching *f, const struct ga_buf *in, const struct ga_o
 	return take_pack(c, fd, tips, n, f->theirs, f->n_theirs, ret_reason, err);
 }
 
-/* `git log --all` prints whatever becomes a ref of ours as it is. */
+/* `git log --all` prints the messages of all commits on our refs unescaped. */
 static int clean_texts(struct capture *c, struct ga_oid *tips, size_t n, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv claimed = GA_STRV_INIT;
@@ -169,8 +169,8 @@ static void drop_refused(struct fetching *f, struct ga_oid **tips, size_t n, con
 
 static int fetch_part(struct fetching *f, struct ga_oid **tips, size_t n, struct ga_error *err);
 
-/* All of these together were refused. After a limit was met the halves are not tried: each may be
- * within a limit that all together exceed, which is no reason to take them. */
+/* All of these together were refused. After a limit was exceeded the halves are not tried: each may
+ * be within a limit that all together exceed. */
 static int fetch_halves(struct fetching *f, struct ga_oid **tips, size_t n, const char *reason,
 			struct ga_error *err)
 {
@@ -191,7 +191,7 @@ static int fetch_part(struct fetching *f, struct ga_oid **tips, size_t n, struct
 	return rc > 0 ? fetch_halves(f, tips, n, reason, err) : rc;
 }
 
-/* Try what matters most first: HEAD, then branches and the stash, then what is on neither. */
+/* Try the most important first: HEAD, then branches and the stash, then the others. */
 static int fetch_by_worth(struct fetching *f, struct ga_oid **tips, size_t n, const char *reason,
 			  struct ga_error *err)
 {

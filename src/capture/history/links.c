@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Submodules as the superproject sees them. Each was captured before, in its own repository: its
- * commits are not examined here, only whether they exist.
+ * Set the gitlinks of submodules in the superproject. Each submodule was captured before, in its
+ * own repository; here its commits only have to exist.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What of the agent's cannot be kept, for notes: what a limit of the user's kept out, and how to
- * get it; and what the agent committed, as a list of heads.
+ * Note what of the agent's work cannot be kept: beyond limits, and how to raise them; and heads
+ * whose names no ref can have.
  */
 #include <string.h>
 
@@ -25,8 +25,8 @@ static bool has_limit(uint64_t met, unsigned i)
 	return met >> i & 1;
 }
 
-/* How to get what these limits keep out, as one line. A limit that the repository's file lowered
- * cannot be raised in the user's file, only on the command line. */
+/* How to raise these limits, as one line. A limit that the repository's file lowered can only be
+ * raised on the command line. */
 static char *limits_hint(const struct capture *c, uint64_t met)
 {
 	cleanup_buf struct ga_buf raise = GA_BUF_INIT, once = GA_BUF_INIT;
@@ -118,7 +118,7 @@ void note_unkept(struct capture *c, const char *note)
 	ga_strv_push(&c->unkept, note);
 }
 
-/* Continue without the agent's history: only that is lost by a refusal. */
+/* A refusal only loses the agent's history: continue without it. */
 void refuse_history(struct capture *c, const char *reason)
 {
 	cleanup_buf struct ga_buf q = GA_BUF_INIT;

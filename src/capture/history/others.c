@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The agent's commits that are on no branch: on a tag, in an older stash, on the HEAD of another
- * working tree, in an unfinished operation, on a detached HEAD that it left. Each is work; only
- * what the agent itself took off everything (a reset, a dropped stash) is not.
+ * Find the agent's commits that are on no branch: on a tag, in an older stash, on the HEAD of
+ * another working tree, in an unfinished operation, on a former detached HEAD. Commits that the
+ * agent discarded (by a reset, a dropped stash) do not count.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -169,7 +169,7 @@ static void add_tag(struct others *x, const char *name, const struct ga_oid *oid
 		ga_strv_push(&x->tags, tag);
 }
 
-/* Remote branches are not among them: what was fetched is somebody else's, and is there. */
+/* Not from remote branches: fetched commits are not the agent's, and exist elsewhere. */
 static int find_refs(struct others *x, struct ga_error *err)
 {
 	static const char *const args[] = { "for-each-ref", "--format=%(objectname) %(refname)",

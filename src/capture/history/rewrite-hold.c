@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Holding back: no commit of the published history has a value that the host did not have before in
- * a path of the user's uncommitted work or a critical one, not even temporarily, since `git rebase`
+ * Hold paths back: no commit of the published history, not even one in the middle, has a value that
+ * is new to the host in a path of the user's uncommitted work or a critical one, since `git rebase`
  * and `git bisect` check out every commit.
  */
 #include "ga/repo/history.h"
@@ -45,8 +45,8 @@ static void copy_flag(struct ga_flags *to, const struct ga_flag *f)
 	ga_strv_extend(&to->v[to->n++].also, &f->also);
 }
 
-/* Add a flag, each path once for a rule: the flag of the final tree, which comes first, or of the
- * commit that had it; and once more if it was more severe in between. */
+/* Add a flag, each path once per rule: that of the final tree, which comes first, or of the commit
+ * that had it; and again if it was more severe in between. */
 static void add_flag(struct hold *h, const struct ga_flag *f)
 {
 	struct ga_flags *to = &h->ret->flags;
@@ -69,8 +69,8 @@ static void add_flags(struct hold *h, const struct ga_flags *from)
 		add_flag(h, &from->v[i]);
 }
 
-/* Have the rules look at a change, if they have not done so before. The result is NULL on failure;
- * it may be `scratch`. */
+/* Run the rules on a change, unless its result is known. Returns NULL on failure; the result may be
+ * `scratch`. */
 static const struct ga_classified *classify(struct hold *h, const struct ga_oid *old,
 					    const struct ga_oid *new,
 					    struct ga_classified *scratch, struct ga_error *err)
@@ -121,7 +121,7 @@ static int rewritten_entry(struct hold *h, const struct ga_oid *id, const char *
 	return ga_tree_file(h->g->r, &tree, path, ret, err);
 }
 
-/* Does opts.users have this value, which is not the agent's then? Returns 1 if so. */
+/* Does the user's commit opts.users have this value? Returns 1 if so. */
 static int is_users_value(struct range *g, const char *path, const struct ga_entry *value,
 			  struct ga_error *err)
 {
@@ -134,7 +134,7 @@ static int is_users_value(struct range *g, const char *path, const struct ga_ent
 	       ga_tree_file(g->r, &tree, path, &e, err) ? -1 : ga_entry_equal(&e, value);
 }
 
-/* Or a parent that the host knows? */
+/* Does a parent that the host knows have it? Returns 1 if so. */
 static int is_host_value(struct hold *h, const char *path, const struct ga_entry *value,
 			 struct ga_error *err)
 {
@@ -182,8 +182,8 @@ static int find_reference(struct hold *h, struct ga_error *err)
 
 /* ---- one commit -------------------------------------------------------------------------- */
 
-/* Find the paths whose content is unchanged, but was committed because git inside took it for
- * modified, lacking the filter that would tell. The user knows that content. */
+/* Find the paths whose content is unchanged, but was committed because git inside, lacking a
+ * filter, took it for modified. The user knows that content. */
 static int find_shown(struct hold *h, const struct ga_flags *flags, struct ga_strv *ret,
 		      struct ga_error *err)
 {
@@ -394,7 +394,7 @@ static int hold_node(struct hold *h, struct ga_error *err)
 
 /* ---- all of them --------------------------------------------------------------------------- */
 
-/* Without those of values that the user has as well: brought by a rebase or a merge. */
+/* Without those of values that the user's commit has as well: from a rebase or a merge. */
 static int copy_own(struct range *g, const struct ga_flags *all, struct ga_flags *ret,
 		    struct ga_error *err)
 {

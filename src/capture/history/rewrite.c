@@ -54,7 +54,7 @@ static int add_node(struct range *g, const struct ga_oid *id, struct ga_error *e
 	return 0;
 }
 
-/* A stand becomes what it was made on. */
+/* A snapshot maps to its parent. */
 static int add_wip_base(struct range *g, const struct ga_wip_base *s, struct ga_error *err)
 {
 	struct node *n;
@@ -72,8 +72,8 @@ static int add_wip_base(struct range *g, const struct ga_wip_base *s, struct ga_
 	return 0;
 }
 
-/* Load the commits that `tips` reach, and none of `known` and, unless they are `fresh`, of the
- * host's refs. */
+/* Load the commits that `tips` reach and `known` and, unless they are `fresh`, the host's refs do
+ * not. */
 static int range_load(struct range *g, const struct ga_oid *tips, size_t n_tips,
 		      const struct ga_oid *known, size_t n_known, bool fresh,
 		      struct ga_error *err)

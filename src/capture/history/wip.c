@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The user's uncommitted work: the commits of it that the agent's history is based on, and what the
- * agent did to it, which no commit may have.
+ * Take the user's uncommitted work out of the history: the snapshots that the agent's history is
+ * based on, and the agent's changes to them, which no commit may have.
  */
 #include "ga/repo/history.h"
 #include "capture/capture-internal.h"
@@ -105,7 +105,7 @@ static int has_more(struct capture *c, const struct ga_strv *paths, const struct
 	return 0;
 }
 
-/* Replace a tip by what it became. One of which nothing is left needs no ref. */
+/* Replace a tip by its rewritten commit. One of which nothing is left needs no ref. */
 static int replace_tip(struct capture *c, const struct ga_strv *paths, struct ga_oid *tip,
 		       const struct ga_oid *with, const struct ga_oid *history,
 		       struct ga_error *err)
@@ -160,8 +160,8 @@ static int rewrite_tips(struct capture *c, struct ga_strv *paths, struct ga_erro
 	return 0;
 }
 
-/* What the agent did to it is the difference between what it was shown and what it left; and so is
- * what cannot be published beside it, a file where it has a directory. */
+/* Diff the snapshot and the agent's tree for the changes to uncommitted work, including paths that
+ * collide with it, such as a file in place of a directory. */
 static int find_left_out(struct capture *c, const struct ga_strv *paths, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;

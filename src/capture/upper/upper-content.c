@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Single entries of an upper layer: what they are marked as, what is noted of them, and those that
- * become blobs, regular files and symlinks.
+ * Read single entries of an upper layer: their overlay attributes, notes on them, and the blobs of
+ * regular files and symlinks.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -414,8 +414,7 @@ static int take_gits(struct walk *w, int fd, const struct walk_item *it, struct 
 		return rc < 0 ? -1 : refuse_item(w, it, "it is too long for one of its name");
 	if (ga_blob_id_of(w->data.ptr, w->data.len, &oid, w->err))
 		return refuse_collision(w, it);
-	/* content that is tracked already was the user's, or came with the agent's commits, which
-	 * were checked */
+	/* tracked content was the user's, or came with the agent's commits, which were checked */
 	if (!ga_oid_equal(&oid, &it->base.oid) && !ga_oid_equal(&oid, &it->tracked.oid) &&
 	    ga_import_needs_check(it->name, w->data.ptr, w->data.len)) {
 		rc = judge(w, it, &oid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Paths that the walk does not meet: ignore rules of a tree for any path, and what only a commit of
- * the agent changed.
+ * Handle paths that the walk does not visit: those that only a commit of the agent changed, and
+ * ignore rules of a tree for any path.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -188,7 +188,7 @@ static bool lies_between(int extras, int upper, const struct ga_strv *shared, co
 	return fd >= 0 && !fstat(fd, &st) && !S_ISDIR(st.st_mode) && shows_through(upper, path);
 }
 
-/* Does something that stays behind leave what was there before at `path`? */
+/* Does `path` keep its former entry because the present one stays behind? */
 static bool is_kept_at(const struct walk *w, const char *path)
 {
 	cleanup_buf struct ga_buf at = GA_BUF_INIT;
@@ -220,7 +220,7 @@ static bool is_behind(const char *path, const char *at)
 	       (*at == '/' && *path && *path != '/');
 }
 
-/* Decide about one path that the commits of the agent changed and the walk did not meet. */
+/* Decide about one path that the agent's commits changed and the walk did not visit. */
 static int decide_unvisited(struct walk *w, const struct ga_change *c, int upper, bool *ret_take,
 			    struct ga_entry *ret_new)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Visiting every entry of an upper layer once. What each kind of entry means is in the tables of
- * docs/capture.md; the tags in brackets name their cells.
+ * Visit every entry of an upper layer once. The tables of docs/capture.md say what each kind of
+ * entry means; tags in brackets name their cells.
  */
 #include <errno.h>
 #include <fcntl.h>

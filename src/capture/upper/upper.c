@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading an upper layer in a child, and the result on its way from it: one function for each type,
- * which the child calls to write it and the parent to read it. Both are the same program, so
- * numbers are passed as they are in memory, and strings with their length. The reader still checks
- * bounds, since a child can be killed in the middle of a record.
+ * Read an upper layer in a child, and transfer the result: one function for each type, by which the
+ * child writes it and the parent reads it. Both are the same program, so numbers are passed in
+ * memory order, strings with their length. The parent still checks bounds, since a child can be
+ * killed in the middle of a record.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -375,7 +375,7 @@ static int open_layer(const char *path, struct ga_error *err)
 	return fd;
 }
 
-/* Is the layer of a session that wrote nothing? Then no child is needed to read it. */
+/* Is the layer empty? Then no child is needed to read it. */
 static bool is_empty_layer(const char *layer)
 {
 	cleanup_close int fd = open(layer, WALK_OPEN_FLAGS | O_DIRECTORY);
@@ -509,7 +509,7 @@ int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga
 		*ret = (struct ga_upper_result){ .tree = *o->base_tree };
 		return 0;
 	}
-	/* so that what the child has in memory is only what it adds itself */
+	/* so that the child's memory has only its own objects */
 	if (ga_batch_flush(r, err))
 		return -1;
 	rc = run_in_child(&child, &answer, &w, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Installs the hooks: core.hooksPath names a directory of ours for the time being, in which every
- * hook runs the user's by its own path, as husky, lefthook, pre-commit and others require. No file
- * of the user's is changed, and none is added where others could see it.
+ * Install the hooks: core.hooksPath temporarily names a directory of ours, in which every hook runs
+ * the user's by its own path, as husky, lefthook, pre-commit and others require. No file of the
+ * user is changed, and none is added to the working tree.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -262,7 +262,7 @@ static bool is_foreign(int dir, const char *name)
 		strncmp(have.ptr, text, (size_t)(end - text)) != 0);
 }
 
-/* Move a file to where the user's hooks are, unless one of its name is there. */
+/* Move a file to the user's hooks, unless one of that name exists. */
 static int move_to_users(const char *from, const char *to, struct ga_error *err)
 {
 	cleanup_free char *parent = ga_path_parent(to);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bringing a base tree from one commit to another at the cost of what differs. Its index lists the
- * files it has, and the index extension "TREE" (gitformat-index(5)) gives the tree ids of their
- * directories: a directory that is the same tree in the new commit is not descended into. If
- * anything is not as expected, git has to check every file instead.
+ * Plan the move of a base tree to another commit from what differs: its index lists its files, and
+ * the cache-tree extension (gitformat-index(5)) the tree ids of their directories, so a directory
+ * with the same tree in the new commit is skipped. If anything is unexpected, git checks every file
+ * instead.
  */
 #include "pool-internal.h"
 
@@ -61,9 +61,9 @@ void ga_base_plan_release(struct ga_base_plan *p)
 
 /* ---- what is there ------------------------------------------------------------ */
 
-/* Is this file in the tree exactly the committed blob? git reads attributes from the files in the
- * tree when it checks out only some, but from its index when it checks out a whole commit; the two
- * may differ if a filter converted the file. */
+/* Is this file in the tree exactly the committed blob? git reads attributes from the working tree
+ * when it checks out some files, but from its index when it checks out a commit; the two differ if
+ * a filter converted the file. */
 static bool is_as_committed(int tree, const struct ga_index_entry *e)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -188,7 +188,7 @@ static void drop(struct move *m)
 	advance(m);
 }
 
-/* Drop the entries before the current path: the new tree has none of these. */
+/* Remove the entries before the current path, which the new tree does not have. */
 static void drop_before_path(struct move *m)
 {
 	while (m->more && strcmp(m->e.path, m->path.ptr) < 0)
@@ -366,7 +366,7 @@ static int take_tree(struct move *m, const struct ga_oid *commit)
 
 /* ---- making room --------------------------------------------------------------------- */
 
-/* Only git wrote to the tree; even so, no symlink is followed out of it. */
+/* No symlink is followed, although only git wrote to the tree. */
 static int remove_path(int tree, const char *path)
 {
 	cleanup_close int at = ga_open_parent_beneath(tree, path, false);

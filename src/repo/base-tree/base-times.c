@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The mtimes of a base tree. Build tools compare them: a file that equals the user's byte for byte
- * must have the user's mtime, or everything in a shared build directory would be built
- * again.
+ * Set the mtimes of a base tree: a file with the content of the user's gets the user's mtime, or
+ * build tools would build everything in a shared build directory again.
  */
 #include "pool-internal.h"
 
@@ -28,8 +27,8 @@ struct coming {
 struct ga_base_settle {
 	char *dir;
 	int tree, work;              /* roots of the base tree and of the user's working tree */
-	struct ga_index base, come, user; /* indexes: the tree's, of what comes, the user's */
-	const struct ga_base_plan *plan;  /* NULL: nothing comes or goes */
+	struct ga_index base, come, user; /* indexes: the tree's, of new files, the user's */
+	const struct ga_base_plan *plan;  /* NULL: no entry is added or removed */
 	size_t gone;                 /* offset in plan->gone: the next entry of `base` to be
 				      * skipped */
 	struct ga_index_entry entry; /* the entry reached in the user's index */
@@ -67,9 +66,9 @@ void ga_base_settle_free(struct ga_base_settle *s)
 
 /* ---- is it the user's file? --------------------------------------------------- */
 
-/* Is the user's file the same by git's own test: does the user's index have this blob at the path,
- * and has the file not been touched since? An entry with an mtime no older than the index itself
- * proves nothing. */
+/* Does git take the user's file for unmodified: is this blob in the user's index, with matching
+ * stat data? An entry with an mtime no older than the index itself is racily clean and proves
+ * nothing. */
 static bool is_same_by_index(const struct ga_base_settle *s, const struct ga_index_entry *e,
 			     const struct stat *st)
 {
@@ -204,9 +203,9 @@ static void note_dirs(struct ga_base_settle *s, const char *path)
 }
 
 /* Settle an entry whose stat data is known. git inside compares only the size and the whole seconds
- * of the mtime with the index (core.checkStat=minimal). A file with an mtime that a write of the
- * agent's could also give it is marked as git itself marks such files, by size 0: then git compares
- * its content. One second is added because the kernel's clock for files lags behind. */
+ * of the mtime with the index (core.checkStat=minimal). A file whose mtime a write of the agent's
+ * could also have is marked as git marks racily clean ones, by size 0: then git compares its
+ * content. One second is added because the kernel's clock for files lags behind. */
 static int settle_known(struct ga_base_settle *s, struct ga_index_entry *e, size_t to,
 			struct ga_error *err)
 {
@@ -383,7 +382,7 @@ static int open_settle(const struct ga_repo *r, struct ga_base_settle *s, struct
 	/* allocate once; the new index begins like `base`, with its version */
 	(void)ga_buf_reserve(&s->bytes, s->base.len + s->come.len);
 	ga_buf_add(&s->bytes, s->base.map, s->base.pos);
-	/* the user's index only saves work: without it files are compared */
+	/* optional: without the user's index files are compared */
 	if (!stat(users, &st) && !ga_index_open(users, &s->user, GA_IGNORED)) {
 		s->user_written = st.st_mtim.tv_sec;
 		s->have_entry = !ga_index_next(&s->user, &s->entry, GA_IGNORED);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pool of base trees: finding one, making one, and removing those that nobody uses.
+ * Find or make a base tree in the pool, and remove unused ones.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -70,7 +70,7 @@ static int add_rules(const struct ga_repo *r, const struct ga_gitconfig *c, stru
 #define SMALL_FILE ((size_t)64 << 20)
 #define MAX_TRIES 100
 
-/* What one call of ga_base_acquire() looks for. The key is what decides the bytes of a checkout
+/* What one call of ga_base_acquire() needs. The key has all that affects the bytes of a checkout
  * besides the commit. */
 struct want {
 	struct ga_repo *r;
@@ -91,10 +91,10 @@ static void want_release(struct want *w)
 	free(w->bases);
 }
 
-/* What a base is good for, as far as its files tell; the best comes first. */
+/* How well a base fits, by its files; the best first. */
 enum fit {
-	FIT_EXACT,      /* is what is wanted */
-	FIT_MAKING,     /* is being made into that, or was when its maker died */
+	FIT_EXACT,      /* can be used without a change */
+	FIT_MAKING,     /* is being made, or its maker was killed */
 	FIT_REPAIR,     /* has the commit, but from another boot: each file has to be checked */
 	FIT_MOVE,       /* has another commit, with the same rules */
 	FIT_INCOMPLETE, /* has no complete checkout */
@@ -245,8 +245,7 @@ static int open_lock(int dir, struct ga_error *err)
 	return fd;
 }
 
-/* Take a shared lock on base `n`, and only then check that it is what is wanted. Returns 1 if it is
- * not, or no longer. */
+/* Take a shared lock on base `n`, then check that it fits. Returns 1 if it does not. */
 static int lock_base(const struct want *w, unsigned n, bool wait, struct ga_base *ret,
 		     struct ga_error *err)
 {
@@ -273,8 +272,8 @@ static int lock_base(const struct want *w, unsigned n, bool wait, struct ga_base
 
 /* ---- making -------------------------------------------------------------------------- */
 
-/* A base taken for change: its exclusive lock is held, `commit` is removed, and `making` says what
- * it is going to be. */
+/* A base locked for change: its exclusive lock is held, `commit` is removed, and `making` names its
+ * new commit and key. */
 struct taken {
 	unsigned n;
 	int dir, lock;
@@ -291,7 +290,7 @@ static void taken_release(struct taken *t)
 	ga_cleanup_closep(&t->lock);
 }
 
-/* Take base `n`, to change it. Returns 1 if a session uses it. */
+/* Lock base `n` for change. Returns 1 if a session uses it. */
 static int lock_for_change(const struct want *w, unsigned n, enum fit fit, struct taken *ret,
 			   struct ga_error *err)
 {
@@ -310,7 +309,7 @@ static int lock_for_change(const struct want *w, unsigned n, enum fit fit, struc
 	rc = ga_flock(t.lock, true, false, err);
 	if (rc)
 		return rc;
-	/* from here on nobody takes it for complete, not even if we crash */
+	/* from here on it is incomplete, even after a crash */
 	if (unlinkat(t.dir, "commit", 0) && errno != ENOENT)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot take a base tree");
 	if (write_small(t.dir, "making", &w->making, err))
@@ -341,9 +340,9 @@ static int take_new(const struct want *w, const struct pool *p, struct taken *re
 	return ret->lock < 0 ? ga_fail(err, GA_EFATAL, "cannot take a new base tree") : 0;
 }
 
-/* Returns 0 if a base was found and locked. Else, with the pool's lock held, 1 if one was taken
- * that has to be made, or 2 if base `*ret_n` is being made by another process. Without the lock,
- * `taken` is NULL, and only a base is looked for that can be used as it is: the usual case. */
+/* Returns 0 if a base was found and locked. Else, with the pool's lock held, 1 if one was locked
+ * for change, or 2 if base `*ret_n` is being made by another process. Without the lock, `taken` is
+ * NULL, and only a base that needs no change is found: the usual case. */
 static int choose_base(const struct want *w, struct ga_base *ret, struct taken *taken,
 		       unsigned *ret_n, struct ga_error *err)
 {
@@ -424,9 +423,8 @@ static int choose_locked(const struct want *w, struct ga_base *ret, struct taken
 	return choose_base(w, ret, taken, ret_n, err);
 }
 
-/* An exclusive lock cannot be made a shared one without letting go of it for a moment, in which the
- * base may be changed or removed. So lock_base() checks it again, and if it is gone everything is
- * tried again. */
+/* flock(2) does not convert a lock atomically: in between, the base may be changed or removed. So
+ * lock_base() checks it again, and if it is gone everything is tried again. */
 static int acquire(const struct want *w, struct ga_base *ret, struct ga_error *err)
 {
 	for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
@@ -502,7 +500,7 @@ static char *removal_reason(int dir, int lock, time_t unused_since)
 	return ga_strf("not used for %lld days", (long long)((time(NULL) - st.st_mtime) / 86400));
 }
 
-/* Rename it first, so that nobody takes half of it for a base, and remove it. */
+/* Rename it first, so that a partly removed base is never used. */
 static int remove_base(int bases, const char *name, struct ga_error *err)
 {
 	cleanup_free char *gone = ga_strf(GONE "%s", name);
@@ -557,7 +555,7 @@ int ga_base_prune(const char *state_dir, time_t unused_since, bool dry, struct g
 		    !strncmp(e->d_name, GONE, sizeof(GONE) - 1))
 			ga_strv_push(&all, e->d_name);
 	ga_strv_sort_unique(&all);
-	/* held so that nobody chooses a base then */
+	/* no process chooses a base while it is held */
 	lock = open_lock(bases, err);
 	if (lock < 0 || ga_flock(lock, true, true, err) < 0)
 		return -1;

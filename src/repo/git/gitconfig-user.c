@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What git's configuration names: the user's files and identity, hooks; and files in its syntax.
+ * Read from git's configuration the user's files, identity and hooks, and read other files in its
+ * syntax.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -24,8 +25,8 @@ static char *default_user_file(const char *name)
 	return home ? ga_strf("%s/.config/git/%s", home, name) : NULL;
 }
 
-/* Let git expand the value. Fails where git would refuse to do anything at all, for example because
- * of a user who does not exist. */
+/* Let git expand the value. Fails where every git command would, for example for a user who does
+ * not exist. */
 static int ask_for_path(const struct ga_repo *r, const char *key, char **ret, struct ga_error *err)
 {
 	const char *const args[] = { "config", "-z", "--type=path", "--get", key, NULL };

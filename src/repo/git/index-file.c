@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The index, read entry by entry, and composed: what it has of submodules, and what it says of
- * files.
+ * Read and compose an index: its entries, submodules, cached tree, and stat data.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -260,7 +259,7 @@ void ga_index_end(struct ga_buf *out, uint32_t n)
 
 /* ---- the tree it is ---------------------------------------------------------------- */
 
-/* Read all entries. Returns false if one of them can be in no tree, or if that is not known. */
+/* Read all entries. Returns false if one is unmerged or intent-to-add, or if that is unknown. */
 static bool read_all_entries(struct ga_index *ix)
 {
 	struct ga_index_entry e;
@@ -307,7 +306,8 @@ int ga_repo_index_tree(const struct ga_repo *r, struct ga_oid *ret)
 	return ga_index_open(path, &ix, GA_IGNORED) || !ga_index_tree(&ix, ret);
 }
 
-/* Is the file as it was when git last looked at it, and long enough ago? One that is missing is. */
+/* Does the file match the entry's stat data, and is the entry not racily clean? A missing file
+ * does. */
 static bool is_up_to_date(int root, const struct ga_index_entry *e, const struct timespec *written)
 {
 	struct stat st;
@@ -424,7 +424,7 @@ int ga_repo_superproject(struct ga_repo *r, struct ga_repo **ret, struct ga_erro
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 	cleanup_repo struct ga_repo *above = NULL;
 
-	/* one that cannot be opened is none for git either, or none that we could look into */
+	/* git does not open it either, or we cannot read it */
 	if (!dir || ga_repo_open_as_is(dir, &above, &odd) || strcmp(above->info.workdir, dir) != 0)
 		return 1;
 	if (ga_repo_gitlinks(above, &paths, err))

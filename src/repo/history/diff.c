@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Comparing versions of a file, and merging them.
+ * Compare and merge versions of a file, by libgit2.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -45,7 +45,7 @@ bool ga_diff_is_absent(struct ga_repo *r, const struct ga_entry *e)
 int ga_diff_fetch(struct ga_repo *r, const struct ga_oid *base_tree, const struct ga_oid *tree,
 		  struct ga_error *err)
 {
-	/* of all commands, this one fetches everything that it lacks at once */
+	/* unlike other commands, this one fetches all missing objects at once */
 	static const char *const args[] = { "pack-objects", "-q", "--stdout", "--window=0", NULL };
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
@@ -135,7 +135,7 @@ int ga_diff_read(struct ga_repo *r, const struct ga_entry *old, const struct ga_
 	/* only the mode changes */
 	if (old->mode && new->mode && ga_oid_equal(&old->oid, &new->oid))
 		return GA_DIFF_SHOWN;
-	/* what text takes the place of is shown with it, whatever it was */
+	/* a text that replaces anything is shown with what it replaces */
 	if (ga_diff_is_binary(new->mode ? ret_new : ret_old))
 		return GA_DIFF_BINARY;
 	return ga_lines_between(ret_old, ret_new) > GA_DIFF_LINES_MAX ? GA_DIFF_TOO_MANY

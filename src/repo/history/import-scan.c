@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checking a pack before git is given it: `git index-pack` would inflate whatever it is told to, so
- * that a kilobyte could cost minutes and gigabytes. Each entry declares its size, and each delta
- * also that of its result; these are added up, and no entry is inflated beyond the size it
- * declares. And what `git index-pack --strict` accepts and we refuse: modes that fsck only
- * mentions, names that mean ".git" or a special file on some file system, headers of commits with
- * characters that a terminal would act upon.
+ * Scan a pack before `git index-pack`, which inflates without limits, so that a kilobyte could cost
+ * minutes and gigabytes. Each entry declares its size, and each delta also that of its result;
+ * these are added up, and no entry is inflated beyond the size it declares. Also refuse what `git
+ * index-pack --strict` accepts: modes that fsck only warns about, names that mean ".git" or a
+ * special file on some file system, commit headers with characters that a terminal would interpret.
  */
 #include <errno.h>
 #include <limits.h>
@@ -127,7 +126,7 @@ char *ga_import_judge_commit(const char *p, size_t n)
 
 	if (n > COMMIT_MAX)
 		return ga_strdup("a commit is too large");
-	/* what follows a NUL counts for the id, but nobody sees it */
+	/* text after a NUL is hashed but never shown */
 	if (memchr(p, '\0', n))
 		return ga_strdup("a commit has a NUL");
 	while (!bad && p < end && *p != '\n') {

@@ -86,8 +86,8 @@ static int check_time(struct ga_import *im, char **ret_reason)
 		       : refuse_limit(im, GA_IMPORT_TIME, GA_IMPORT_LATE, ret_reason);
 }
 
-/* Give the handle its own object database back: one that has a removed directory among its
- * alternates could no longer look for new objects. */
+/* Restore the handle's own object database: with a removed directory among its alternates libgit2
+ * no longer finds new objects. */
 static void restore_odb(struct ga_import *im)
 {
 	if (!im->saved)
@@ -479,8 +479,8 @@ int ga_import_check_origin(struct ga_import *im, const struct ga_oid *tips, size
 		return 1;
 	if (find_absent(im, &list, &absent, err))
 		return -1;
-	/* git leaves out what the last commits of `known` have, and their history may have more: a
-	 * file that is as it was long ago need not be sent */
+	/* git leaves out only what the tips of `known` have: a file restored to an old version of
+	 * their history need not be in the pack */
 	if (absent.n && list_objects(im, &known_revs, &all, ret_reason))
 		return 1;
 	for (const char *p = all.ptr; absent.n && *p; p += GA_OID_HEXSZ + 1) {

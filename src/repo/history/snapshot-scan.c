@@ -299,8 +299,8 @@ static bool load_cache(const struct ga_repo *r, const char *state_dir, struct ga
 	return false; /* no "end": it was cut short */
 }
 
-/* A submodule that is missing from the list would be an empty directory for the agent, without
- * anybody being told. The index is only read if there may be submodules. */
+/* List submodules, none of which may be missed: it would be an empty directory for the agent. The
+ * index is only read if there may be submodules. */
 static int refresh_submodules(struct ga_repo *r, struct scan *sc, struct ga_error *err)
 {
 	cleanup_close int workdir = open(r->info.workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);

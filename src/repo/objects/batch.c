@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Batches: objects that wait in memory until a result is complete, or that never reach the disk.
- * libgit2 finds them through a backend of ours, which is for reading only; ga_tree_open() looks
- * here itself. They are written as a small pack made in memory, with its index (gitformat-pack(5),
- * version 2 of both).
+ * Batches: keep objects in memory until a result is complete, or without ever writing them. libgit2
+ * reads them through a backend of ours, ga_tree_open() directly. They are written as a small pack
+ * made in memory, with its index (gitformat-pack(5), version 2 of both).
  */
 #include <arpa/inet.h>
 
@@ -95,8 +94,7 @@ static void add_deflated(struct ga_buf *b, z_stream *z, const struct ga_packed *
 	b->len += room - z->avail_out;
 }
 
-/* Trees are not compressed: they are mostly ids, which cannot be made smaller. What they share with
- * earlier trees git finds when it repacks. */
+/* Trees are mostly ids, which do not compress; git deltifies them when it repacks. */
 static void add_object(struct ga_buf *b, z_stream *z, const struct ga_packed *o)
 {
 	unsigned char h[GA_PACK_HEADER_MAX];
@@ -440,7 +438,7 @@ void ga_cleanup_odb_objectp(git_odb_object **o)
 	git_odb_object_free(*o);
 }
 
-/* Was an object missed, and is it worth another look? A `git gc` may just have repacked it. */
+/* Should a missing object be looked up again? A `git gc` may just have repacked it. */
 static bool should_retry(const struct ga_repo *r, int rc, int *tries)
 {
 	return rc == GIT_ENOTFOUND && ++*tries < 3 && !ga_odb_refresh(r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What all others need of a repository that is open, and of libgit2.
+ * Initialise libgit2, report its errors, and free a handle.
  */
 #include "repo/objects-internal.h"
 
