@@ -166,7 +166,7 @@ static int clean(struct capture *c, struct ga_upper_opts *u, struct ga_error *er
 		if (rc < 0 || must_fail(c, &inner))
 			return ga_error_move(err, &inner);
 		ga_strv_pushf(&c->notes,
-			      "content was not converted (%s): its bytes were taken as they are",
+			      "content was captured unconverted (%s)",
 			      inner.msg);
 		u->raw = true;
 		return 0;

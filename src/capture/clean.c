@@ -554,11 +554,11 @@ static void note_failed(struct clean *cl)
 		cleanup_free char *q = ga_quote(cl->failed.v[i]);
 
 		ga_strv_pushf(&cl->c->notes,
-			      "%s: git could not convert it, its bytes were taken as they are", q);
+			      "%s: git could not convert it, so it was captured unconverted", q);
 	}
 	if (cl->failed.n > MAX_NAMED)
 		ga_strv_pushf(&cl->c->notes, "and %zu more: git could not convert them, or was not "
-			      "asked about each, and their bytes were taken as they are",
+			      "asked about each; they were captured unconverted",
 			      cl->failed.n - MAX_NAMED);
 }
 

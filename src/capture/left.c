@@ -214,5 +214,5 @@ int ga_list_leftovers(struct ga_repo *r, const struct ga_session *s, const struc
 	if (!w.bad)
 		return 0;
 	ga_left_files_release(ret);
-	return ga_fail(err, GA_EFATAL, "the reader of the layers gave half an answer");
+	return ga_fail(err, GA_EFATAL, "incomplete reply from the reader of the layers");
 }

@@ -87,8 +87,8 @@ static int find_object(struct lfs *l, const char *path, const struct ga_lfs_poin
 {
 	static const char *const what[] = {
 		[NOT_THERE] = "the LFS object of this pointer is neither here nor in the session",
-		[CLOSED] = "what the session has as its LFS object cannot be opened: not stored",
-		[NOT_IT] = "the session's LFS object is not what the pointer says: not stored",
+		[CLOSED] = "its LFS object in the session cannot be opened: not stored",
+		[NOT_IT] = "its LFS object in the session does not match the pointer: not stored",
 	};
 	cleanup_free char *object = ga_lfs_object(p->oid), *name = ga_path_join("lfs", object);
 	enum why why, also;
@@ -127,7 +127,7 @@ static int take_object(struct lfs *l, const char *path, const struct ga_lfs_poin
 	case GA_LFS_HERE:
 		return 0;
 	case GA_LFS_ODD:
-		note_object(l, path, "what is here as its LFS object is not what the pointer says");
+		note_object(l, path, "its LFS object here does not match the pointer");
 		return 0;
 	case GA_LFS_ABSENT:
 		break;

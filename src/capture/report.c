@@ -132,7 +132,7 @@ static void note_in_the_way(const struct capture *c, struct ga_strv *notes)
 		   "held, since you ignore the path or have a file there that git does "
 		   "not track",
 		   &paths);
-	note_paths(notes, "held, since no filter of yours ran on what was taken", &unfiltered);
+	note_paths(notes, "held, since your filter did not run on it", &unfiltered);
 }
 
 /* Does the line in the list of what is left stand for a directory with everything in it, or for a

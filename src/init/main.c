@@ -124,7 +124,7 @@ static void check_rights(void)
 	errno = EPERM;
 	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
 		if (caps[i].effective || caps[i].permitted || caps[i].inheritable)
-			die("there are capabilities left");
+			die("not all capabilities were dropped");
 	for (cap = 0; (in_bounds = prctl(PR_CAPBSET_READ, cap, 0, 0, 0)) == 0; cap++)
 		;
 	/* EINVAL: beyond the last capability */
@@ -132,9 +132,9 @@ static void check_rights(void)
 		die("the capability bounding set is not empty");
 	errno = EPERM;
 	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
-		die("new privileges can be had");
+		die("no_new_privs is not set");
 	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 2)
-		die("there is no filter of system calls");
+		die("no seccomp filter is installed");
 }
 
 static int parse_control_fd(int argc, char **argv)

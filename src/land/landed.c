@@ -100,7 +100,7 @@ static int list_since(struct search *l, const struct ga_oid *at, struct ga_oid *
 	for (const char *p = out.ptr; !status && n < SCAN_COMMITS && strlen(p) > GA_OID_HEXSZ;
 	     p += GA_OID_HEXSZ + 1)
 		if (!ga_oid_parse(p, GA_OID_HEXSZ, &v[n++]))
-			return ga_fail(err, GA_EFATAL, "cannot understand what git rev-list says");
+			return ga_fail(err, GA_EFATAL, "cannot parse the output of git rev-list");
 	*ret = ga_steal(&v);
 	*ret_n = n;
 	return 0;

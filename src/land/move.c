@@ -279,7 +279,7 @@ static int fail_left(const struct landing *l, const struct proposal *p, const st
 	else
 		(void)ga_fail(err, GA_ECONFLICT, "agent/%s is merged, but not committed%s%s",
 			      l->s->name, line ? ": " : "", line ? line : "");
-	return ga_hint(err, "%s'git agent land --continue %s' commits it, --abort gives it up",
+	return ga_hint(err, "%s'git agent land --continue %s' commits it, --abort rolls it back",
 		       p->conflicts.n ? "resolve and 'git add', then " : "", l->s->name);
 }
 

@@ -254,7 +254,7 @@ static int check_settings(const struct landing *l, const struct proposal *p, str
 			       GA_HINT "landing always merges with 'ort': 'git merge agent/%s' "
 			       "uses yours", p->branch + strlen("refs/heads/"), l->s->name);
 	if (l->opts->paths && ga_repo_has_hook(l->repo, l->config, commit))
-		return ga_fail(err, GA_ELOSE, "a commit of some paths would pass by your commit "
+		return ga_fail(err, GA_ELOSE, "a commit of some paths would bypass your commit "
 			       "hooks"
 			       GA_HINT "'git agent land --squash %s' runs them on all of it",
 			       l->s->name);

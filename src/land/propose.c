@@ -137,8 +137,8 @@ static int make_result(const struct landing *l, struct proposal *p, struct ga_er
 
 	if (ga_oid_is_zero(&p->head) && how != GA_LAND_FF_ONLY)
 		return ga_fail(err, GA_ELOSE, "your branch has no commits yet"
-			       GA_HINT "'git agent land --ff-only %s' makes it begin with those of "
-			       "the session", l->s->name);
+			       GA_HINT "'git agent land --ff-only %s' starts it with the "
+			       "session's commits", l->s->name);
 	if (how == GA_LAND_REBASE)
 		return replay(l, p, err);
 	if (how == GA_LAND_FF_ONLY) {

@@ -75,7 +75,7 @@ static int check_files(const struct ga_repo *r, const struct record *rec, struct
 		    (!ga_work_stat_equal(&now, &p->before) && !ga_work_stat_equal(&now, &p->after)))
 			ga_strv_push(&changed, p->path);
 	}
-	return land_refuse(&changed, what, "put them as they were, or move them away", "undo",
+	return land_refuse(&changed, what, "restore them or move them away", "undo",
 			   err);
 }
 
@@ -195,7 +195,7 @@ static int undo(const struct landing *l, struct ga_error *err)
 		return -1;
 	if (rec.phase == RECORD_HANDED_OVER)
 		return ga_fail(err, GA_ELOSE, "the landing of agent/%s waits to be finished"
-			       GA_HINT "'git agent land --abort %s' gives it up", l->s->name,
+			       GA_HINT "'git agent land --abort %s' rolls it back", l->s->name,
 			       l->s->name);
 	l->ret->commit = rec.head;
 	return check(l, &rec, err) || undo_record(l, &rec, err) ? -1 : 0;

@@ -286,7 +286,7 @@ static void find_in_tree(struct others *x, int trees, const char *name, size_t *
 		cleanup_free char *q = ga_quote(name);
 
 		ga_strv_pushf(&x->c->notes, "the agent stopped in the middle of %s in its working "
-			      "tree %s: what it did there may be half done", what, q);
+			      "tree %s: its work there may be half done", what, q);
 	}
 }
 

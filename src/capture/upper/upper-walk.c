@@ -49,12 +49,12 @@ static void count_below(struct walk *w, int fd, unsigned depth, uint64_t *count,
 	int rc;
 
 	if (depth > w->limits->depth) {
-		walk_limit(w, GA_LIMIT_DEPTH, "not all in it was counted", 1, 0);
+		walk_limit(w, GA_LIMIT_DEPTH, "counted only in part", 1, 0);
 		return;
 	}
 	rc = read_names(fd, room, &names);
 	if (rc > 0)
-		walk_limit(w, GA_LIMIT_ENTRIES, "not all in it was counted", 1, 0);
+		walk_limit(w, GA_LIMIT_ENTRIES, "counted only in part", 1, 0);
 	else if (rc)
 		walk_leave(w, GA_LEFT_UNREADABLE, 1, 0);
 	if (rc)

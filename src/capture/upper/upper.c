@@ -267,10 +267,10 @@ static int reap(pid_t pid, struct ga_error *err)
 				     "cannot wait for the reader of the upper layer");
 	if (WIFSIGNALED(status))
 		return ga_fail(err, GA_EFATAL,
-			       "the reader of the upper layer was ended by signal %d",
+			       "the reader of the upper layer was killed by signal %d",
 			       WTERMSIG(status));
 	if (WEXITSTATUS(status))
-		return ga_fail(err, GA_EFATAL, "the reader of the upper layer gave no answer");
+		return ga_fail(err, GA_EFATAL, "no reply from the reader of the upper layer");
 	return 0;
 }
 
@@ -288,7 +288,7 @@ static int read_answer(int fd, int64_t deadline, struct ga_buf *ret, struct ga_e
 		n = rc < 0 ? -1 : read(fd, ga_buf_reserve(ret, CHUNK), CHUNK);
 		if (n < 0 && errno != EINTR)
 			return ga_fail_errno(err, GA_EFATAL, errno,
-					     "cannot read what the reader of the upper layer says");
+					     "cannot read the reply about the upper layer");
 		ret->len += n > 0 ? (size_t)n : 0;
 		if (ret->len > MAX_ANSWER)
 			return ga_fail(err, GA_EFATAL, "the upper layer has more changes than can "
@@ -350,12 +350,12 @@ int run_in_child(const struct child_job *j, struct ga_buf *b, struct wire *ret,
 	if (b->len && b->ptr[0] == ANSWER_FAILED)
 		wire_error(ret, err);
 	return err->msg ? -1 : ga_fail(err, GA_EFATAL,
-				       "the reader of the upper layer gave no answer");
+				       "no reply from the reader of the upper layer");
 }
 
 static int fail_incomplete(struct ga_error *err)
 {
-	return ga_fail(err, GA_EFATAL, "the reader of the upper layer gave half an answer");
+	return ga_fail(err, GA_EFATAL, "incomplete reply from the reader of the upper layer");
 }
 
 /* ---- what is done in it ------------------------------------------------ */

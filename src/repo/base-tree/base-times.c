@@ -305,7 +305,7 @@ static int settle_coming(struct ga_base_settle *s, struct ga_error *err)
 			return -1;
 	}
 	if (rc || s->come.i != s->n_coming)
-		return ga_fail(err, GA_EFATAL, "git checked out other files than it was to");
+		return ga_fail(err, GA_EFATAL, "git checked out unexpected files");
 	return 0;
 }
 

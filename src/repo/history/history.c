@@ -172,7 +172,7 @@ static int parse_list(const struct ga_buf *out, struct ga_oid **ret, size_t *ret
 		const char *line = out->ptr + i * (GA_OID_HEXSZ + 1);
 
 		if (line[GA_OID_HEXSZ] != '\n' || !ga_oid_parse(line, GA_OID_HEXSZ, &v[i]))
-			return ga_fail(err, GA_EFATAL, "cannot understand what git rev-list says");
+			return ga_fail(err, GA_EFATAL, "cannot parse the output of git rev-list");
 	}
 	*ret = ga_steal(&v);
 	*ret_n = n;

@@ -181,7 +181,7 @@ static int run_status(struct ga_repo *r, struct ga_buf *out, struct ga_error *er
 				 .out = out, .out_max = OUTPUT_MAX);
 
 	if (ga_git_ok(r, &g, err))
-		return ga_error_wrap(err, "cannot look for uncommitted work");
+		return ga_error_wrap(err, "cannot check for uncommitted work");
 	return 0;
 }
 

@@ -418,11 +418,11 @@ int ga_batch_import(struct ga_repo *r, const void *data, size_t n, struct ga_err
 		git_oid id;
 
 		if ((size_t)(end - p) < sizeof(h))
-			return ga_fail(err, GA_EFATAL, "objects were handed over in part");
+			return ga_fail(err, GA_EFATAL, "incomplete objects from another process");
 		memcpy(&h, p, sizeof(h));
 		p += sizeof(h);
 		if (!is_type(h.type) || h.n > (uint64_t)(end - p))
-			return ga_fail(err, GA_EFATAL, "objects were handed over in part");
+			return ga_fail(err, GA_EFATAL, "incomplete objects from another process");
 		/* the id is computed from the content, not believed */
 		if (git_odb_hash(&id, p, h.n, (git_object_t)h.type))
 			return ga_fail_git(err, "cannot hash an object");

@@ -33,7 +33,7 @@ test_that 'a file whose filter fails inside is held, unless it was only touched'
 	nowhere clear &&
 	test "$(git diff --name-only HEAD agent/f)" = n.nb &&
 	test_holds agent/f:n.nb "in 2" &&
-	git agent show f | grep "held, since no filter of yours ran on what was taken: d/y.sec" &&
+	git agent show f | grep "held, since your filter did not run on it: d/y.sec" &&
 	test_holds refs/agent/f/held:d/y.sec "new clear"
 '
 
@@ -56,7 +56,7 @@ test_that 'the files of a filter that never ends are held' '
 	git agent $inside -c limits.capture.git_time=10s start --name h -- sh -c "
 		echo out: 2 >n.nb
 		echo b >a" &&
-	git agent show h | grep "held, since no filter of yours ran on what was taken: n.nb" &&
+	git agent show h | grep "held, since your filter did not run on it: n.nb" &&
 	test "$(git diff --name-only HEAD agent/h)" = a &&
 	test_holds refs/agent/h/held:n.nb "out: 2"
 '
@@ -72,7 +72,7 @@ f.close(); open(\"n.nb\", \"w\").write(\"in\\nout: 4\\n\"); open(\"b\", \"w\").w
 	test_missing agent/q &&
 	git agent show q | grep "content was not converted" &&
 	git agent show q |
-		grep "held, since no filter of yours ran on what was taken: .*b, n.nb" &&
+		grep "held, since your filter did not run on it: .*b, n.nb" &&
 	test "$(git show refs/agent/q/held:n.nb | tail -1)" = "out: 4"
 '
 
