@@ -64,8 +64,8 @@ struct capture_out {
 	struct ga_oid tree;         /* the tree that the layers show, with `newer` applied */
 	struct ga_changes newer;    /* the user's changes that the agent's history lacks, from
 				     * what the layers show */
-	struct ga_oid history;      /* tip of the agent's commits and that commit; == base: nothing
-				     * was done */
+	struct ga_oid history;      /* tip of the agent's commits and that commit; == base: no
+				     * changes */
 	struct ga_oid carried;      /* that tip before the uncommitted work was taken out; zero:
 				     * there was none */
 	struct ga_strv left_out, renamed; /* see struct ga_session */
@@ -86,8 +86,8 @@ struct capture {
 	struct ga_strv keeps;         /* .keep files to be unlinked once refs exist */
 	struct ga_strv notes;         /* for users, quoted */
 	struct ga_strv unkept;        /* notes on commits that may exist nowhere else ... */
-	size_t unkept_more;           /* ... and how many more commits a note stands for that tells
-				       * of several */
+	size_t unkept_more;           /* ... and the number of further commits in collective
+				       * notes */
 	uint64_t met;                 /* limits that were exceeded: a bit for each */
 	bool late;                    /* reading the upper took too long */
 	struct capture_base base;
@@ -186,7 +186,7 @@ void forget_zero_heads(struct capture *c);
 void refuse_history(struct capture *c, const char *reason);
 /* Note which tips were imported besides its HEAD. */
 void name_others(struct capture *c);
-/* Is an operation unfinished in its git dir? `*ret` says which, in a few words, or is NULL. */
+/* The operation in progress in its git dir, in a few words; `*ret` NULL: none. */
 bool left_unfinished(const struct capture *c, const char **ret);
 /* Did it narrow its checkout (git sparse-checkout)? Asks git inside, so it is called before the
  * layers are read. */
@@ -194,7 +194,7 @@ int narrowed_checkout(struct capture *c, bool *ret, struct ga_error *err);
 /* Does one of `heads` have this name, or is one of the two a directory of the other? */
 bool clashes_with_head(const struct capture *c, const char *name);
 
-/* Fill stands and known. */
+/* Fill wip_bases and known. */
 int find_wip_bases(struct capture *c, struct ga_error *err);
 /* Is it a snapshot of the user's uncommitted work, the current or a former one? */
 bool is_wip_base(const struct capture *c, const struct ga_oid *oid);
@@ -205,8 +205,8 @@ int find_users(struct capture *c, struct ga_oid *users, const struct ga_oid **re
 
 /* Submodules (links.c): the final tree gets the tips of their branches. */
 int take_links(struct capture *c, struct ga_error *err);
-/* Take submodules off the list of paths based on the user's uncommitted work, with a note: a
- * landing cannot bring their pointers, but a merge in the submodule can. */
+/* Remove submodules from the paths based on the user's uncommitted work, with a note: a landing
+ * cannot apply their gitlinks, but a merge in the submodule can. */
 void leave_links(struct capture *c, struct ga_strv *left_out);
 /* Hold back submodules for which a commit of `history` names a commit that is not published: adds
  * their paths to `ret`. */

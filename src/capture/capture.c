@@ -353,8 +353,8 @@ static int check_emptied(struct capture *c, struct ga_error *err)
 
 /* ---- a checkout that was narrowed ---------------------------------------- */
 
-/* Note what a narrowed (sparse) checkout of the agent's hid: the agent's index does not count, so
- * these files count as deleted, although the agent did not delete them. */
+/* Note the files outside a sparse checkout of the agent's: the agent's index is not read, so they
+ * count as deleted. */
 static int note_narrowed(struct capture *c, bool narrowed, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
@@ -435,7 +435,7 @@ static int rewrite(struct capture *c, struct ga_error *err)
 	return 0;
 }
 
-/* A resume brings into the layers what they lack. */
+/* A resume adds to the layers what they lack. */
 static int leave_newer(struct capture *c, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes back = GA_CHANGES_INIT;

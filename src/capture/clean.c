@@ -33,7 +33,7 @@ struct clean {
 	struct ga_strv args;
 	bool lfs;              /* git-lfs can be run inside */
 	struct ga_upper_files files; /* the files to be converted */
-	bool asked;            /* git inside has said which filter each file is for */
+	bool asked;            /* git inside has named the filter of each file */
 	/* Sorted lists of files: those for a filter of the host, those of them that it did not
 	 * convert, and those that git could not convert. */
 	struct ga_strv filtered, unfiltered, failed;
@@ -222,9 +222,9 @@ int shows_beneath(void *payload, const char *path, const struct ga_oid *blob, bo
 	return 0;
 }
 
-/* Record files that a filter did not convert as taken as they are, which keeps them off the branch,
- * unless they are what the base has, or what is on the branch already: git inside wrote that when
- * the session was resumed. */
+/* Record files that a filter did not convert as unconverted, which keeps them off the branch,
+ * unless the base or the branch has the same content: git inside wrote that when the session was
+ * resumed. */
 static int take_unfiltered(struct clean *cl, const struct ga_strv *files, struct ga_entry *entries,
 			   struct ga_error *err)
 {
@@ -434,7 +434,7 @@ static int read_index(struct clean *cl, const struct ga_strv *files, struct ga_e
 	return 0;
 }
 
-/* Set the entries of converted files. A file without one is taken as it is. */
+/* Set the entries of converted files. A file without one is captured unconverted. */
 static int read_ids(struct clean *cl, const struct ga_strv *files, struct ga_error *err)
 {
 	struct ga_entry *entries = ga_calloc(files->n + 1, sizeof(*entries));

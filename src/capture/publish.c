@@ -139,8 +139,7 @@ static void plan_release(struct plan *p)
 	ga_strv_release(&p->stand);
 }
 
-/* Does the session have a result? If it only has its base, nobody need wait for that to be on the
- * disk. */
+/* Does the session have a result? A mere base need not be synced. */
 static bool has_result(const struct capture *c, const struct plan *p)
 {
 	cleanup_free char *base = ga_session_ref(c->s, "base");

@@ -21,8 +21,7 @@
 /* Greatest total length of the paths of a layer, each of which is held several times: more than
  * real trees have, and always enough for one path. */
 #define PATHS_MAX(limits) ((limits)->entries * 64 + PATH_MAX)
-/* Greatest number of paths below a directory of the base, which is the user's own: more than
- * anybody has. */
+/* Greatest number of paths below a directory of the base, which is the user's own. */
 #define BASE_PATHS_MAX ((size_t)10000000)
 
 /* ---- ignore rules of a tree, for any path (upper-post.c) --------------- */
@@ -135,7 +134,7 @@ struct walk_dir {
 	struct ga_strv names;
 };
 
-/* An entry of it that is being looked at. */
+/* The current entry of it. */
 struct walk_item {
 	const char *name;
 	struct stat st;

@@ -295,8 +295,8 @@ static void watch_command(struct leader *l)
 	}
 }
 
-/* The other end of the terminal was closed, or somebody sent SIGHUP. The kernel tells only the
- * session leader, so the command has to be told. */
+/* The other end of the terminal was closed, or SIGHUP was sent. The kernel signals only the session
+ * leader, which passes it on to the command. */
 static void on_hangup(const struct leader *l)
 {
 	if (!l->command)

@@ -176,7 +176,7 @@ static void send_event(struct init *in, uint32_t type, const struct command *c, 
 		lost_supervisor();
 }
 
-/* The kernel translates the credentials, so the supervisor gets our pid as it is outside. */
+/* The kernel translates the credentials, so the supervisor gets our pid in its own namespace. */
 static void send_ready(int ctl)
 {
 	union {
@@ -293,9 +293,9 @@ static bool on_chan(struct init *in, struct command *c)
 	return c->tty ? on_leader(in, c) : on_exec_pipe(in, c);
 }
 
-/* The first process has ended: handle first what it still had to say, which is in the channel. The
- * channel may stay open, though: the child of a leader that somebody killed holds it until it
- * executes something, and may be stopped before that. */
+/* The first process has ended: first handle its last message, which is in the channel. The channel
+ * may stay open, though: the child of a leader that somebody killed holds it until it executes
+ * something, and may be stopped before that. */
 static void on_first_process_end(struct init *in, struct command *c, int status)
 {
 	while (c->chan >= 0 && on_chan(in, c))
@@ -317,8 +317,8 @@ static void reap(struct init *in)
 		struct command *c = by_pid(in, pid);
 
 		if (WIFSTOPPED(st)) {
-			/* a leader or a renaming process stops only if somebody sent it SIGSTOP,
-			 * and nobody would see the command end: continue it */
+			/* only SIGSTOP stops a leader or a renaming process: continue it, or the
+			 * end of the command is missed */
 			if (c ? c->tty : renames_has(in->renames, pid))
 				(void)kill(pid, SIGCONT);
 			else if (c && c->pgrp && !c->reported)

@@ -328,7 +328,7 @@ static bool linked_again(struct copy *c, const struct statx *st, const struct st
 	       is_same_file(&first, there);
 }
 
-/* Both names lead to one file, or this one was created after the copy and comes along. */
+/* Both names are of one file, or this one was created after the copy and is moved, too. */
 static int follow_file(struct copy *c, int src, int dst, const char *name, const struct statx *st)
 {
 	struct statx there;

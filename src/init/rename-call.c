@@ -281,8 +281,8 @@ enum rename_verdict rename_check(int listener, const struct seccomp_notif *n, un
 	return v;
 }
 
-/* Asked for every directory that anybody removes: by one call, which looks at the path from the
- * caller's place. */
+/* Runs at every removal of a directory: by one call, which resolves the path relative to the
+ * caller. */
 static bool may_be_mount(pid_t pid, int fd, const char *path)
 {
 	char full[PATH_MAX + 64];

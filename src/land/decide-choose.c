@@ -282,7 +282,7 @@ static bool is_all_set(const bool *undo, size_t n)
 	return true;
 }
 
-/* 1: nothing is left of what was changed. Else `ret` is what is left. */
+/* Returns 1 if no change remains; else `ret` is the remaining file. */
 static int cut_one(struct decision *d, const struct ga_hunk_choice *h, struct ga_entry *ret,
 		   struct ga_error *err)
 {
@@ -304,8 +304,8 @@ static int cut_one(struct decision *d, const struct ga_hunk_choice *h, struct ga
 	return ga_entry_equal(ret, &h->change.old);
 }
 
-/* Flags on the file as it was are rejected, since that version was not accepted. A verdict on what
- * is left (NULL: nothing) stays. */
+/* Reject flags on the former version of the file. A verdict on the remaining one (NULL: none)
+ * stays. */
 static void judge_cut(struct decision *d, const char *path, const struct ga_entry *rest)
 {
 	const struct ga_strmap *m = &d->chosen.flagged;
@@ -400,7 +400,7 @@ void decide_add_found(const struct decision *d, struct ga_report *r)
 		if (ga_strv_find(&d->chosen.bring, d->cut_held.v[i].path) < 0)
 			ga_strv_push(&held, d->cut_held.v[i].path);
 	ga_report_add_flags(r, GA_FROM_SESSION, &d->found, &held);
-	/* what is left can be a version that was rejected before */
+	/* the remaining file can be a version that was rejected before */
 	decide_reopen(r, &d->found);
 	for (size_t i = 0; i < d->found.n; i++) {
 		const struct ga_flag *new = &d->found.v[i];

@@ -98,8 +98,8 @@ static int list_undone(struct decision *d, struct ga_changes *out, struct ga_err
 	return 0;
 }
 
-/* A file in place of a directory, or the other way round, changes more paths than were named. A
- * path that is held for that very reason comes along; about any other one nobody has decided. */
+/* A file in place of a directory, or the reverse, changes more paths than were named. A path that
+ * is held for that reason is included; any other needs a verdict of its own. */
 static int check_extent(struct decision *d, const struct ga_oid *old, const struct ga_oid *new,
 			bool accept, struct ga_error *err)
 {

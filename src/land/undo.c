@@ -47,7 +47,7 @@ static int check_head(struct ga_repo *r, const struct record *rec, struct ga_err
 	return rc || !ga_oid_equal(&head, &rec->commit) ? fail_moved_on(rec, err) : 0;
 }
 
-/* A path that could not be brought at first is there again for the time when it was. */
+/* A path that was only applied by a later landing is recorded twice. */
 static bool is_last(const struct record *rec, size_t i)
 {
 	for (size_t k = i + 1; k < rec->n; k++)
@@ -168,8 +168,8 @@ static int undo_record(const struct landing *l, struct record *rec, struct ga_er
 	int rc;
 
 	rec->phase = RECORD_UNDOING;
-	/* the session first, and of it the report: if we are killed, it is noted again that it has
-	 * landed, but never that what it left out has been brought */
+	/* the session before the files, and its report first: after a kill the session may be
+	 * recorded as landed again, but never a left-out path as applied */
 	if (record_save(l->repo, rec, err) || save_undone(l, rec, err))
 		return -1;
 	ga_outlive_terminal(&outlived);

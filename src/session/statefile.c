@@ -155,7 +155,7 @@ static void put_field(struct ga_buf *b, const struct field *f, const struct ga_s
 		put(b, f->key, *(const bool *)at ? "true" : "false");
 		break;
 	case STATE:
-		/* INTERRUPTED is not stored: whoever holds the lock finds that out again */
+		/* INTERRUPTED is not stored: it follows from the lock */
 		put(b, f->key, ga_state_name(*(const enum ga_state *)at == GA_STATE_INTERRUPTED ?
 			       GA_STATE_RUNNING : *(const enum ga_state *)at));
 		break;

@@ -158,7 +158,7 @@ static int find_foreign(struct ga_repo *r, const struct ga_gitconfig *c, const s
 	return 0;
 }
 
-/* Add unmerged paths that have the same in both: git could not merge what is beside them. */
+/* Add unmerged paths that are the same in both commits, next to others that git could not merge. */
 static int add_unmerged(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *from,
 			struct ga_changes *changes, struct ga_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Refs of the user's repository.
+ * Read, list and update refs of the user's repository.
  */
 #ifndef GA_REFS_H
 #define GA_REFS_H

@@ -19,7 +19,7 @@
 /* ---- files: `root` is a descriptor of the working tree; paths are relative to it, and no symlink
  * above the last component is followed ---- */
 
-/* A file or link in the working tree: its bytes as they are, not as git would store them. */
+/* A file or link in the working tree: its own bytes, not converted as git would store them. */
 struct ga_work_stat {
 	mode_t mode; /* type and permissions; 0: nothing is there */
 	struct ga_oid oid;
@@ -69,7 +69,7 @@ int ga_work_from_entry(struct ga_repo *r, const struct ga_gitconfig *c, const ch
 /* Write its bytes as a blob, without conversion, and fill in the entry. */
 int ga_work_store(struct ga_repo *r, const struct ga_work_file *f, struct ga_entry *ret,
 		  struct ga_error *err);
-/* Git's merge of what is there and what became of `base`, with the permissions that are there.
+/* Git's merge of `theirs` into `now` with `base`, with the permissions of `now`.
  * Returns 1 for a conflict. Writes objects. */
 int ga_work_merge(struct ga_repo *r, const struct ga_work_file *now,
 		  const struct ga_work_file *base, const struct ga_work_file *theirs,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The agent's own commits. Only git inside the sandbox reads its private git dir; what comes out is
- * text, parsed strictly, and a pack.
+ * Find the agent's own commits and refs. Only git inside the sandbox reads its private git dir; its
+ * output is text, parsed strictly, and a pack.
  */
 #include <string.h>
 
@@ -15,8 +15,8 @@
 #include "ga/sandbox/sandbox.h"
 #include "ga/sys/fd.h"
 
-#define MAX_KNOWN 10000 /* commits that git is told are on the host already, and that it is asked
-			 * about */
+#define MAX_KNOWN 10000 /* greatest numbers of known and of queried commits that are passed to
+			 * git */
 
 /* The refs of the private git dir, from git inside. */
 struct inside_refs {

@@ -22,7 +22,7 @@ struct fetching {
 	uint64_t files, bytes;      /* files in the private git dir, and their bytes */
 	unsigned tries;             /* attempts left */
 	bool limit;                 /* the last attempt was refused because of a limit */
-	size_t named;               /* refs that were given up */
+	size_t named;               /* refs that were dropped */
 };
 
 static int measure(struct fetching *f, struct ga_error *err)
@@ -43,8 +43,7 @@ static int measure(struct fetching *f, struct ga_error *err)
 	return 0;
 }
 
-/* Set the time for git inside, at most what is left for the import. Returns 1 if that is
- * nothing. */
+/* Set the time for git inside, at most the remaining import time. Returns 1 if none remains. */
 static int allow_packing(struct fetching *f, char **ret_reason)
 {
 	struct capture *c = f->c;

@@ -238,7 +238,7 @@ bool attributes_convert(const char *text, size_t n)
 		for (size_t i = 0; i < GA_NELEMS(words); i++) {
 			size_t w = strlen(words[i]);
 
-			/* a pattern that looks like an attribute only costs time */
+			/* a false match only costs time */
 			if (len >= w && !memcmp(word, words[i], w) && (len == w || word[w] == '='))
 				return true;
 		}
@@ -444,7 +444,7 @@ static int take_link(struct walk *w, const struct walk_dir *d, const struct walk
 
 	if (n < 0 && errno == ENOENT)
 		return 1; /* as in open_file() */
-	if (n < 0 && errno == EINVAL) { /* [unreadable]: something else since it was looked at */
+	if (n < 0 && errno == EINVAL) { /* [unreadable]: it was replaced since stat */
 		walk_leave(w, GA_LEFT_UNREADABLE, 1, 0);
 		return 1;
 	}

@@ -40,8 +40,8 @@ static bool is_whiteout(const struct stat *st)
 	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(0, 0);
 }
 
-/* Count what is in a directory without looking any closer. Depth is limited as in the walk; what is
- * deeper is noted. */
+/* Count the entries of a directory, recursively. Depth is limited as in the walk; deeper
+ * directories are noted. */
 static void count_below(struct walk *w, int fd, unsigned depth, uint64_t *count, uint64_t *bytes)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;

@@ -19,7 +19,7 @@
 
 struct undecided {
 	struct ga_strv lines;   /* entries, as `git ls-tree -r` prints them */
-	struct ga_strv decided; /* those that somebody accepted, in whichever session */
+	struct ga_strv decided; /* those that were accepted in any session */
 	struct ga_strv paths;
 	struct ga_strv commits;
 	size_t flags, sessions;
@@ -80,8 +80,8 @@ static int add_commits(struct ga_repo *r, const struct ga_session *s, struct und
 	return 0;
 }
 
-/* Add the commits of the branch that contain what blocks but is not in the tip: whoever merges the
- * tip gets them as well. None if the tip is not in the repository. */
+/* Add the commits of the branch with blocking entries that the tip lacks: a merge of the tip
+ * includes them. None if the tip is not in the repository. */
 static int add_past(struct ga_repo *r, const struct ga_report *report, struct undecided *u,
 		    struct ga_error *err)
 {

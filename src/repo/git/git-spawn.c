@@ -18,8 +18,8 @@ static const char *const forced_config[] = {
 	"core.untrackedCache=false",
 	/* otherwise each object id is looked up as the name of a ref, in six places */
 	"core.warnAmbiguousRefs=false",
-	/* milliseconds: whoever deletes a ref waits for all others that do, and git's default of
-	 * one second is not enough on a busy machine */
+	/* milliseconds: deletions of refs wait for each other, and git's default of one second is
+	 * too short on a busy machine */
 	"core.packedRefsTimeout=10000",
 	"core.splitIndex=false",
 	/* core.safecrlf checks what the user adds: no working tree is written from what we add */

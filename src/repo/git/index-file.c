@@ -400,8 +400,8 @@ int ga_repo_gitlinks(struct ga_repo *r, struct ga_strv *ret, struct ga_error *er
 	return 0;
 }
 
-/* The nearest directory above with a `.git`. Nothing else counts, since no merge can bring that;
- * git itself would also take a directory that looks like a bare repository. */
+/* The nearest directory above with a `.git`, which no merge can create; unlike git, ignore
+ * directories that look like a bare repository. */
 static char *find_above(const char *workdir)
 {
 	cleanup_free char *dir = ga_path_parent(workdir);

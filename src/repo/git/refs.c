@@ -314,7 +314,7 @@ static int commit(struct ga_refs_job *j, const struct ga_ref_updates *u, struct 
 		format_update(&u->v[i], &in);
 	ga_buf_add0(&in, "prepare");
 	ga_buf_add0(&in, "commit");
-	/* if git is gone, its own message says why */
+	/* if git has exited, its own message tells why */
 	if (ga_write_full(j->in, in.ptr, in.len) && errno != EPIPE)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write to git");
 	(void)close(ga_steal_fd(&j->in));

@@ -99,8 +99,8 @@ static size_t count_newlines(const char *p, const char *end)
 	return n;
 }
 
-/* The lines, of both together, between their common beginning and end: those that a comparison has
- * to look at. 0 if one of them is empty, where there is nothing to search (diff.c). */
+/* The lines of both, without their common beginning and end, that have to be compared; 0 if one of
+ * them is empty (diff.c). */
 static size_t ga_lines_between(const struct ga_buf *a, const struct ga_buf *b)
 {
 	size_t min = a->len < b->len ? a->len : b->len, head = 0, tail = 0;

@@ -158,7 +158,7 @@ static int spool(struct ga_import *im, int from, int to, uint64_t *ret_size, cha
 	return 0;
 }
 
-/* The first line has what fsck says about an object, the last only that git failed. */
+/* The first line is fsck's message about an object, the last only reports that git failed. */
 static char *first_error_line(const struct ga_buf *errout)
 {
 	static const char mark[] = "error: ";
