@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The steps of a capture, and what they pass on.
+ * The steps of a capture, and the values they share.
  */
 #ifndef CAPTURE_INTERNAL_H
 #define CAPTURE_INTERNAL_H
@@ -19,23 +19,22 @@ struct capture_base {
 	struct ga_oid agent;          /* the commit that it is based on ... */
 	struct ga_oid agent_tree;     /* ... and its tree */
 	struct ga_oid branch;         /* the commit that it is published on */
-	struct ga_stand *stands;      /* further commits that parts of it may be based on */
-	size_t n_stands, cap_stands;
-	struct ga_oid *known;         /* `agent`, `branch` and the work of all stands: what they
-				       * reach has nothing of the agent that was not checked */
+	struct ga_wip_base *wip_bases; /* further commits that parts of it may be based on */
+	size_t n_wip_bases, cap_wip_bases;
+	struct ga_oid *known;         /* `agent`, `branch` and all snapshots: everything they reach
+				       * was checked before */
 	size_t n_known, cap_known;
 };
 
-/* What the agent committed (commits.c); zero: nothing that could be taken. */
+/* The agent's commits (commits.c); zero: none that could be imported. */
 struct capture_git {
 	struct ga_oid head, head_tree, stash;
-	struct ga_oid tracked_tree;   /* what counts as tracked, if there is more to that than the
-				       * base */
-	struct ga_refs heads;         /* what else it has: GA_HEADS and the name of a branch, or
-				       * GA_OTHERS and what is on none (others.c) */
+	struct ga_oid tracked_tree;   /* what counts as tracked, if not the base alone */
+	struct ga_refs heads;         /* other tips: GA_HEADS and the name of a branch, or GA_OTHERS
+				       * for those on no branch (others.c) */
 	struct ga_refs standing;      /* its branches that need no ref: the session's, and those on
-				       * commits that are here; sorted by name */
-	bool unread;                  /* there may be more of them, or a stash */
+				       * commits of the host; sorted by name */
+	bool unread;                  /* there may be more branches, or a stash */
 	bool related;                 /* the base is an ancestor of `head` */
 	bool older;                   /* `head` is an ancestor of the user's commit */
 	bool headless;                /* its HEAD names no commit */
@@ -62,11 +61,11 @@ struct capture_out {
 	bool have_facts;
 	struct ga_refs_job *refs;   /* the git that updates refs, waiting for commands; or NULL */
 	struct ga_classified rest;  /* changes in the commit of what the agent left uncommitted */
-	struct ga_oid tree;         /* what the layers show, with what is `newer` */
+	struct ga_oid tree;         /* the tree that the layers show, with `newer` applied */
 	struct ga_changes newer;    /* the user's changes that the agent's history lacks, from
 				     * what the layers show */
-	struct ga_oid history;      /* tip of the agent's commits and that commit; == base: nothing
-				     * was done */
+	struct ga_oid history;      /* tip of the agent's commits and that commit; == base: no
+				     * changes */
 	struct ga_oid carried;      /* that tip before the uncommitted work was taken out; zero:
 				     * there was none */
 	struct ga_strv left_out, renamed; /* see struct ga_session */
@@ -80,16 +79,16 @@ struct capture {
 	const struct ga_capture_env *e;
 	struct ga_session *s;
 	struct ga_sandbox *sandbox;   /* opened when first needed */
-	bool words;                   /* the last failure's message has words of the agent */
+	bool words;                   /* the last failure's message has text of the agent */
 	unsigned allowed_ms;          /* time that git inside was given for the current step ... */
 	unsigned left_ms;             /* ... and what is left of it */
 	int64_t until;                /* deadline of imports, as ga_now_ms() */
 	struct ga_strv keeps;         /* .keep files to be unlinked once refs exist */
 	struct ga_strv notes;         /* for users, quoted */
-	struct ga_strv unkept;        /* notes about commits that may be nowhere else ... */
-	size_t unkept_more;           /* ... and how many more commits a note stands for that tells
-				       * of several */
-	uint64_t met;                 /* limits that kept something out: a bit for each */
+	struct ga_strv unkept;        /* notes on commits that may exist nowhere else ... */
+	size_t unkept_more;           /* ... and the number of further commits in collective
+				       * notes */
+	uint64_t met;                 /* limits that were exceeded: a bit for each */
 	bool late;                    /* reading the upper took too long */
 	struct capture_base base;
 	struct capture_git git;
@@ -100,10 +99,10 @@ struct capture {
 #define CAPTURE_INIT { .convert = { .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT, \
 				    .info_attributes = GA_BUF_INIT } }
 
-/* notes.c: note that a limit kept something out. Returns `what` with " (KEY: VALUE)" at its end;
- * the caller frees it. */
+/* notes.c: record that a limit was exceeded. Returns `what` with " (KEY: VALUE)" at its end; the
+ * caller frees it. */
 char *limit_met(struct capture *c, enum ga_limit which, const char *what);
-/* Add the limits that were met to the report, with a note on how to raise them. */
+/* Add the exceeded limits to the report, with a note on how to raise them. */
 void report_limits(const struct capture *c, struct ga_report *r);
 /* Fail because reading took too long, with a hint. Returns -1. */
 int fail_late(struct capture *c, struct ga_error *err);
@@ -124,8 +123,8 @@ struct inside {
 	int out_fd;
 };
 #define INSIDE(...) { .out_fd = -1, __VA_ARGS__ }
-/* Set how long the commands of the next step may take together, given the work there is. UINT64_MAX
- * bytes: as long as any step may. */
+/* Set the time that the commands of the next step may take together, by files and bytes. UINT64_MAX
+ * bytes: the longest. */
 void allow_inside(struct capture *c, uint64_t files, uint64_t bytes);
 int run_inside(struct capture *c, const struct inside *x, int *ret_status, struct ga_error *err);
 /* The same, failing unless it exits 0, with the last line it wrote to standard error. */
@@ -134,10 +133,10 @@ int run_inside_ok(struct capture *c, const struct inside *x, struct ga_error *er
 int run_program_inside(struct capture *c, const char *const *argv, const struct inside *x,
 		       int *ret_status, struct ga_error *err);
 void close_inside(struct capture *c);
-/* Must a failure of these end the capture, which is done again when there is space or a sandbox can
- * be started? Any other failure is due to what the agent left, and would be the same each time.
- * What git inside says about space is no reason: it only writes to a /tmp of its own, and an agent
- * can choose its words. */
+/* Must this failure end the capture, because a later one may succeed, with more space or a sandbox
+ * that starts? Any other failure is due to the agent's files, and would recur. A message of git
+ * inside about space does not count: it writes only to its own /tmp, and an agent can choose the
+ * text. */
 bool must_fail(const struct capture *c, const struct ga_error *inner);
 
 /* From now on imports, and what has to be done before them, may take ten times git_time in all. */
@@ -153,12 +152,12 @@ int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tip
 
 /* Fetch the agent's commits: fills head, heads, unread, stash, related. */
 int take_commits(struct capture *c, struct ga_error *err);
-/* Of head, stash and heads, those that are the agent's own, into `ret`, which has room for `heads.n
- * + 2`. Returns how many. */
+/* Collect the agent's own tips of head, stash and heads in `ret`, which has room for `heads.n + 2`.
+ * Returns their number. */
 size_t agent_tips(struct capture *c, struct ga_oid **ret);
 /* Note commits that stay in the session's own repository: the user is asked about them before that
  * is removed. */
-/* What is left of its history if that cannot be taken, for notes. */
+/* What replaces its history if that cannot be imported, for notes. */
 #define ONE_COMMIT "its work is one commit, if any file differs from its base"
 void note_unkept(struct capture *c, const char *note);
 /* Add to heads, under a name of that form. If no ref can have the name it is counted in `*odd` and,
@@ -172,22 +171,22 @@ void note_more_unkept(struct capture *c, size_t n, const char *what);
 void note_rest(struct capture *c, const char *odd_what, size_t odd, const char *what, size_t more);
 /* Parse "<id> <name>", and nothing else, to the name, which the caller frees; or NULL. */
 char *id_and_name(const char *line, size_t n, struct ga_oid *ret);
-/* Add what it committed on no branch. `host`: refs of the host; `known`: commits as lines "^ID". */
+/* Add its commits on no branch. `host`: refs of the host; `known`: commits as lines "^ID". */
 int take_others(struct capture *c, const struct ga_refs *host, const struct ga_buf *known,
 		struct ga_error *err);
 /* Fetch what agent_tips() names, and take off what is refused (fetch.c). `host` and `known` as
  * above. */
 int fetch_commits(struct capture *c, const struct ga_refs *host, const struct ga_buf *known,
 		  struct ga_error *err);
-/* What `tip`, a member of `c`, is called for users; the caller frees it. */
-char *what_is(const struct capture *c, const struct ga_oid *tip);
-/* Remove the heads that were set to zero. */
+/* A description of `tip`, a member of `c`, for users; the caller frees it. */
+char *describe_tip(const struct capture *c, const struct ga_oid *tip);
+/* Remove the heads that are zero. */
 void forget_zero_heads(struct capture *c);
-/* Forget the agent's HEAD, and note that its history was not taken. */
+/* Drop the agent's HEAD, and note that its history was not imported. */
 void refuse_history(struct capture *c, const char *reason);
-/* Note what was taken beside its HEAD. */
+/* Note which tips were imported besides its HEAD. */
 void name_others(struct capture *c);
-/* Is an operation unfinished in its git dir? `*ret` says which, in a few words, or is NULL. */
+/* The operation in progress in its git dir, in a few words; `*ret` NULL: none. */
 bool left_unfinished(const struct capture *c, const char **ret);
 /* Did it narrow its checkout (git sparse-checkout)? Asks git inside, so it is called before the
  * layers are read. */
@@ -195,20 +194,19 @@ int narrowed_checkout(struct capture *c, bool *ret, struct ga_error *err);
 /* Does one of `heads` have this name, or is one of the two a directory of the other? */
 bool clashes_with_head(const struct capture *c, const char *name);
 
-/* Fill stands and known. */
-int find_stands(struct capture *c, struct ga_error *err);
-/* Is it the user's uncommitted work, as it is now or was in an earlier run? */
-bool is_stand(const struct capture *c, const struct ga_oid *oid);
+/* Fill wip_bases and known. */
+int find_wip_bases(struct capture *c, struct ga_error *err);
+/* Is it a snapshot of the user's uncommitted work, the current or a former one? */
+bool is_wip_base(const struct capture *c, const struct ga_oid *oid);
 
-/* The commit that the user's branch is at by now, for a session that was resumed; `*ret` NULL: not
- * known. */
+/* The current commit of the user's branch, for a session that was resumed; `*ret` NULL: unknown. */
 int find_users(struct capture *c, struct ga_oid *users, const struct ga_oid **ret,
 	       struct ga_error *err);
 
 /* Submodules (links.c): the final tree gets the tips of their branches. */
 int take_links(struct capture *c, struct ga_error *err);
-/* Take submodules off the list of paths based on the user's uncommitted work, with a note: a
- * landing cannot bring their pointers, but a merge in the submodule can. */
+/* Remove submodules from the paths based on the user's uncommitted work, with a note: a landing
+ * cannot apply their gitlinks, but a merge in the submodule can. */
 void leave_links(struct capture *c, struct ga_strv *left_out);
 /* Hold back submodules for which a commit of `history` names a commit that is not published: adds
  * their paths to `ret`. */
@@ -259,7 +257,8 @@ int need_refs(struct capture *c, struct ga_error *err);
  * (message.c). */
 int commit_rest(struct capture *c, struct ga_error *err);
 
-/* Note names and dates in the agent's commits that are not the user's own (message.c). */
+/* Note identities that are not the user's and dates in the future in the agent's commits
+ * (message.c). */
 int note_claims(struct capture *c, struct ga_error *err);
 
 /* Take the user's uncommitted work out of everything that may become a ref, and find what the agent
@@ -272,10 +271,10 @@ int gather_holds(struct capture *c, struct ga_error *err);
 /* Fill the report, keeping verdicts given before, and write it as an object. */
 int make_report(struct capture *c, struct ga_error *err);
 
-/* Is there anything to be published as a branch? Not if nothing was changed, nor if everything that
- * was has to be kept off it. */
-bool anything(const struct capture *c);
-/* Update all refs together, then remove .keep files and the worktree entry, then save the state. */
+/* Is there anything to publish on a branch? Not if nothing was changed or everything is held. */
+bool has_changes(const struct capture *c);
+/* Update all refs in one transaction, then remove .keep files and the worktree entry, then save the
+ * state. */
 int publish(struct capture *c, struct ga_error *err);
 
 #endif

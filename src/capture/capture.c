@@ -35,7 +35,7 @@ static void capture_release(struct capture *c)
 	ga_strv_release(&c->out.left_out);
 	ga_strv_release(&c->out.renamed);
 	close_inside(c);
-	free(c->base.stands);
+	free(c->base.wip_bases);
 	free(c->base.known);
 	ga_strv_release(&c->keeps);
 	ga_strv_release(&c->notes);
@@ -166,7 +166,7 @@ static int clean(struct capture *c, struct ga_upper_opts *u, struct ga_error *er
 		if (rc < 0 || must_fail(c, &inner))
 			return ga_error_move(err, &inner);
 		ga_strv_pushf(&c->notes,
-			      "content was not converted (%s): its bytes were taken as they are",
+			      "content was captured unconverted (%s)",
 			      inner.msg);
 		u->raw = true;
 		return 0;
@@ -186,9 +186,9 @@ static int read_upper(struct capture *c, struct layers *l, bool convert, struct 
 	return rc ? rc : ga_upper_capture(c->e->repo, &l->upper_opts, &c->upper, err);
 }
 
-/* Reading took too long. If the agent's commits were taken they are kept, and all else stays in the
- * session. Without commits there is nothing to keep, and the session stays as it was; so does one
- * that was captured before, since nothing that could be read then is removed. */
+/* Reading took too long. If the agent's commits were imported they are kept, and all else stays in
+ * the session. Otherwise the session does not change; nor does one that was captured before, whose
+ * result is kept. */
 static int upper_late(struct capture *c, struct ga_error *err)
 {
 	cleanup_free char *note = NULL;
@@ -206,14 +206,14 @@ static int upper_late(struct capture *c, struct ga_error *err)
 	return 0;
 }
 
-/* Prepare what a result will need. Whatever fails here is tried again when it is needed. */
+/* Prepare what a result needs. A step that fails is repeated when its result is needed. */
 static void prepare_result(void *payload)
 {
 	cleanup_error struct ga_error no_facts = GA_ERROR_INIT, no_refs = GA_ERROR_INIT;
 	struct capture *c = payload;
 
-	/* our own work first: the reader, git and a thread are more than most machines run at once,
-	 * and the last two are not waited for soon */
+	/* our own work first: most machines cannot run the reader, git and a thread at once, and
+	 * the last two can wait */
 	(void)need_facts(c, &no_facts);
 	(void)need_refs(c, &no_refs);
 	sync_early(c);
@@ -241,7 +241,7 @@ static int take_upper(struct capture *c, struct ga_error *err)
 }
 
 /* Its content is unknown, but it is there. */
-static void shared_late(struct capture *c, const char *path)
+static void add_uncounted_shared(struct capture *c, const char *path)
 {
 	cleanup_free char *q = ga_quote(path);
 	cleanup_free char *note = limit_met(c, GA_LIMIT_READ_TIME,
@@ -266,7 +266,7 @@ static int count_shared(struct capture *c, struct ga_error *err)
 		if (rc < 0)
 			return -1;
 		if (rc)
-			shared_late(c, c->s->view.shared.v[i]);
+			add_uncounted_shared(c, c->s->view.shared.v[i]);
 	}
 	ga_left_sort(&c->upper.left);
 	c->met |= c->upper.met;
@@ -288,8 +288,8 @@ static bool root_was_replaced(const struct ga_session *s)
 	       (s->view.boot && !strcmp(boot, s->view.boot) && st.st_dev != s->id.live_dev);
 }
 
-/* With the working tree itself beneath the layers, what the user changed since showed inside,
- * while the result is still based on the base. Say so. */
+/* In a live session, the user's changes to the working tree are visible inside, but the result is
+ * still based on the base: note that. */
 static int check_live(struct capture *c, struct ga_error *err)
 {
 	cleanup_(ga_scan_release) struct ga_scan scan = GA_SCAN_INIT;
@@ -353,8 +353,8 @@ static int check_emptied(struct capture *c, struct ga_error *err)
 
 /* ---- a checkout that was narrowed ---------------------------------------- */
 
-/* Note what a narrowed (sparse) checkout of the agent's hid: the agent's index does not count, so
- * these files count as deleted, although the agent did not delete them. */
+/* Note the files outside a sparse checkout of the agent's: the agent's index is not read, so they
+ * count as deleted. */
 static int note_narrowed(struct capture *c, bool narrowed, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
@@ -381,8 +381,9 @@ static int take_everything(struct capture *c, struct ga_error *err)
 {
 	bool narrowed;
 
-	if (ga_fault_stop("capture:export", err) || find_stands(c, err) || take_commits(c, err) ||
-	    narrowed_checkout(c, &narrowed, err) || ga_fault_stop("capture:imported", err))
+	if (ga_fault_stop("capture:export", err) || find_wip_bases(c, err) ||
+	    take_commits(c, err) || narrowed_checkout(c, &narrowed, err) ||
+	    ga_fault_stop("capture:imported", err))
 		return -1;
 	if (take_upper(c, err) || ga_fault_stop("capture:upper", err) || count_shared(c, err) ||
 	    take_links(c, err) || check_emptied(c, err) || note_narrowed(c, narrowed, err))
@@ -390,7 +391,8 @@ static int take_everything(struct capture *c, struct ga_error *err)
 	return take_lfs(c, err) || check_live(c, err) ? -1 : 0;
 }
 
-/* Has the agent's history what the resume was told to merge into it? It may have given that up. */
+/* Does the agent's history contain the commit that the resume merged? The agent may have aborted
+ * that merge. */
 static int note_updated(struct capture *c, const struct ga_oid *history, struct ga_error *err)
 {
 	struct ga_session *s = c->s;
@@ -433,7 +435,7 @@ static int rewrite(struct capture *c, struct ga_error *err)
 	return 0;
 }
 
-/* A resume brings into the layers what they lack. */
+/* A resume adds to the layers what they lack. */
 static int leave_newer(struct capture *c, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes back = GA_CHANGES_INIT;
@@ -447,7 +449,7 @@ static int leave_newer(struct capture *c, struct ga_error *err)
 
 /* Is there anything that rules could apply to? What the host has that makes paths dangerous is not
  * gathered for a session that did nothing. */
-static bool met_anything(const struct capture *c)
+static bool has_any_work(const struct capture *c)
 {
 	bool commits = !ga_oid_is_zero(&c->git.head) && !ga_oid_equal(&c->git.head, &c->s->id.base);
 
@@ -457,7 +459,7 @@ static bool met_anything(const struct capture *c)
 
 static int conclude(struct capture *c, struct ga_error *err)
 {
-	if (met_anything(c) && need_facts(c, err))
+	if (has_any_work(c) && need_facts(c, err))
 		return -1;
 	if (make_committer(c, err))
 		return -1;
@@ -471,12 +473,12 @@ static int conclude(struct capture *c, struct ga_error *err)
 	return publish(c, err);
 }
 
-/* A full disk is the one failure that is nobody's fault: name it first. */
+/* Name a full disk first. */
 static int explain(const struct ga_capture_env *e, struct ga_error *err)
 {
 	if (!ga_explain_full(err, ga_repo_info(e->repo)->commondir))
 		return -1;
-	/* the hint given so far does not say that this command can simply be repeated */
+	/* the hint so far does not tell that this command can be repeated */
 	return ga_hint_instead(err, "free some space first");
 }
 
@@ -503,7 +505,7 @@ static int capture(const struct ga_capture_env *e, struct ga_session *s,
 	return 0;
 }
 
-/* Whoever uses the handle after this writes to the repository, unless it was private before. */
+/* Later users of the handle write to the repository, unless it was private before. */
 static int leave(const struct ga_capture_env *e, bool private, int rc, struct ga_error *err)
 {
 	return private ? rc : ga_repo_leave_private(e->repo, rc ? GA_IGNORED : err) ? -1 : rc;
@@ -569,9 +571,9 @@ int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
 	return leave(e, private, peek(e, s, ret_tree, notes, err), err);
 }
 
-int ga_capture_in_the_way(const struct ga_capture_env *e, struct ga_session *s,
-			  const struct ga_oid *commits, size_t n, struct ga_strv *ret,
-			  struct ga_error *err)
+int ga_capture_find_blocked(const struct ga_capture_env *e, struct ga_session *s,
+			    const struct ga_oid *commits, size_t n, struct ga_strv *ret,
+			    struct ga_error *err)
 {
 	cleanup_(capture_release) struct capture c = CAPTURE_INIT;
 	struct ga_oid onto;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Content that git converts when it is added (ends of lines, ident, encodings, LFS) is converted by
- * git inside the sandbox: with the files and attributes of the agent, the host's configuration, and
- * a git dir of our own in /tmp, so that nothing the agent wrote into its private one counts. What
- * comes out is ids and a pack. First: which files a filter of the host's should convert, and what
- * becomes of those that it did not.
+ * Convert content as `git add` would (ends of lines, ident, encodings, LFS), by git inside the
+ * sandbox: with the agent's files and attributes, the host's configuration, and a git dir of our
+ * own in /tmp, so that the agent's private one is not read. Its output is ids and a pack. Also find
+ * the files that a filter of the host should have converted and did not.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,9 +33,9 @@ struct clean {
 	struct ga_strv args;
 	bool lfs;              /* git-lfs can be run inside */
 	struct ga_upper_files files; /* the files to be converted */
-	bool asked;            /* git inside has said which filter each file is for */
-	/* Sorted lists of files: those that a filter of the host's should convert, those of them
-	 * that it did not, and those that git could not convert. */
+	bool asked;            /* git inside has named the filter of each file */
+	/* Sorted lists of files: those for a filter of the host, those of them that it did not
+	 * convert, and those that git could not convert. */
 	struct ga_strv filtered, unfiltered, failed;
 };
 
@@ -159,7 +158,7 @@ static void take_unsure(struct clean *cl)
 			ga_strv_push(&c->convert.unfiltered, unsure->v[i]);
 }
 
-/* Record that everything is taken as it is: no filter ran on anything. */
+/* Record that no file was converted. */
 static void take_all_unfiltered(struct clean *cl)
 {
 	struct capture *c = cl->c;
@@ -223,9 +222,9 @@ int shows_beneath(void *payload, const char *path, const struct ga_oid *blob, bo
 	return 0;
 }
 
-/* Record files that a filter did not convert as taken as they are, which keeps them off the branch,
- * unless they are what the base has, or what is on the branch already: git inside wrote that when
- * the session was resumed. */
+/* Record files that a filter did not convert as unconverted, which keeps them off the branch,
+ * unless the base or the branch has the same content: git inside wrote that when the session was
+ * resumed. */
 static int take_unfiltered(struct clean *cl, const struct ga_strv *files, struct ga_entry *entries,
 			   struct ga_error *err)
 {
@@ -435,7 +434,7 @@ static int read_index(struct clean *cl, const struct ga_strv *files, struct ga_e
 	return 0;
 }
 
-/* Set the entries of converted files. A file without one is taken as it is. */
+/* Set the entries of converted files. A file without one is captured unconverted. */
 static int read_ids(struct clean *cl, const struct ga_strv *files, struct ga_error *err)
 {
 	struct ga_entry *entries = ga_calloc(files->n + 1, sizeof(*entries));
@@ -555,11 +554,11 @@ static void note_failed(struct clean *cl)
 		cleanup_free char *q = ga_quote(cl->failed.v[i]);
 
 		ga_strv_pushf(&cl->c->notes,
-			      "%s: git could not convert it, its bytes were taken as they are", q);
+			      "%s: git could not convert it, so it was captured unconverted", q);
 	}
 	if (cl->failed.n > MAX_NAMED)
 		ga_strv_pushf(&cl->c->notes, "and %zu more: git could not convert them, or was not "
-			      "asked about each, and their bytes were taken as they are",
+			      "asked about each; they were captured unconverted",
 			      cl->failed.n - MAX_NAMED);
 }
 

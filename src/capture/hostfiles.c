@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a capture reads of the user's own files: patterns, and whether there is something where the
- * branch would put a file.
+ * Read the user's own pattern files, and find paths where the branch would overwrite untracked
+ * files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +49,7 @@ int read_host_patterns(struct capture *c, struct ga_error *err)
 	return 0;
 }
 
-struct look {
+struct untracked_check {
 	int project;
 	struct ga_oid head_tree;
 	bool has_head;
@@ -62,8 +62,8 @@ static bool is_content(const struct ga_entry *e)
 }
 
 /* Does HEAD have a file or link above the path? */
-static int tracked_above(struct capture *c, const struct look *l, const char *path, bool *ret,
-			 struct ga_error *err)
+static int tracked_above(struct capture *c, const struct untracked_check *l, const char *path,
+			 bool *ret, struct ga_error *err)
 {
 	struct ga_entry e = { 0 };
 	size_t n;
@@ -104,9 +104,9 @@ static int holds_untracked(struct capture *c, int at, const struct ga_entry *e, 
 	return rc;
 }
 
-/* Would putting a file in place of what is there remove anything that git does not have? */
-static int is_untracked(struct capture *c, const struct look *l, int fd, const char *path,
-			bool *ret, struct ga_error *err)
+/* Would writing a file there overwrite untracked content? */
+static int is_untracked(struct capture *c, const struct untracked_check *l, int fd,
+			const char *path, bool *ret, struct ga_error *err)
 {
 	struct ga_entry e = { 0 };
 	struct stat st;
@@ -122,8 +122,8 @@ static int is_untracked(struct capture *c, const struct look *l, int fd, const c
 }
 
 /* Is there anything at the path that git does not track? */
-static int stands_untracked(struct capture *c, struct look *l, const char *path, bool *ret,
-			    struct ga_error *err)
+static int has_untracked(struct capture *c, struct untracked_check *l, const char *path, bool *ret,
+			 struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_parent(path);
 	cleanup_close int fd = -1, parent = -1;
@@ -150,12 +150,12 @@ static int stands_untracked(struct capture *c, struct look *l, const char *path,
 	return fd < 0 ? 0 : is_untracked(c, l, fd, path, ret, err);
 }
 
-static int would_overwrite(struct capture *c, struct look *l, struct rules *ru, const char *path,
-			   bool *ret, struct ga_error *err)
+static int would_overwrite(struct capture *c, struct untracked_check *l, struct rules *ru,
+			   const char *path, bool *ret, struct ga_error *err)
 {
 	if (rules_ignored(ru, path, ret, err))
 		return -1;
-	return *ret || l->project < 0 ? 0 : stands_untracked(c, l, path, ret, err);
+	return *ret || l->project < 0 ? 0 : has_untracked(c, l, path, ret, err);
 }
 
 /* Note the limit, unless the walk has done so. */
@@ -173,7 +173,7 @@ static int find_overwritten(struct capture *c, const struct ga_strv *paths, stru
 {
 	cleanup_close int project = open(c->s->id.project, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_free char *branch = NULL;
-	struct look l = { .project = project, .missing = GA_BUF_INIT };
+	struct untracked_check l = { .project = project, .missing = GA_BUF_INIT };
 	struct ga_oid head, base_tree;
 	struct rules ru;
 	int rc = ga_repo_head(c->e->repo, &head, &branch, err);

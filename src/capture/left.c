@@ -51,7 +51,7 @@ static int open_in_layer(const struct ga_session *s, const char *path, int flags
 	return ga_openat_beneath(root, rest, flags, 0);
 }
 
-static void found(struct left_job *j, enum ga_left_kind kind, const struct stat *st)
+static void add_found(struct left_job *j, enum ga_left_kind kind, const struct stat *st)
 {
 	uint64_t bytes = st && S_ISREG(st->st_mode) ? (uint64_t)st->st_size : 0;
 
@@ -65,7 +65,7 @@ static void found_file(struct left_job *j, const struct stat *st)
 
 	if (S_ISCHR(st->st_mode) && st->st_rdev == makedev(0, 0))
 		return; /* a whiteout */
-	found(j, content ? GA_LEFT_IGNORED : GA_LEFT_SPECIAL, st);
+	add_found(j, content ? GA_LEFT_IGNORED : GA_LEFT_SPECIAL, st);
 }
 
 static void list_below(struct left_job *j, int fd, unsigned depth);
@@ -86,7 +86,7 @@ static void list_one(struct left_job *j, int fd, const char *name, unsigned dept
 		if (sub >= 0)
 			list_below(j, sub, depth + 1);
 		else
-			found(j, GA_LEFT_UNREADABLE, &st);
+			add_found(j, GA_LEFT_UNREADABLE, &st);
 	}
 	ga_buf_truncate(&j->path, len);
 }
@@ -102,7 +102,7 @@ static void list_below(struct left_job *j, int fd, unsigned depth)
 		rc = j->path_bytes > PATHS_MAX(j->limits);
 	}
 	if (rc) {
-		found(j, rc > 0 ? GA_LEFT_LIMIT : GA_LEFT_UNREADABLE, NULL);
+		add_found(j, rc > 0 ? GA_LEFT_LIMIT : GA_LEFT_UNREADABLE, NULL);
 		return;
 	}
 	j->entries += names.n;
@@ -191,9 +191,9 @@ static void find_tracked(struct ga_repo *r, struct left_job *j)
 	ga_strv_sort_unique(&j->tracked);
 }
 
-int ga_left_behind(struct ga_repo *r, const struct ga_session *s, const struct ga_limits *limits,
-		   const struct ga_left_list *lines, struct ga_left_files *ret,
-		   struct ga_error *err)
+int ga_list_leftovers(struct ga_repo *r, const struct ga_session *s, const struct ga_limits *limits,
+		      const struct ga_left_list *lines, struct ga_left_files *ret,
+		      struct ga_error *err)
 {
 	struct left_job j = { .s = s, .lines = lines, .path = GA_BUF_INIT, .limits = limits };
 	struct child_job child = { do_left, &j, limits->read_time, NULL, NULL, NULL };
@@ -202,7 +202,7 @@ int ga_left_behind(struct ga_repo *r, const struct ga_session *s, const struct g
 	int rc;
 
 	find_tracked(r, &j);
-	rc = in_child(&child, &answer, &w, err);
+	rc = run_in_child(&child, &answer, &w, err);
 	ga_strv_release(&j.tracked);
 	if (rc == GA_UPPER_LATE)
 		return ga_fail(err, GA_EFATAL, "listing leftovers took longer than %s "
@@ -214,5 +214,5 @@ int ga_left_behind(struct ga_repo *r, const struct ga_session *s, const struct g
 	if (!w.bad)
 		return 0;
 	ga_left_files_release(ret);
-	return ga_fail(err, GA_EFATAL, "the reader of the layers gave half an answer");
+	return ga_fail(err, GA_EFATAL, "incomplete reply from the reader of the layers");
 }

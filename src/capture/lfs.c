@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * LFS objects made in the session are stored in the user's store, where a checkout of the branch
- * looks for them. The pointers among the agent's changes say which ones; an object is taken only if
- * its SHA-256 is the pointer's. This is done before rules are applied: a pointer without its object
- * is critical to a host with git-lfs.
+ * Copy LFS objects made in the session to the user's store, where a checkout of the branch needs
+ * them: those that pointers among the agent's changes name, if the SHA-256 matches. Before the
+ * rules run: a pointer without its object is critical on a host with git-lfs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +23,7 @@ struct lfs {
 	struct capture *c;
 	char *store;
 	int git, upper;          /* directories where the session may have objects; -1: none */
-	struct ga_oidmap seen;   /* blobs that were looked at, or that a change replaced */
+	struct ga_oidmap seen;   /* blobs that were checked, or that a change replaced */
 	struct ga_strv dirs;     /* directories to be synced */
 	uint64_t bytes;          /* bytes read so far, whether they were stored or not */
 	size_t unnamed;          /* pointers without an object for which there is no note */
@@ -41,7 +40,7 @@ static void lfs_release(struct lfs *l)
 	ga_cleanup_closep(&l->upper);
 }
 
-static void note(struct lfs *l, const char *path, const char *what)
+static void note_object(struct lfs *l, const char *path, const char *what)
 {
 	cleanup_free char *q = NULL;
 
@@ -58,8 +57,8 @@ enum why { NOT_THERE, CLOSED, NOT_IT };
 
 /* Returns 0 if it was stored, 1 if it is not there, cannot be opened, or is not a file of that size
  * with that sum. */
-static int take_from(struct lfs *l, int dir, const char *name, const struct ga_lfs_pointer *p,
-		     enum why *why, struct ga_error *err)
+static int store_from(struct lfs *l, int dir, const char *name, const struct ga_lfs_pointer *p,
+		      enum why *why, struct ga_error *err)
 {
 	cleanup_close int fd = -1;
 	struct stat st;
@@ -88,25 +87,25 @@ static int find_object(struct lfs *l, const char *path, const struct ga_lfs_poin
 {
 	static const char *const what[] = {
 		[NOT_THERE] = "the LFS object of this pointer is neither here nor in the session",
-		[CLOSED] = "what the session has as its LFS object cannot be opened: not stored",
-		[NOT_IT] = "the session's LFS object is not what the pointer says: not stored",
+		[CLOSED] = "its LFS object in the session cannot be opened: not stored",
+		[NOT_IT] = "its LFS object in the session does not match the pointer: not stored",
 	};
 	cleanup_free char *object = ga_lfs_object(p->oid), *name = ga_path_join("lfs", object);
 	enum why why, also;
-	int rc = take_from(l, l->git, name, p, &why, err);
+	int rc = store_from(l, l->git, name, p, &why, err);
 
 	/* most often the file at the path is the pointer itself, so the note says what is wrong in
 	 * the git dir */
 	if (rc == 1)
-		rc = take_from(l, l->upper, path, p, &also, err);
+		rc = store_from(l, l->upper, path, p, &also, err);
 	if (rc == 1)
-		note(l, path, what[why]);
+		note_object(l, path, what[why]);
 	return rc < 0 ? -1 : 0;
 }
 
-/* If the store cannot be written to, only the objects are not stored: they stay in the session, and
- * the work is captured. A full or broken disk is an error instead, because a capture that is
- * repeated later gets everything. */
+/* If the store is not writable, only the objects are not stored: they stay in the session, and the
+ * rest is captured. A full or failing disk is an error, because a later capture can get
+ * everything. */
 static int explain(struct lfs *l, struct ga_error *inner, struct ga_error *err)
 {
 	const char *common = ga_repo_info(l->c->e->repo)->commondir;
@@ -124,11 +123,11 @@ static int take_object(struct lfs *l, const char *path, const struct ga_lfs_poin
 	const struct ga_limits *max = l->c->e->limits;
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
 
-	switch (ga_lfs_look(l->store, p)) {
+	switch (ga_lfs_find(l->store, p)) {
 	case GA_LFS_HERE:
 		return 0;
 	case GA_LFS_ODD:
-		note(l, path, "what is here as its LFS object is not what the pointer says");
+		note_object(l, path, "its LFS object here does not match the pointer");
 		return 0;
 	case GA_LFS_ABSENT:
 		break;
@@ -140,7 +139,7 @@ static int take_object(struct lfs *l, const char *path, const struct ga_lfs_poin
 						    "its LFS object is over the limit and stays in "
 						    "the session");
 
-		note(l, path, what);
+		note_object(l, path, what);
 		return 0;
 	}
 	if (l->broken || !find_object(l, path, p, &inner))
@@ -148,7 +147,7 @@ static int take_object(struct lfs *l, const char *path, const struct ga_lfs_poin
 	return explain(l, &inner, err);
 }
 
-static int look_at(struct lfs *l, const struct ga_change *ch, struct ga_error *err)
+static int check_change(struct lfs *l, const struct ga_change *ch, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	struct ga_lfs_pointer p;
@@ -165,8 +164,8 @@ static int look_at(struct lfs *l, const struct ga_change *ch, struct ga_error *e
 	return take_object(l, ch->path, &p, err);
 }
 
-static int look_between(struct lfs *l, const struct ga_oid *old, const struct ga_oid *new,
-			struct ga_error *err)
+static int check_changes(struct lfs *l, const struct ga_oid *old, const struct ga_oid *new,
+			 struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 
@@ -177,12 +176,12 @@ static int look_between(struct lfs *l, const struct ga_oid *old, const struct ga
 		if (changes.v[i].old.mode != GA_MODE_NONE)
 			(void)ga_oidmap_add(&l->seen, &changes.v[i].old.oid, 0);
 	for (size_t i = 0; i < changes.n; i++)
-		if (look_at(l, &changes.v[i], err))
+		if (check_change(l, &changes.v[i], err))
 			return -1;
 	return 0;
 }
 
-static int look_at_commit(struct lfs *l, const struct ga_oid *id, struct ga_error *err)
+static int check_commit(struct lfs *l, const struct ga_oid *id, struct ga_error *err)
 {
 	cleanup_commit struct ga_commit commit = { .parents = NULL };
 	cleanup_error struct ga_error shallow = GA_ERROR_INIT;
@@ -194,10 +193,10 @@ static int look_at_commit(struct lfs *l, const struct ga_oid *id, struct ga_erro
 	/* at the edge of a shallow clone the parent is named but missing */
 	if (commit.n_parents && ga_commit_tree(r, &commit.parents[0], &old, &shallow))
 		old = l->c->base.tree;
-	return look_between(l, commit.n_parents ? &old : NULL, &commit.tree, err);
+	return check_changes(l, commit.n_parents ? &old : NULL, &commit.tree, err);
 }
 
-static int look_at_history(struct lfs *l, struct ga_error *err)
+static int check_history(struct lfs *l, struct ga_error *err)
 {
 	struct capture *c = l->c;
 	cleanup_free struct ga_oid **from = ga_calloc(c->git.heads.n + 2, sizeof(*from));
@@ -211,7 +210,7 @@ static int look_at_history(struct lfs *l, struct ga_error *err)
 	    list_history(c, tips, n_tips, c->base.known, c->base.n_known, &commits, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (look_at_commit(l, &commits[i], err))
+		if (check_commit(l, &commits[i], err))
 			return -1;
 	return 0;
 }
@@ -248,7 +247,7 @@ int take_lfs(struct capture *c, struct ga_error *err)
 
 	if (!may_have_objects(&l))
 		return 0;
-	if (look_at_history(&l, err) || look_between(&l, head, &c->upper.tree, err))
+	if (check_history(&l, err) || check_changes(&l, head, &c->upper.tree, err))
 		return -1;
 	if (l.unnamed)
 		ga_strv_pushf(&c->notes, "and %zu more LFS pointers without their object",

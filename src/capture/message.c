@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The commit that the tool makes of what the agent did not commit itself, and what the agent's own
- * commits claim: anybody can write any name and any date there, and readers of `git log` believe
- * them.
+ * Commit what the agent left uncommitted, and note other people's names and future dates in the
+ * agent's own commits, which readers of `git log` would believe.
  */
 #include <string.h>
 #include <time.h>
@@ -63,7 +62,7 @@ static void judge(struct claims *cl, const struct ga_commit *c)
 	cl->future += future;
 }
 
-static const char *commits_say(size_t n)
+static const char *commits_are_said(size_t n)
 {
 	return n == 1 ? "commit says it is" : "commits say they are";
 }
@@ -96,10 +95,10 @@ int note_claims(struct capture *c, struct ga_error *err)
 	first = cl.first;
 	if (cl.foreign)
 		ga_strv_pushf(&c->notes, "%zu %s somebody else's: %s", cl.foreign,
-			      commits_say(cl.foreign), first);
+			      commits_are_said(cl.foreign), first);
 	if (cl.future)
 		ga_strv_pushf(&c->notes, "%zu %s dated in the future", cl.future,
-			      commits_say(cl.future));
+			      commits_are_said(cl.future));
 	return 0;
 }
 
@@ -129,8 +128,8 @@ static char *one_line_command(const struct ga_strv *command)
 	return ga_buf_steal(&b);
 }
 
-/* This commit loses what is held or based on the user's uncommitted work: then no number is
- * given, rather than a wrong one. */
+/* Paths that are held or based on the user's uncommitted work are missing from this commit: then it
+ * names no number of files. */
 static void add_subject(const struct capture *c, const struct ga_changes *changes,
 			const struct ga_flags *flags, const struct ga_host_facts *facts,
 			struct ga_buf *m)
@@ -174,8 +173,8 @@ static int make_message(struct capture *c, const struct ga_oid *from, struct ga_
 	return 0;
 }
 
-/* Find what the base has changed since the agent's history forked off, and the agent did not touch:
- * as in a merge, that stays. */
+/* Find changes of the base since the merge base that the agent did not touch: as in a merge, they
+ * stay. */
 static int find_newer(struct capture *c, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of a capture: holds, objects, refs, state. A .keep file beside a pack stops a concurrent
- * `git repack -ad` from dropping what no ref reaches yet. One that outlives its capture would keep
- * the pack out of every repack for good.
+ * Publish a capture: holds, objects, refs, state. A .keep file stops a concurrent `git repack -ad`
+ * from dropping objects that no ref reaches yet; one that outlives its capture would exclude the
+ * pack from every later repack.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -124,8 +124,8 @@ int need_refs(struct capture *c, struct ga_error *err)
 	return c->out.refs ? 0 : ga_refs_begin(c->e->repo, reason, c->e->lock, &c->out.refs, err);
 }
 
-/* A session that had nothing, and into which the user's branch was merged, has nothing. */
-bool anything(const struct capture *c)
+/* A merge of the user's branch alone is no change. */
+bool has_changes(const struct capture *c)
 {
 	const struct ga_oid *tip = &c->out.rewrite.tip;
 
@@ -139,8 +139,7 @@ static void plan_release(struct plan *p)
 	ga_strv_release(&p->stand);
 }
 
-/* Does the session have a result? If it only has its base, nobody need wait for that to be on the
- * disk. */
+/* Does the session have a result? A mere base need not be synced. */
 static bool has_result(const struct capture *c, const struct plan *p)
 {
 	cleanup_free char *base = ga_session_ref(c->s, "base");
@@ -176,7 +175,7 @@ static int hint_rename(const struct capture *c, struct ga_error *err)
 /* The branch belongs to the session as long as it has a value that the session gave it. */
 static int update_branch(struct capture *c, struct plan *p, struct ga_error *err)
 {
-	const struct ga_oid *new = anything(c) ? &c->out.rewrite.tip : &ga_oid_none;
+	const struct ga_oid *new = has_changes(c) ? &c->out.rewrite.tip : &ga_oid_none;
 	const struct ga_oid *known[] = { &c->base.branch, &c->s->id.onto, &c->s->result.tip, new };
 	struct ga_oid old;
 	int rc = ga_ref_read(c->e->repo, c->s->id.branch, &old, err);
@@ -199,7 +198,7 @@ static int update_branch(struct capture *c, struct plan *p, struct ga_error *err
  * run, that nothing published reaches? */
 static int is_only_here(struct capture *c, const struct ga_oid *oid, struct ga_error *err)
 {
-	const struct ga_oid *tip = anything(c) ? &c->out.rewrite.tip : &c->base.branch;
+	const struct ga_oid *tip = has_changes(c) ? &c->out.rewrite.tip : &c->base.branch;
 	int rc;
 
 	if ((!c->s->run.resumed && !c->git.unread) || ga_oid_is_zero(oid))
@@ -254,9 +253,8 @@ static const char *own_branch(const struct capture *c)
 	return c->s->id.branch + strlen("refs/");
 }
 
-/* Is it a commit of an unfinished operation, or of another working tree? It is not the agent that
- * ends these but a resume, after which the other working trees are missing, too: they were in a
- * /tmp that is gone. */
+/* Is it a commit of an unfinished operation, or of another working tree? A resume ends these, not
+ * the agent: the other working trees were in a /tmp that no longer exists. */
 static bool is_of_an_operation(const char *name)
 {
 	const char *other = name + strlen(GA_OTHERS);
@@ -268,7 +266,8 @@ static bool is_of_an_operation(const char *name)
 /* A new ref is to be a directory where `had` is a ref, or the reverse. No ref transaction of git's
  * does both, so `had` is removed first. `keep`: if nothing else has its value, that is kept on a
  * ref of its own. */
-static int give_way(struct capture *c, const struct ga_ref *had, bool keep, struct ga_error *err)
+static int remove_clashing_ref(struct capture *c, const struct ga_ref *had, bool keep,
+			       struct ga_error *err)
 {
 	cleanup_(plan_release) struct plan first = PLAN_INIT;
 	cleanup_free char *reason = ga_strf("agent: capture %s", c->s->name);
@@ -281,7 +280,7 @@ static int give_way(struct capture *c, const struct ga_ref *had, bool keep, stru
 
 /* Is the ref that was kept still a branch of the agent with the same value, though that has been
  * published since? */
-static bool still_stands(const struct capture *c, const char *name, const struct ga_oid *oid)
+static bool is_same_branch(const struct capture *c, const char *name, const struct ga_oid *oid)
 {
 	cleanup_free char *full = ga_strf("refs/%s", name);
 	const struct ga_ref *is = ga_refs_find(&c->git.standing, full);
@@ -289,8 +288,8 @@ static bool still_stands(const struct capture *c, const char *name, const struct
 	return is && ga_oid_equal(&is->oid, oid);
 }
 
-/* Remove refs that an earlier capture made for what the agent no longer has. `clashing`: those
- * whose names clash with new ones, and only those. */
+/* Remove refs of an earlier capture that the agent no longer has. `clashing`: only those whose
+ * names clash with new ones. */
 static int remove_heads(struct capture *c, struct plan *p, const char *kind, bool clashing,
 			struct ga_error *err)
 {
@@ -309,12 +308,12 @@ static int remove_heads(struct capture *c, struct plan *p, const char *kind, boo
 		if (is_head(c, name) || clashes_with_head(c, name) != clashing)
 			continue;
 		if (clashing) {
-			if (give_way(c, &had.v[i], left || c->git.unread, err))
+			if (remove_clashing_ref(c, &had.v[i], left || c->git.unread, err))
 				return -1;
 			continue;
 		}
 		/* what could not be read may still be there */
-		if (c->git.unread || still_stands(c, name, &had.v[i].oid))
+		if (c->git.unread || is_same_branch(c, name, &had.v[i].oid))
 			continue;
 		rc = left ? is_only_here(c, &had.v[i].oid, err) : 0;
 		if (rc < 0)
@@ -414,7 +413,7 @@ void sweep_keeps(struct capture *c, int lock)
 		ga_keeps_sweep(c->e->repo);
 }
 
-/* Bring what the refs will name out of the session's own objects, if it has some. */
+/* Copy the objects of the new refs from the session's object directory, if it has one. */
 static int publish_objects(struct capture *c, const struct plan *p, struct ga_error *err)
 {
 	cleanup_free struct ga_oid *tips = ga_calloc(p->u.n + 1, sizeof(*tips)), *hide = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The report of a capture. What earlier runs of the session published is still on the branch, and
- * is not looked at again: its flags are in the report that was made then.
+ * Make the report of a capture. Changes that earlier runs published are not checked again: their
+ * flags are in the former report.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -30,8 +30,8 @@ int find_users(struct capture *c, struct ga_oid *users, const struct ga_oid **re
 	rc = ga_ref_read(c->e->repo, c->s->id.onto_ref, users, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	/* a branch of the user's whose commit is missing, for whatever reason, does not matter */
-	rc = ga_commit_here(c->e->repo, users, err);
+	/* a branch of the user whose commit is missing does not matter */
+	rc = ga_commit_exists(c->e->repo, users, err);
 	if (rc > 0)
 		*ret = users;
 	return rc < 0 ? -1 : 0;
@@ -95,7 +95,7 @@ static int add_former(struct capture *c, struct ga_report *r, struct ga_error *e
 		return 0;
 	/* not if the user has rewritten its commits and `git gc` has removed what was there
 	 * before */
-	rc = ga_commit_here(c->e->repo, &former.tip, err);
+	rc = ga_commit_exists(c->e->repo, &former.tip, err);
 	if (rc > 0)
 		rc = ga_is_ancestor(c->e->repo, &former.tip, &c->base.branch, err);
 	if (rc > 0)
@@ -123,7 +123,7 @@ static void note_in_the_way(const struct capture *c, struct ga_strv *notes)
 
 		if (ga_strv_find(&c->convert.unfiltered, path) >= 0)
 			ga_strv_push(&unfiltered, path);
-		/* hold_links() has said why */
+		/* hold_links() has added a note */
 		else if (ga_strv_find(&c->out.hold_always, path) >= 0 &&
 			 !ga_strv_has(&c->s->id.submodules, path))
 			ga_strv_push(&paths, path);
@@ -132,11 +132,10 @@ static void note_in_the_way(const struct capture *c, struct ga_strv *notes)
 		   "held, since you ignore the path or have a file there that git does "
 		   "not track",
 		   &paths);
-	note_paths(notes, "held, since no filter of yours ran on what was taken", &unfiltered);
+	note_paths(notes, "held, since your filter did not run on it", &unfiltered);
 }
 
-/* Does the line in the list of what is left stand for a directory with everything in it, or for a
- * file? */
+/* Is this leftover a directory with everything in it, or a file? */
 static bool left_is_dir(const struct ga_session *s, int upper, const char *path)
 {
 	cleanup_strv struct ga_strv shared = GA_STRV_INIT;
@@ -197,8 +196,8 @@ static void keep_verdicts(struct ga_report *r, const struct ga_report *former, b
 	}
 }
 
-/* A verdict on a file is kept for its present version, too, if what was changed since then needs
- * none: it has no severe flag, the mode is the same, and the same was said of the file. */
+/* A verdict on a file is kept for its present version if the changes since need none: without a
+ * severe flag, with the same mode, and with the same flags on the file. */
 static int keep_for_changed(struct capture *c, const struct ga_report *former, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes since = GA_CHANGES_INIT;
@@ -209,7 +208,7 @@ static int keep_for_changed(struct capture *c, const struct ga_report *former, s
 	struct ga_oid was, is;
 
 	if (!ga_report_open(r) || ga_oid_is_zero(&former->tip) || ga_oid_is_zero(&r->tip) ||
-	    ga_commit_here(c->e->repo, &former->tip, err) != 1)
+	    ga_commit_exists(c->e->repo, &former->tip, err) != 1)
 		return err->code ? -1 : 0;
 	if (ga_commit_tree(c->e->repo, &former->tip, &was, err) ||
 	    ga_commit_tree(c->e->repo, &r->tip, &is, err) ||
@@ -240,7 +239,7 @@ static int keep_for_changed(struct capture *c, const struct ga_report *former, s
 	return 0;
 }
 
-/* Flag what is left out of the branch, too: a landing brings it as uncommitted changes. */
+/* Flag left-out paths, too: a landing applies them as uncommitted changes. */
 static int flag_left_out(struct capture *c, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, some = GA_CHANGES_INIT;
@@ -266,7 +265,7 @@ static int fill_report(struct capture *c, struct ga_error *err)
 	struct ga_report *r = c->out.report;
 
 	ga_report_begin(r, c->s);
-	r->tip = anything(c) ? c->out.rewrite.tip : (struct ga_oid){ { 0 } };
+	r->tip = has_changes(c) ? c->out.rewrite.tip : (struct ga_oid){ { 0 } };
 	r->held = c->out.rewrite.held;
 	ga_report_add_flags(r, GA_FROM_SESSION, &c->out.rewrite.flags, &c->out.rewrite.held_paths);
 	if (flag_left_out(c, err))

@@ -21,8 +21,7 @@
 /* Greatest total length of the paths of a layer, each of which is held several times: more than
  * real trees have, and always enough for one path. */
 #define PATHS_MAX(limits) ((limits)->entries * 64 + PATH_MAX)
-/* Greatest number of paths below a directory of the base, which is the user's own: more than
- * anybody has. */
+/* Greatest number of paths below a directory of the base, which is the user's own. */
 #define BASE_PATHS_MAX ((size_t)10000000)
 
 /* ---- ignore rules of a tree, for any path (upper-post.c) --------------- */
@@ -40,7 +39,7 @@ struct rules {
 	size_t max;                  /* bytes of one .gitignore */
 	int user;                    /* the directory with the user's own, which count where the
 				      * tree has none; -1: nowhere */
-	const struct ga_oid *known;  /* a .gitignore that this tree has is not the user's; or
+	const struct ga_oid *known;  /* tree whose .gitignore files are not the user's own; or
 				      * NULL */
 	bool too_long;               /* one was longer, and not read */
 	struct rules_override *over; /* sorted by dir when `rules_ignored` is called */
@@ -80,8 +79,8 @@ struct walk {
 	int lower_fd, extras_fd;      /* of o->lower and o->extras, or -1 */
 	struct ga_oidmap judged[2];   /* contents that git was asked about, as attributes and as
 				       * submodules, and whether it refuses them */
-	struct ga_strv stood;         /* paths at which what was there before is kept, for what is
-				       * there now stays behind */
+	struct ga_strv stood;         /* paths that keep their former entry, as the present one
+				       * stays behind */
 	struct walk_met {
 		uint64_t entries, bytes;
 		uint64_t path_bytes;  /* of the paths of all entries */
@@ -135,7 +134,7 @@ struct walk_dir {
 	struct ga_strv names;
 };
 
-/* An entry of it that is being looked at. */
+/* The current entry of it. */
 struct walk_item {
 	const char *name;
 	struct stat st;
@@ -147,8 +146,8 @@ static inline bool entry_is_content(const struct ga_entry *e)
 	return e->mode == GA_MODE_FILE || e->mode == GA_MODE_EXEC || e->mode == GA_MODE_LINK;
 }
 
-/* For the current path: it stays behind; it is odd; what the base has there is gone. */
-void walk_left(struct walk *w, enum ga_left_kind kind, uint64_t count, uint64_t bytes);
+/* For the current path: it stays behind; it is odd; the base's entry was removed. */
+void walk_leave(struct walk *w, enum ga_left_kind kind, uint64_t count, uint64_t bytes);
 void walk_note(struct walk *w, const char *what);
 /* The current path is beyond a limit: it stays behind and counts as limited; the first few are
  * noted, with the limit. */
@@ -171,9 +170,9 @@ bool attributes_convert(const char *text, size_t n);
 /* Is it a name that no tree may have, whatever system it is checked out on? */
 bool name_is_bad(const char *name, mode_t type);
 
-/* Add paths that the walk cannot meet, which only a commit of the agent changed (upper-post.c).
+/* Add paths that the walk does not visit, which only a commit of the agent changed (upper-post.c).
  * `changes` is sorted before and after. */
-int add_unmet(struct walk *w);
+int add_unvisited(struct walk *w);
 
 /* ---- out of the child (upper.c) ---------------------------------------- */
 
@@ -181,7 +180,7 @@ struct wire {
 	struct ga_buf *b;
 	size_t pos; /* of the reader */
 	bool out;   /* it is written, not read */
-	bool bad;   /* what was read is not whole; what follows is not read */
+	bool bad;   /* a record is incomplete; nothing more is read */
 };
 void wire_result(struct wire *w, struct ga_upper_result *r);
 void wire_files(struct wire *w, struct ga_left_files *l);
@@ -202,6 +201,7 @@ struct child_job {
 };
 /* Run it in a child, which can read files whatever their mode, and get its answer into the empty
  * `b`, to be read from `ret`. */
-int in_child(const struct child_job *j, struct ga_buf *b, struct wire *ret, struct ga_error *err);
+int run_in_child(const struct child_job *j, struct ga_buf *b, struct wire *ret,
+		 struct ga_error *err);
 
 #endif

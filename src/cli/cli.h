@@ -319,7 +319,7 @@ int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error 
 int cli_part_work(const struct ga_env *e, const struct ga_session *s, char **ret_dir,
 		  struct ga_error *err);
 
-/* ga_land_check_over() of a session and of its submodules' parts. */
+/* ga_land_check_ended() of a session and of its submodules' parts. */
 int cli_check_over(const struct ga_env *e, struct ga_session *s, struct ga_error *err);
 
 /* May the branch land, as far as submodules go? Not while one has open flags of its own, or if it

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Starting a command: one fork, and with a terminal a leader. A command that was requested becomes
- * a program, or says at which step it failed.
+ * Start a command: one fork, and with a terminal a leader. Each requested command executes a
+ * program, or reports the step that failed.
  *
- * The leader stands where a login shell would: the command is its child in a process group of its
- * own, so the group is not orphaned and the terminal's stop signals work, and the leader can put it
- * back into the foreground.
+ * The leader takes the place of a login shell: the command is its child in a process group of its
+ * own, so the group is not orphaned and the terminal's stop signals work, and the leader can return
+ * it to the foreground.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -109,17 +109,17 @@ static int parse_request(struct request *r)
 	return -1;
 }
 
-static void tell_step(int report, uint32_t step)
+static void write_step(int report, uint32_t step)
 {
 	struct exec_failure f = { .step = step, .errnum = errno };
 
 	(void)TEMP_FAILURE_RETRY(write(report, &f, sizeof(f)));
 }
 
-/* In a child: say at which step it failed, with errno, and end. */
+/* In a child: report the step that failed, with errno, and exit. */
 static void __attribute__((noreturn)) command_fail(int report, uint32_t step)
 {
-	tell_step(report, step);
+	write_step(report, step);
 	_exit(126);
 }
 
@@ -186,11 +186,11 @@ static void spell(char **env, char pwd[2 * PATH_MAX])
 	while (*env++);
 }
 
-static void announce(int report, struct announced a)
+static void announce_renames(int report, struct announced a)
 {
 	if (a.sock < 0 || !renames_announce(&a))
 		return;
-	tell_step(report, STEP_NO_RENAMES);
+	write_step(report, STEP_NO_RENAMES);
 }
 
 /* In a child whose standard streams are to be `io`: read the request and execute it. Failures are
@@ -211,7 +211,7 @@ command_exec(int payload, const int io[3], int report, struct announced a)
 	if (enter(r.cwd))
 		command_fail(report, GA_CTL_STEP_CWD);
 	spell(r.envp, pwd);
-	announce(report, a);
+	announce_renames(report, a);
 	default_signals();
 	/* execvp() searches the PATH of environ, which must be the command's */
 	environ = r.envp;
@@ -225,7 +225,7 @@ struct leader {
 	pid_t command; /* also its process group; 0 after it ended */
 };
 
-static void tell(const struct leader *l, uint32_t type, int32_t value, uint32_t flags)
+static void send_to_init(const struct leader *l, uint32_t type, int32_t value, uint32_t flags)
 {
 	struct ga_ctl_msg m = { .type = type, .id = l->id, .flags = flags, .value = value };
 
@@ -235,7 +235,7 @@ static void tell(const struct leader *l, uint32_t type, int32_t value, uint32_t 
 
 static void __attribute__((noreturn)) give_up(const struct leader *l, uint32_t step)
 {
-	tell(l, GA_CTL_FAILED, errno, step);
+	send_to_init(l, GA_CTL_FAILED, errno, step);
 	_exit(126);
 }
 
@@ -269,13 +269,13 @@ static void start(struct leader *l, int payload, struct announced a)
 		(void)close(a.sock);
 	while (read_failure(report[0], &f)) {
 		if (f.step != STEP_NO_RENAMES) {
-			tell(l, GA_CTL_FAILED, f.errnum, f.step);
+			send_to_init(l, GA_CTL_FAILED, f.errnum, f.step);
 			_exit(126);
 		}
 		no_renames = (uint32_t)f.errnum;
 	}
 	(void)close(report[0]);
-	tell(l, GA_CTL_STARTED, l->command, no_renames);
+	send_to_init(l, GA_CTL_STARTED, l->command, no_renames);
 }
 
 static void watch_command(struct leader *l)
@@ -287,16 +287,16 @@ static void watch_command(struct leader *l)
 		if (pid != l->command)
 			continue;
 		if (WIFSTOPPED(st)) {
-			tell(l, GA_CTL_STOPPED, WSTOPSIG(st), 0);
+			send_to_init(l, GA_CTL_STOPPED, WSTOPSIG(st), 0);
 			continue;
 		}
 		l->command = 0;
-		tell(l, GA_CTL_EXITED, status_value(st), 0);
+		send_to_init(l, GA_CTL_EXITED, status_value(st), 0);
 	}
 }
 
-/* The other end of the terminal was closed, or somebody sent SIGHUP. The kernel tells only the
- * session leader, so the command has to be told. */
+/* The other end of the terminal was closed, or SIGHUP was sent. The kernel signals only the session
+ * leader, which passes it on to the command. */
 static void on_hangup(const struct leader *l)
 {
 	if (!l->command)

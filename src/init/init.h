@@ -29,7 +29,7 @@ struct command {
 	uint32_t no_renames; /* errno of GA_CTL_STARTED's flags */
 };
 
-/* What a child writes if it could not execute the command. */
+/* A child's report if it could not execute the command. */
 struct exec_failure {
 	uint32_t step;
 	int32_t errnum;

@@ -124,7 +124,7 @@ static void check_rights(void)
 	errno = EPERM;
 	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
 		if (caps[i].effective || caps[i].permitted || caps[i].inheritable)
-			die("there are capabilities left");
+			die("not all capabilities were dropped");
 	for (cap = 0; (in_bounds = prctl(PR_CAPBSET_READ, cap, 0, 0, 0)) == 0; cap++)
 		;
 	/* EINVAL: beyond the last capability */
@@ -132,9 +132,9 @@ static void check_rights(void)
 		die("the capability bounding set is not empty");
 	errno = EPERM;
 	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
-		die("new privileges can be had");
+		die("no_new_privs is not set");
 	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 2)
-		die("there is no filter of system calls");
+		die("no seccomp filter is installed");
 }
 
 static int parse_control_fd(int argc, char **argv)
@@ -167,8 +167,8 @@ static void __attribute__((noreturn)) lost_supervisor(void)
 	die("cannot reach the supervisor");
 }
 
-static void say(struct init *in, uint32_t type, const struct command *c, int32_t value,
-		uint32_t flags)
+static void send_event(struct init *in, uint32_t type, const struct command *c, int32_t value,
+		       uint32_t flags)
 {
 	struct ga_ctl_msg m = { .type = type, .id = c->id, .flags = flags, .value = value };
 
@@ -176,8 +176,8 @@ static void say(struct init *in, uint32_t type, const struct command *c, int32_t
 		lost_supervisor();
 }
 
-/* The kernel translates the credentials, so the supervisor gets our pid as it is outside. */
-static void say_ready(int ctl)
+/* The kernel translates the credentials, so the supervisor gets our pid in its own namespace. */
+static void send_ready(int ctl)
 {
 	union {
 		struct cmsghdr align;
@@ -230,7 +230,7 @@ static void watch_project(struct init *in)
 	static const struct command none;
 
 	if (project_lost(&in->project))
-		say(in, GA_CTL_LOST, &none, 0, 0);
+		send_event(in, GA_CTL_LOST, &none, 0, 0);
 }
 
 static void finished(struct init *in, struct command *c, uint32_t type, int32_t value,
@@ -239,7 +239,7 @@ static void finished(struct init *in, struct command *c, uint32_t type, int32_t 
 	/* so that a loss is reported before the end */
 	watch_project(in);
 	if (!c->reported)
-		say(in, type, c, value, flags);
+		send_event(in, type, c, value, flags);
 	c->reported = true;
 }
 
@@ -248,7 +248,7 @@ static void started(struct init *in, struct command *c, pid_t pgrp, uint32_t no_
 	if (c->reported || c->pgrp)
 		return;
 	c->pgrp = pgrp;
-	say(in, GA_CTL_STARTED, c, pgrp, no_renames);
+	send_event(in, GA_CTL_STARTED, c, pgrp, no_renames);
 }
 
 /* Without a terminal: the pipe ends without data when the command was executed. Returns true if
@@ -281,7 +281,7 @@ static bool on_leader(struct init *in, struct command *c)
 	if (m.type == GA_CTL_STARTED)
 		started(in, c, m.value, m.flags);
 	else if (m.type == GA_CTL_STOPPED && c->pgrp && !c->reported)
-		say(in, GA_CTL_STOPPED, c, m.value, 0);
+		send_event(in, GA_CTL_STOPPED, c, m.value, 0);
 	else if (m.type == GA_CTL_FAILED || m.type == GA_CTL_EXITED)
 		finished(in, c, m.type, m.value, m.flags);
 	return true;
@@ -293,9 +293,9 @@ static bool on_chan(struct init *in, struct command *c)
 	return c->tty ? on_leader(in, c) : on_exec_pipe(in, c);
 }
 
-/* The first process has ended: handle first what it still had to say, which is in the channel. The
- * channel may stay open, though: the child of a leader that somebody killed holds it until it
- * executes something, and may be stopped before that. */
+/* The first process has ended: first handle its last message, which is in the channel. The channel
+ * may stay open, though: the child of a leader that somebody killed holds it until it executes
+ * something, and may be stopped before that. */
 static void on_first_process_end(struct init *in, struct command *c, int status)
 {
 	while (c->chan >= 0 && on_chan(in, c))
@@ -317,12 +317,12 @@ static void reap(struct init *in)
 		struct command *c = by_pid(in, pid);
 
 		if (WIFSTOPPED(st)) {
-			/* a leader or a renaming process stops only if somebody sent it SIGSTOP,
-			 * and nobody would see the command end: continue it */
+			/* only SIGSTOP stops a leader or a renaming process: continue it, or the
+			 * end of the command is missed */
 			if (c ? c->tty : renames_has(in->renames, pid))
 				(void)kill(pid, SIGCONT);
 			else if (c && c->pgrp && !c->reported)
-				say(in, GA_CTL_STOPPED, c, WSTOPSIG(st), 0);
+				send_event(in, GA_CTL_STOPPED, c, WSTOPSIG(st), 0);
 			continue;
 		}
 		if (c)
@@ -350,7 +350,7 @@ static void spawn(struct init *in, const struct ga_ctl_msg *m, struct request_fd
 	else if (!(a.renames && a.sock < 0) && !command_start(c, m, f, in->ctl, a))
 		errno = 0;
 	if (errno)
-		say(in, GA_CTL_FAILED, &refused, errno, GA_CTL_STEP_SETUP);
+		send_event(in, GA_CTL_FAILED, &refused, errno, GA_CTL_STEP_SETUP);
 }
 
 static void open_terminal(struct init *in)
@@ -392,7 +392,7 @@ static void on_request(struct init *in)
 	else if (m.type == GA_CTL_PTY)
 		open_terminal(in);
 	else if (m.type == GA_CTL_SHARED)
-		renames_told(in->renames, &m);
+		renames_forward(in->renames, &m);
 	else if (c && c->pgrp && !c->reported && m.type == GA_CTL_SIGNAL && m.value > 0 &&
 		 m.value < NSIG)
 		(void)kill(-c->pgrp, m.value);
@@ -463,6 +463,6 @@ int main(int argc, char **argv)
 	in.project = (struct project){ .fd = -1, .path = argv[2] };
 	for (size_t i = 0; i < MAX_COMMANDS; i++)
 		in.commands[i].chan = -1;
-	say_ready(in.ctl);
+	send_ready(in.ctl);
 	serve(&in);
 }

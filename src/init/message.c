@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages and their descriptors.
+ * Send and receive control messages and their descriptors.
  */
 #include <errno.h>
 #include <sys/socket.h>

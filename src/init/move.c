@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Moving a directory entry by entry, in a process of its own with the rights of the command:
- * however names and directories change, it can do nothing that the command could not do
- * itself.
+ * Move a directory entry by entry, in a process of its own with the rights of the command: whatever
+ * others rename meanwhile, it can do nothing that the command could not.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -39,7 +38,7 @@ struct copy {
 	size_t len;
 };
 
-static int look(int at, const char *name, struct statx *ret)
+static int stat_entry(int at, const char *name, struct statx *ret)
 {
 	if (statx(at, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
 		  STATX_BASIC_STATS | STATX_MNT_ID, ret))
@@ -264,7 +263,7 @@ static int copy_dir(struct copy *c, int src, int dst, const char *name, const st
 static int copy_entry(struct copy *c, int src, int dst, const char *name, unsigned depth)
 {
 	struct statx st;
-	int rc = look(src, name, &st);
+	int rc = stat_entry(src, name, &st);
 
 	if (rc == ENOENT)
 		return 0;
@@ -297,7 +296,7 @@ static int fill(struct copy *c, int src, int dst, unsigned depth)
 static int make_copy(struct copy *c, const struct rename_end *from, int at, const char *to)
 {
 	struct statx st;
-	int rc = look(from->at, from->name, &st);
+	int rc = stat_entry(from->at, from->name, &st);
 
 	if (!rc && mkdirat(at, to, S_IRWXU))
 		rc = errno;
@@ -329,7 +328,7 @@ static bool linked_again(struct copy *c, const struct statx *st, const struct st
 	       is_same_file(&first, there);
 }
 
-/* Both names lead to one file, or this one was created after the copy and comes along. */
+/* Both names are of one file, or this one was created after the copy and is moved, too. */
 static int follow_file(struct copy *c, int src, int dst, const char *name, const struct statx *st)
 {
 	struct statx there;
@@ -341,9 +340,9 @@ static int follow_file(struct copy *c, int src, int dst, const char *name, const
 	return unlinkat(src, name, 0) && errno != ENOENT ? errno : 0;
 }
 
-/* Move what is left in `from` into its copy, which already has its final mode. */
-static int empty_into(struct copy *c, int from_at, const char *from, const struct statx *st,
-		      int to_at, const char *to, unsigned depth)
+/* Move the remaining entries of `from` into its copy, which already has its final mode. */
+static int move_rest(struct copy *c, int from_at, const char *from, const struct statx *st,
+		     int to_at, const char *to, unsigned depth)
 {
 	bool closed = !(st->stx_mode & S_IXUSR);
 	int src, dst, rc = open_dir(from_at, from, st->stx_mode, S_IRWXU, &src);
@@ -374,7 +373,7 @@ static int follow_dir(struct copy *c, int src, int dst, const char *name, const 
 		return ENAMETOOLONG;
 	if (mkdirat(dst, name, st->stx_mode & 07777) && errno != EEXIST)
 		return errno;
-	rc = empty_into(c, src, name, st, dst, name, depth + 1);
+	rc = move_rest(c, src, name, st, dst, name, depth + 1);
 	if (!rc && unlinkat(src, name, AT_REMOVEDIR) && errno != ENOENT && errno != ENOTEMPTY)
 		rc = errno;
 	return rc;
@@ -394,7 +393,7 @@ static int pass(struct copy *c, int src, int dst, unsigned depth)
 		struct statx st;
 
 		any = true;
-		rc = look(src, name, &st);
+		rc = stat_entry(src, name, &st);
 		if (rc == ENOENT)
 			rc = 0;
 		else if (!rc)
@@ -444,9 +443,9 @@ static int put_in_place(const struct rename_call *c, struct copy *copy, const ch
 		(void)remove_entry(NULL, c->to.at, temporary);
 		return rc;
 	}
-	rc = look(c->from.at, c->from.name, &st);
+	rc = stat_entry(c->from.at, c->from.name, &st);
 	if (!rc)
-		rc = empty_into(copy, c->from.at, c->from.name, &st, c->to.at, c->to.name, 0);
+		rc = move_rest(copy, c->from.at, c->from.name, &st, c->to.at, c->to.name, 0);
 	if (!rc && unlinkat(c->from.at, c->from.name, AT_REMOVEDIR) && errno != ENOENT)
 		rc = errno;
 	return rc;

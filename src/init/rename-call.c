@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Announced calls: of renames, and those that meet a mount. The paths of one are in the memory of
- * the caller, which can change them at any time; what is decided here never gives the caller
- * anything that it could not have had otherwise.
+ * Serve announced calls: renames, and removals of mount points. Their paths are in the memory of
+ * the caller, which can change them at any time: no answer gives the caller more than its own
+ * rights.
  *
- * Which mounts are shared directories is for the supervisor to say, and only it can remove one
- * (src/run/control/shares.c): a question and an order over the control socket. A mount is named by
- * its device number, never by a path, and nothing else goes out.
+ * Only the supervisor knows which mounts are shared directories, and can remove one
+ * (src/run/control/shares.c): both are requests over the control socket, which name the mount by
+ * its device number, never by a path.
  *
- * What a program writes into the directory while it is being removed would be lost. So write
- * permission is taken from it first, and then nothing may be in it.
+ * A file written into the directory while it is removed would be lost: so its write permission is
+ * removed first, and then it must be empty.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -235,9 +235,10 @@ static enum rename_verdict try_rename(struct rename_call *c, int *ret_errnum)
 	return c->mount < 0 ? RENAME_DONE : RENAME_MOUNT;
 }
 
-static enum rename_verdict look_closer(int listener, const struct seccomp_notif *n,
-				       const struct arguments *a, unsigned own_filters, int from_at,
-				       char *from, struct rename_call *c, int *ret_errnum)
+static enum rename_verdict check_directory(int listener, const struct seccomp_notif *n,
+					   const struct arguments *a, unsigned own_filters,
+					   int from_at, char *from, struct rename_call *c,
+					   int *ret_errnum)
 {
 	char to[PATH_MAX];
 	int to_at;
@@ -260,8 +261,8 @@ static enum rename_verdict look_closer(int listener, const struct seccomp_notif 
 	return try_rename(c, ret_errnum);
 }
 
-enum rename_verdict rename_look(int listener, const struct seccomp_notif *n, unsigned own_filters,
-				struct rename_call *ret, int *ret_errnum)
+enum rename_verdict rename_check(int listener, const struct seccomp_notif *n, unsigned own_filters,
+				 struct rename_call *ret, int *ret_errnum)
 {
 	enum rename_verdict v = RENAME_CONTINUE;
 	struct arguments a;
@@ -273,15 +274,15 @@ enum rename_verdict rename_look(int listener, const struct seccomp_notif *n, uns
 		return RENAME_CONTINUE;
 	at = call_open_at((pid_t)n->pid, a.from_at, from);
 	if (at != -1 && is_dir_at(at, from))
-		v = look_closer(listener, n, &a, own_filters, at, from, ret, ret_errnum);
+		v = check_directory(listener, n, &a, own_filters, at, from, ret, ret_errnum);
 	close_at(at);
 	if (v != RENAME_MOVE)
 		rename_call_close(ret);
 	return v;
 }
 
-/* Asked for every directory that anybody removes: by one call, which looks at the path from the
- * caller's place. */
+/* Runs at every removal of a directory: by one call, which resolves the path relative to the
+ * caller. */
 static bool may_be_mount(pid_t pid, int fd, const char *path)
 {
 	char full[PATH_MAX + 64];
@@ -299,8 +300,8 @@ static bool may_be_mount(pid_t pid, int fd, const char *path)
 		      &st) && (st.stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }
 
-enum rename_verdict remove_look(int listener, const struct seccomp_notif *n, unsigned own_filters,
-				int *ret_mount)
+enum rename_verdict remove_check(int listener, const struct seccomp_notif *n, unsigned own_filters,
+				 int *ret_mount)
 {
 	const bool has_at = n->data.nr == SYS_unlinkat;
 	const int fd = has_at ? (int)n->data.args[0] : AT_FDCWD;
@@ -341,7 +342,7 @@ static void end_call(struct share_call *c, int errnum)
 	c->used = false;
 }
 
-static void say(const struct shares *s, const struct share_call *c, uint32_t what)
+static void send_share(const struct shares *s, const struct share_call *c, uint32_t what)
 {
 	const struct ga_ctl_msg m = { .type = GA_CTL_SHARED, .flags = what,
 				      .value64 = c->device };
@@ -365,7 +366,7 @@ void shares_ask(struct shares *s, int listener, uint64_t id, int mount, bool ren
 	}
 	c->device = st.st_dev;
 	c->mode = st.st_mode & 07777;
-	say(s, c, GA_SHARED_IS);
+	send_share(s, c, GA_SHARED_IS);
 }
 
 static bool is_empty(int dir)
@@ -389,7 +390,6 @@ static bool is_empty(int dir)
 	return !n;
 }
 
-/* It is a shared directory. */
 static void begin(struct shares *s, struct share_call *c)
 {
 	int dir = openat(c->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -410,14 +410,14 @@ static void begin(struct shares *s, struct share_call *c)
 	}
 	if (is_empty(dir)) {
 		c->removing = true;
-		say(s, c, GA_SHARED_REMOVE);
+		send_share(s, c, GA_SHARED_REMOVE);
 		return;
 	}
 	(void)fchmod(dir, c->mode);
 	end_call(c, ENOTEMPTY);
 }
 
-static void answered(struct shares *s, struct share_call *c, int errnum)
+static void finish_share(struct shares *s, struct share_call *c, int errnum)
 {
 	if (c->removing) {
 		if (errnum)
@@ -445,7 +445,7 @@ void shares_answered(struct shares *s)
 
 		if (c->used && c->device == m.value64 &&
 		    c->removing == (m.flags == GA_SHARED_REMOVE)) {
-			answered(s, c, m.value);
+			finish_share(s, c, m.value);
 			return;
 		}
 	}

@@ -36,7 +36,7 @@ struct renames;
  * earlier commands left running hold nearly all listeners. */
 int renames_start(struct renames **r, int ctl);
 /* Pass on an answer of the supervisor's (GA_CTL_SHARED). */
-void renames_told(struct renames *r, const struct ga_ctl_msg *m);
+void renames_forward(struct renames *r, const struct ga_ctl_msg *m);
 /* Is `pid` a process that moves a directory? If somebody stops it, it must be continued. */
 bool renames_has(const struct renames *r, pid_t pid);
 /* In a process about to execute a command: have these calls announced. Returns 0, or -1 with
@@ -68,8 +68,8 @@ enum rename_verdict {
 	RENAME_MOUNT,    /* it is busy, and one of them is the root of this mount */
 };
 struct seccomp_notif;
-enum rename_verdict rename_look(int listener, const struct seccomp_notif *n,
-				unsigned own_filters, struct rename_call *ret, int *ret_errnum);
+enum rename_verdict rename_check(int listener, const struct seccomp_notif *n, unsigned own_filters,
+				 struct rename_call *ret, int *ret_errnum);
 /* How many seccomp filters process `pid` ("self") has; 0 if that cannot be told. */
 unsigned rename_filters(const char *pid);
 
@@ -80,8 +80,8 @@ void call_answer(int listener, uint64_t id, bool go_on, int errnum);
 
  * Every rmdir(2), and unlinkat(2) that removes a directory, is announced as well. Does it meet a
  * mount? Then RENAME_MOUNT with its root; RENAME_CONTINUE or RENAME_GONE else. */
-enum rename_verdict remove_look(int listener, const struct seccomp_notif *n, unsigned own_filters,
-				int *ret_mount);
+enum rename_verdict remove_check(int listener, const struct seccomp_notif *n, unsigned own_filters,
+				 int *ret_mount);
 
 #define MAX_SHARES 4
 /* A call that is about a mount. */

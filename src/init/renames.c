@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The thread of pid 1 that answers announced calls. It is in pid 1 and not in a process of its own
- * because Yama lets only an ancestor read a process's memory, because no signal from inside reaches
- * pid 1, and because without pid 1 nobody is left to wait for an answer. It is not the thread that
+ * Answer announced calls, in a thread of pid 1: Yama lets only an ancestor read a process's memory,
+ * no signal from inside reaches pid 1, and all callers end with it. It is not the thread that
  * serves the control socket because a command can make reading its memory slow.
  *
- * Moving is done by a child process, which reports its result through a pipe; if it was killed, it
- * reports nothing and the rename fails. One moves at a time, as no path of another may then contain
- * a path of it, or be within one; other calls to move wait.
+ * A child process moves, and reports its result through a pipe; if it is killed, the rename fails.
+ * Only one moves at a time, as their paths may be nested; others wait.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -249,9 +247,9 @@ static void on_call(struct renames *r, int listener)
 	    ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &n))
 		return;
 	if (is_removal(n.data.nr)) {
-		v = remove_look(listener, &n, r->filters, &mount);
+		v = remove_check(listener, &n, r->filters, &mount);
 	} else {
-		v = rename_look(listener, &n, r->filters, &j->call, &errnum);
+		v = rename_check(listener, &n, r->filters, &j->call, &errnum);
 		mount = j->call.mount;
 	}
 	switch (v) {
@@ -367,7 +365,7 @@ static void *serve(void *payload)
 	return NULL;
 }
 
-void renames_told(struct renames *r, const struct ga_ctl_msg *m)
+void renames_forward(struct renames *r, const struct ga_ctl_msg *m)
 {
 	if (r)
 		(void)send_msg(r->shares.tell, m);

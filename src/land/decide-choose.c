@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which flags and paths a decision is about, and rejecting edits of files. What is left of a file
- * is content that nobody has judged yet: the rules run on it, and what they find is decided about
- * again.
+ * Choose the flags and paths of a decision, and reject edits of files. The rest of such a file is
+ * new content: the rules run on it, and their flags need a verdict.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -275,7 +274,7 @@ static int write_rest(struct decision *d, const struct ga_hunk_choice *h,
 	return ga_blob_write(d->repo, rest.ptr, rest.len, &ret->oid, err);
 }
 
-static bool all(const bool *undo, size_t n)
+static bool is_all_set(const bool *undo, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!undo[i])
@@ -283,7 +282,7 @@ static bool all(const bool *undo, size_t n)
 	return true;
 }
 
-/* 1: nothing is left of what was changed. Else `ret` is what is left. */
+/* Returns 1 if no change remains; else `ret` is the remaining file. */
 static int cut_one(struct decision *d, const struct ga_hunk_choice *h, struct ga_entry *ret,
 		   struct ga_error *err)
 {
@@ -298,15 +297,15 @@ static int cut_one(struct decision *d, const struct ga_hunk_choice *h, struct ga
 	if (rc || hunks.n_edits != h->n)
 		return fail_moved(&h->change, err);
 	/* of a new or deleted file an empty one would be left, or the same */
-	if (all(h->undo, h->n) && (!h->change.old.mode || !h->change.new.mode))
+	if (is_all_set(h->undo, h->n) && (!h->change.old.mode || !h->change.new.mode))
 		return 1;
 	if (write_rest(d, h, &hunks, ret, err))
 		return -1;
 	return ga_entry_equal(ret, &h->change.old);
 }
 
-/* Flags on the file as it was are rejected, since that version was not accepted. A verdict on what
- * is left (NULL: nothing) stays. */
+/* Reject flags on the former version of the file. A verdict on the remaining one (NULL: none)
+ * stays. */
 static void judge_cut(struct decision *d, const char *path, const struct ga_entry *rest)
 {
 	const struct ga_strmap *m = &d->chosen.flagged;
@@ -401,7 +400,7 @@ void decide_add_found(const struct decision *d, struct ga_report *r)
 		if (ga_strv_find(&d->chosen.bring, d->cut_held.v[i].path) < 0)
 			ga_strv_push(&held, d->cut_held.v[i].path);
 	ga_report_add_flags(r, GA_FROM_SESSION, &d->found, &held);
-	/* what is left can be a version that was rejected before */
+	/* the remaining file can be a version that was rejected before */
 	decide_reopen(r, &d->found);
 	for (size_t i = 0; i < d->found.n; i++) {
 		const struct ga_flag *new = &d->found.v[i];

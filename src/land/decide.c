@@ -98,8 +98,8 @@ static int list_undone(struct decision *d, struct ga_changes *out, struct ga_err
 	return 0;
 }
 
-/* A file in place of a directory, or the other way round, changes more paths than were named. A
- * path that is held for that very reason comes along; about any other one nobody has decided. */
+/* A file in place of a directory, or the reverse, changes more paths than were named. A path that
+ * is held for that reason is included; any other needs a verdict of its own. */
 static int check_extent(struct decision *d, const struct ga_oid *old, const struct ga_oid *new,
 			bool accept, struct ga_error *err)
 {
@@ -128,7 +128,7 @@ static int check_extent(struct decision *d, const struct ga_oid *old, const stru
 	return 0;
 }
 
-/* Is the path rejected as a whole: put back, or dropped from what is held or left out? */
+/* Is the path rejected as a whole: restored, or dropped from the held or left-out ones? */
 static bool decide_undone(const struct decision *d, const char *path)
 {
 	return has(&d->chosen.restore, path) || has(&d->chosen.give_up, path) ||
@@ -136,7 +136,7 @@ static bool decide_undone(const struct decision *d, const char *path)
 }
 
 /* The verdict that this decision gives a flag; open: none. */
-static enum ga_verdict judged(const struct decision *d, size_t flag)
+static enum ga_verdict verdict_of(const struct decision *d, size_t flag)
 {
 	return decide_undone(d, d->report->flags[flag].path) ? GA_VERDICT_REJECTED
 							     : d->chosen.verdict[flag];
@@ -149,7 +149,7 @@ static void add_verdicts(const struct decision *d, enum ga_verdict v, struct ga_
 	for (size_t i = 0; i < d->report->n_flags && shown < GA_REPORT_TRAILERS; i++) {
 		const struct ga_report_flag *f = &d->report->flags[i];
 
-		if (judged(d, i) != v)
+		if (verdict_of(d, i) != v)
 			continue;
 		ga_report_trailer(m, v == GA_VERDICT_ACCEPTED ? "Agent-Accepted" : "Agent-Rejected",
 				  f->severity, f->id, f->path, &f->entry);
@@ -241,9 +241,8 @@ static int carry_held(struct decision *d, const struct ga_changes *stay, struct 
 	return rc;
 }
 
-/* Write the new `held` as a child of the new tip. If that would replace what the branch made of a
- * path, it stays a child of the commit it was on: only that way can it still be told later that
- * both changed the path. */
+/* Write the new `held` as a child of the new tip. If that would replace the branch's version of a
+ * path, it keeps its parent, so that the conflict stays visible. */
 static int write_held(struct decision *d, const struct ga_changes *stay, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes carried = GA_CHANGES_INIT;
@@ -303,8 +302,8 @@ static int make_report(struct decision *d, struct ga_report *ret, struct ga_erro
 	for (size_t i = 0; i < ret->n_flags; i++) {
 		struct ga_report_flag *f = &ret->flags[i];
 
-		if (judged(d, i) != GA_VERDICT_OPEN)
-			f->verdict = judged(d, i);
+		if (verdict_of(d, i) != GA_VERDICT_OPEN)
+			f->verdict = verdict_of(d, i);
 		/* of one of which a part stays held, decide_add_found() has the flags */
 		if (has(&d->chosen.bring, f->path) || has(&d->chosen.give_up, f->path) ||
 		    ga_changes_find(&d->cut_held, f->path))
@@ -358,8 +357,8 @@ static int update_refs(struct decision *d, const struct ga_report *report, struc
 	return ga_refs_update(d->repo, &u, reason(d), err);
 }
 
-static void note(const struct decision *d, const struct ga_report *new, bool accept,
-		 const struct ga_strv *paths)
+static void journal_verdict(const struct decision *d, const struct ga_report *new, bool accept,
+			    const struct ga_strv *paths)
 {
 	json_t *o = json_object();
 
@@ -378,9 +377,9 @@ static void note_all(const struct decision *d, const struct ga_report *new)
 	for (size_t i = 0; i < d->what->n_hunks; i++)
 		ga_strv_push(&rejected, d->what->hunks[i].change.path);
 	if (d->what->accept.n || d->what->accept_all)
-		note(d, new, true, &d->what->accept);
+		journal_verdict(d, new, true, &d->what->accept);
 	if (rejected.n)
-		note(d, new, false, &rejected);
+		journal_verdict(d, new, false, &rejected);
 }
 
 static int finish(struct decision *d, struct ga_report *new, struct ga_error *err)
@@ -530,7 +529,7 @@ int ga_decide(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	      struct ga_error *err)
 {
 	struct decision d = {.repo = r, .s = s, .report = report, .what = what};
-	int rc = what->reject.n || what->n_hunks ? ga_land_check_over(r, s, err) : 0;
+	int rc = what->reject.n || what->n_hunks ? ga_land_check_ended(r, s, err) : 0;
 
 	if (!rc)
 		rc = decide(&d, err);

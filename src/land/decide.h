@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One decision while it is being carried out.
+ * The state of one decision while it is carried out.
  */
 #ifndef GA_LAND_DECIDE_H
 #define GA_LAND_DECIDE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Flags decide whether something lands: those of the session, and those that the rules raise on
- * what would be on the user's branch, with the host as it is now, unless a verdict covers them.
+ * Refuse to land undecided flags: those of the session, and those that the rules raise now on the
+ * result of the landing, unless a verdict covers them.
  */
 #include <string.h>
 #include <time.h>
@@ -42,8 +42,8 @@ static int32_t first_of(const struct by_rule *b, const char *rule, const char *p
 
 /* A verdict is about one content: that which lands, or, where other lines are merged into
  * it, that of the session's branch. */
-static bool covers(const struct ga_report_flag *have, const struct ga_flag *f,
-		   const struct ga_entry *on_branch)
+static bool is_covered_by(const struct ga_report_flag *have, const struct ga_flag *f,
+			  const struct ga_entry *on_branch)
 {
 	return have->verdict == GA_VERDICT_ACCEPTED && have->severity >= f->severity &&
 	       (!*f->path || ga_entry_equal(&have->entry, &f->entry) ||
@@ -72,7 +72,8 @@ static int decide_drop_covered(const struct landing *l, const struct ga_oid *tip
 		    ga_tree_entry(l->repo, &tree, f->path, &e, err))
 			return -1;
 		for (; !covered && at >= 0; at = known.map.nodes[at].next)
-			covered = covers(&l->report->flags[known.map.nodes[at].value], f, &e);
+			covered =
+				is_covered_by(&l->report->flags[known.map.nodes[at].value], f, &e);
 		if (covered)
 			ga_flag_release(f);
 		else
@@ -142,7 +143,7 @@ static int classify_uncommitted(const struct landing *l, const struct ga_host_fa
 	    ga_wip_changes(private, &w, &all, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++)
-		if (land_wants(l, all.v[i].path))
+		if (land_is_requested(l, all.v[i].path))
 			(void)ga_changes_add(&c, all.v[i].path, &all.v[i].old, &all.v[i].new);
 	return ga_classify(private, facts, &old, &w.seen, &c, ret, err);
 }
@@ -161,9 +162,9 @@ static int classify(const struct landing *l, const struct proposal *p, struct ga
 	return classify_uncommitted(l, &facts, ret, err);
 }
 
-/* Is the entry that the flag is about in what lands? 1 yes. */
-static int lands(const struct landing *l, const struct proposal *p,
-		 const struct ga_report_flag *f, struct ga_error *err)
+/* Returns 1 if the flag's entry is in what lands. */
+static int is_landing(const struct landing *l, const struct proposal *p,
+		      const struct ga_report_flag *f, struct ga_error *err)
 {
 	struct ga_entry e = { 0 };
 
@@ -211,10 +212,10 @@ static int blocks(const struct landing *l, const struct proposal *p, const struc
 	bool again = ga_flags_have(found, f->id, f->path);
 	int rc;
 
-	if (!ga_report_flag_blocks(f) || !(land_wants(l, f->path) || !*f->path) ||
+	if (!ga_report_flag_blocks(f) || !(land_is_requested(l, f->path) || !*f->path) ||
 	    (f->landing && !again && !f->held))
 		return 0;
-	rc = f->held ? 1 : lands(l, p, f, err);
+	rc = f->held ? 1 : is_landing(l, p, f, err);
 	if (rc || (again && !p->n_steps))
 		return rc < 0 ? -1 : 1;
 	if (l->opts->how == GA_LAND_SQUASH && p->moves)

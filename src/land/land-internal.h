@@ -49,9 +49,9 @@ struct proposal {
 	size_t n_steps;
 	struct ga_changes changes;  /* from `old` to `tree` */
 	struct ga_strv conflicts;   /* paths that git would leave to the user, sorted */
-	bool moves;          /* there is something for git to do */
+	bool moves;          /* git has something to land */
 	bool needs_git;      /* a hook, an editor or a conflict takes part: git has to merge */
-	bool part;           /* something of the session is still to be landed after this */
+	bool part;           /* something of the session remains to be landed */
 };
 #define PROPOSAL_INIT { .branch = NULL }
 void proposal_release(struct proposal *p);
@@ -71,7 +71,7 @@ int land_read_branch(struct ga_repo *r, const struct ga_session *s, struct ga_oi
 int land_check_moved(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *branch,
 		     bool rewritten, struct ga_error *err);
 /* Is the path, or a directory above it, one of those that were asked for? */
-bool land_wants(const struct landing *l, const char *path);
+bool land_is_requested(const struct landing *l, const char *path);
 
 /* judge.c: GA_EFLAGS while a flag is undecided, of the session or of what would be on the
  * branch. What was found is stored with the report, so that it can be decided. */
@@ -81,8 +81,8 @@ int land_judge_made(const struct landing *l, const struct record *rec, struct ga
 /* Store the report: what was found, so that it can be decided, or what is still to be brought. */
 int land_save_report(const struct landing *l, struct ga_error *err);
 
-/* preflight.c: would git do it, and do the settings allow it? GA_ELOSE, naming paths and the
- * remedy. */
+/* preflight.c: fail with GA_ELOSE, naming paths and the remedy, if git would refuse or a setting
+ * forbids it. */
 int land_check(const struct landing *l, const struct proposal *p, struct ga_error *err);
 /* Does a hook, an editor or a conflict take part in the landing, so that git has to merge? */
 bool land_needs_git(const struct landing *l, const struct proposal *p);
@@ -90,7 +90,7 @@ bool land_needs_git(const struct landing *l, const struct proposal *p);
 struct land_step {
 	struct ga_oid from, to;
 	const struct ga_changes *changes;
-	const struct ga_strv *conflicts; /* paths that it would leave to the user */
+	const struct ga_strv *conflicts; /* paths that it would leave in conflict */
 	bool merges;      /* git merges ... */
 	bool forward;     /* ... or only fast-forwards, and touches nothing when it refuses */
 	const char *then; /* what to do after a remedy: "land again" */
@@ -113,7 +113,7 @@ int land_message(const struct landing *l, const struct proposal *p, bool log, st
 /* move.c: make the commit, if git need not merge (rec->commit). */
 int land_make_commit(const struct landing *l, const struct proposal *p, struct record *rec,
 		     struct ga_error *err);
-/* Let git move branch, index and files; the record is saved. Fills rec->commit, unless the
+/* Let git update branch, index and files; the record is saved. Fills rec->commit, unless the
  * landing is left to the user: GA_ECONFLICT, or 0 with ret->uncommitted. After any other failure
  * git may have stopped in the middle (land_settle()). */
 int land_move(const struct landing *l, const struct proposal *p, struct record *rec,
@@ -124,8 +124,8 @@ int land_find_made(struct ga_repo *r, const struct record *rec, struct ga_oid *r
 		   struct ga_error *err);
 /* Run git in the user's working tree as the user would. It inherits the lock. */
 enum land_io {
-	LAND_QUIET,    /* what it says is shown when it has succeeded, else it is in `why` */
-	LAND_SHOW,     /* what it and hooks say goes to standard error at once */
+	LAND_QUIET,    /* its output is shown if it succeeds, else stored in `why` */
+	LAND_SHOW,     /* its output and that of hooks goes to standard error at once */
 	LAND_TERMINAL, /* ... and it has the terminal */
 };
 int land_run(const struct landing *l, const char *const *args, enum land_io io, int *ret_status,
@@ -142,24 +142,25 @@ struct land_lock {
 #define LAND_LOCK_INIT { .fd = -1 }
 int land_lock(struct ga_repo *r, struct land_lock *ret, struct ga_error *err);
 void land_unlock(struct land_lock *l);
-/* Remove the locks of a git of ours that has died. */
+/* Remove lock files that our killed git left. */
 int land_remove_locks(const struct land_lock *l, struct ga_error *err);
 
-/* settle.c: bring a landing or an undoing that ended in the middle to an end: complete it, or
- * roll it back. What git left to the user stays. Fills `rec` with the record that is there then;
- * returns 1 if there is none. `*ret_settled` says what was done. */
+/* settle.c: complete or roll back a landing or an undo that was interrupted. A merge that git left
+ * to the user stays. Fills `rec` with the record that remains; returns 1 if there is none.
+ * `*ret_settled` tells what was done. */
 enum land_settled { LAND_SETTLED_NOTHING, LAND_SETTLED_COMPLETED, LAND_SETTLED_ROLLED_BACK };
 int land_settle(const struct landing *l, struct record *rec, enum land_settled *ret_settled,
 		struct ga_error *err);
-/* git failed, or we did beside it, for which `err` is set: settle that at once. Returns -1. */
+/* After a failure of git or our own, with `err` set: complete it or roll it back at once. Returns
+ * -1. */
 int land_recover(const struct landing *l, struct record *rec, struct ga_error *err);
 /* Roll back what git did of the landing, HEAD being where it was, and remove the record. Returns as
  * record_read(), which it ends with. */
 int land_roll_back_landing(const struct landing *l, struct record *rec, struct ga_error *err);
 /* Remove what git, killed in its last steps, left of the merge or the squash. */
 int land_clear_state(const struct landing *l, const struct record *rec, struct ga_error *err);
-/* Does git have a state of its own of this landing in the working tree with this git directory: a
- * merge in progress, a squash to be committed? */
+/* Does this git directory have a merge in progress, or a squash to be committed, of this
+ * landing? */
 bool land_is_left(const char *gitdir, const struct record *rec);
 bool land_is_merging(const char *gitdir, const struct record *rec);
 
@@ -175,7 +176,7 @@ int land_tree_of(struct ga_repo *r, const struct ga_oid *commit, struct ga_oid *
 int land_is_at(struct ga_repo *r, const struct record *rec, const struct ga_oid *at,
 	       struct ga_error *err);
 
-/* Open flags again that were rejected and are found again: the content is back. */
+/* Reopen rejected flags that the rules raise again. */
 void decide_reopen(struct ga_report *r, const struct ga_flags *found);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A landing from beginning to end: what must hold, the record, what is done; and one that git left
- * to the user: finish it or give it up, as git does. Nothing of the user's is touched before the
- * record is written.
+ * Land a session: preconditions, record, git's merge, uncommitted changes; and continue or abort a
+ * landing that git left to the user. No file of the user is touched before the record is written.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -83,8 +82,8 @@ static void begin_record(const struct landing *l, const struct proposal *p, stru
 
 /* ---- afterwards ------------------------------------------------------------------------------ */
 
-/* What was brought is no longer left out, and the report says so. `left`: what was not brought;
- * NULL: the session has landed, with what the user may have added to its branch. */
+/* Remove applied paths from the report's left-out ones. `left`: paths that were not applied; NULL:
+ * the session has landed, with any commits that the user added to its branch. */
 static int forget_brought(const struct landing *l, const struct record *rec,
 			  const struct ga_strv *left, struct ga_error *err)
 {
@@ -108,7 +107,7 @@ static int forget_brought(const struct landing *l, const struct record *rec,
 		       ? 0 : land_save_report(l, err);
 }
 
-/* `left`: paths that were to be brought, and were not. */
+/* `left`: paths that could not be applied. */
 static int note_landed(const struct landing *l, const struct record *rec,
 		       const struct ga_strv *left, struct ga_error *err)
 {
@@ -131,7 +130,7 @@ static int note_landed(const struct landing *l, const struct record *rec,
 	return ga_error_wrap(err, "agent/%s has landed, but that could not be noted", s->name);
 }
 
-/* Recover first; a dry run only looks. */
+/* Recover first; a dry run only checks. */
 static int settle(const struct landing *l, struct record *last, bool *ret_completed,
 		  struct ga_error *err)
 {
@@ -218,7 +217,7 @@ static int fail_conflict(const struct landing *l, const struct proposal *p, stru
 		       GA_HINT "landing leaves the conflict for you to resolve", l->s->name, list);
 }
 
-/* All of the session is here already, by another way. */
+/* All of the session is in HEAD already, without `land`. */
 static int note_arrived(const struct landing *l, const struct proposal *p,
 			const struct record *rec, struct ga_error *err)
 {
@@ -366,9 +365,9 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 	return land_locked(&l, continue_landing, err);
 }
 
-/* As git does it. What was killed while git aborted it is something that git refuses to abort
- * again: then path by path. */
-static int give_up(const struct landing *l, struct record *rec, struct ga_error *err)
+/* Abort by git. If an earlier abort was killed git refuses to repeat it: then roll back path by
+ * path. */
+static int abort_git_merge(const struct landing *l, struct record *rec, struct ga_error *err)
 {
 	static const char *const merge[] = { "merge", "--abort", NULL };
 	static const char *const squash[] = { "reset", "--quiet", "--merge", NULL };
@@ -401,7 +400,7 @@ static int abort_landing(const struct landing *l, struct ga_error *err)
 	if (land_check_session(l->s, &rec, "--abort", err))
 		return -1;
 	if (rec.phase == RECORD_HANDED_OVER)
-		return give_up(l, &rec, err);
+		return abort_git_merge(l, &rec, err);
 	return ga_fail(err, GA_EFATAL, "agent/%s has landed; there is nothing to abort"
 		       GA_HINT "'git agent land --undo %s' undoes it", l->s->name, l->s->name);
 }
@@ -435,7 +434,7 @@ int ga_land_unfinished(struct ga_repo *r, struct ga_strv *ret, struct ga_strv *r
 
 		if (rc < 0)
 			return -1;
-		/* what git left may have been finished, or given up, by git since */
+		/* the user may have committed or aborted it by git since */
 		if (rc || rec.phase == RECORD_DONE ||
 		    (rec.phase == RECORD_HANDED_OVER && !land_is_left(gitdirs.v[i], &rec)))
 			continue;
@@ -447,7 +446,7 @@ int ga_land_unfinished(struct ga_repo *r, struct ga_strv *ret, struct ga_strv *r
 	return 0;
 }
 
-int ga_land_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+int ga_land_check_ended(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 

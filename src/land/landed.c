@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Has the work arrived in a commit, in whatever way? Only what is there counts: that a commit names
- * the session, or looks like it, is no proof. In this order: the tip is an ancestor; merging it
- * would change nothing, now or at some commit since (a squash); each of its commits is there by its
- * patch id. What was reverted since has not landed.
+ * Find out whether a session is integrated in a ref, by content alone; a commit message is no
+ * proof. In this order: the tip is an ancestor; merging it would change nothing, now or at some
+ * commit since (a squash); each of its commits is found by patch id. What was reverted since has
+ * not landed.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,26 +17,26 @@
 #include "ga/repo/refs.h"
 #include "ga/sys/fd.h"
 
-struct look {
+struct search {
 	struct ga_repo *r;
 	const struct ga_session *s;
 	struct ga_oid tip;
 	struct ga_changes changes; /* onto -> tip */
-	size_t lookups;            /* the number of entries that may still be looked up */
+	size_t lookups;            /* remaining number of entry lookups */
 };
 
-#define SCAN_COMMITS 2000          /* newest commits of the destination that are looked at */
+#define SCAN_COMMITS 2000          /* newest commits of the destination that are checked */
 #define SCAN_PATHS 64              /* of these only those that touch the changed paths, unless there
 				    * are more paths than this */
 #define SCAN_LOOKUPS 200000        /* tree entries that are looked up for one tip */
 #define GIT_MS 20000
 
-static void look_release(struct look *l)
+static void search_release(struct search *l)
 {
 	ga_changes_release(&l->changes);
 }
 
-static int look_begin(struct look *l, const struct ga_oid *tip, struct ga_error *err)
+static int search_begin(struct search *l, const struct ga_oid *tip, struct ga_error *err)
 {
 	struct ga_oid base_tree, tree;
 
@@ -49,9 +49,10 @@ static int look_begin(struct look *l, const struct ga_oid *tip, struct ga_error 
 
 /* Does the commit contain each of these changes, whatever else was changed there? `back`: are all
  * of them undone instead? */
-static int commit_has(struct look *l, const struct ga_oid *commit, bool back, struct ga_error *err)
+static int commit_has(struct search *l, const struct ga_oid *commit, bool back,
+		      struct ga_error *err)
 {
-	/* a session that changes nothing has not arrived because of that */
+	/* a session without changes is not integrated everywhere */
 	int rc = l->changes.n > 0;
 	struct ga_oid tree;
 
@@ -73,7 +74,7 @@ static int commit_has(struct look *l, const struct ga_oid *commit, bool back, st
 }
 
 /* The commits that `at` reaches and the tip does not, and that touch its paths, newest first. */
-static int list_since(struct look *l, const struct ga_oid *at, struct ga_oid **ret, size_t *ret_n,
+static int list_since(struct search *l, const struct ga_oid *at, struct ga_oid **ret, size_t *ret_n,
 		      struct ga_error *err)
 {
 	static const char *const literal[] = { "GIT_LITERAL_PATHSPECS=1", NULL };
@@ -93,20 +94,20 @@ static int list_since(struct look *l, const struct ga_oid *at, struct ga_oid **r
 	g.env = literal;
 	g.out = &out;
 	g.timeout_ms = GIT_MS;
-	/* if git takes too long nothing is known, and so nothing is said to have landed */
+	/* if git takes too long it counts as not landed */
 	if (ga_git_run(l->r, &g, &status, &slow))
 		status = 1;
 	for (const char *p = out.ptr; !status && n < SCAN_COMMITS && strlen(p) > GA_OID_HEXSZ;
 	     p += GA_OID_HEXSZ + 1)
 		if (!ga_oid_parse(p, GA_OID_HEXSZ, &v[n++]))
-			return ga_fail(err, GA_EFATAL, "cannot understand what git rev-list says");
+			return ga_fail(err, GA_EFATAL, "cannot parse the output of git rev-list");
 	*ret = ga_steal(&v);
 	*ret_n = n;
 	return 0;
 }
 
 /* Does git find each commit of the session's in `at`, by its patch id? A merge has none. */
-static bool is_picked(struct look *l, const struct ga_oid *at)
+static bool is_picked(struct search *l, const struct ga_oid *at)
 {
 	cleanup_free char *range = ga_strf("%s...%s", GA_HEX(at), GA_HEX(&l->tip));
 	cleanup_free char *base = ga_strf("^%s", GA_HEX(&l->s->id.onto));
@@ -120,8 +121,8 @@ static bool is_picked(struct look *l, const struct ga_oid *at)
 	return l->changes.n && !ga_git_run(l->r, &g, &status, &slow) && !status && !out.len;
 }
 
-static int look_since(struct look *l, const struct ga_oid *at, enum ga_landed_how *ret,
-		      struct ga_error *err)
+static int search_since(struct search *l, const struct ga_oid *at, enum ga_landed_how *ret,
+			struct ga_error *err)
 {
 	cleanup_free struct ga_oid *v = NULL;
 	size_t n = 0;
@@ -136,11 +137,11 @@ static int look_since(struct look *l, const struct ga_oid *at, enum ga_landed_ho
 	return rc < 0 ? -1 : 0;
 }
 
-/* How the work arrived in the commit `at`. `*ret_back`: it had, and was reverted. */
-static int look_at(struct look *l, const struct ga_oid *at, enum ga_landed_how *ret,
-		   bool *ret_back, struct ga_error *err)
+/* How the work is integrated in the commit `at`. `*ret_back`: it was, and is reverted. */
+static int search_commit(struct search *l, const struct ga_oid *at, enum ga_landed_how *ret,
+			 bool *ret_back, struct ga_error *err)
 {
-	/* what `land` brought has arrived where its commit is, whatever became of its lines */
+	/* `land`'s own commit proves it, even if its lines were changed since */
 	bool ours = l->s->state == GA_STATE_LANDED && !ga_oid_is_zero(&l->s->result.landed) &&
 		    ga_oid_equal(&l->tip, &l->s->result.tip);
 	int rc = ga_is_ancestor(l->r, &l->tip, at, err);
@@ -159,7 +160,7 @@ static int look_at(struct look *l, const struct ga_oid *at, enum ga_landed_how *
 	}
 	if (rc < 0)
 		return -1;
-	if (!rc && look_since(l, at, ret, err))
+	if (!rc && search_since(l, at, ret, err))
 		return -1;
 	if (*ret == GA_LANDED_NOT)
 		return 0;
@@ -170,10 +171,9 @@ static int look_at(struct look *l, const struct ga_oid *at, enum ga_landed_how *
 	return rc < 0 ? -1 : 0;
 }
 
-/* The commit that a place was at when the session began, by the dates of its commits. 1: none is
- * that old. */
-static int as_it_was(struct look *l, const struct ga_oid *at, struct ga_oid *ret,
-		     struct ga_error *err)
+/* The commit that a ref was at when the session began, by commit dates. 1: none is that old. */
+static int commit_at_start(struct search *l, const struct ga_oid *at, struct ga_oid *ret,
+			   struct ga_error *err)
 {
 	cleanup_free char *before = ga_strf("--min-age=%" PRIu64, l->s->id.started - 1);
 	const char *const args[] = { "rev-list", "--first-parent", "--max-count=1", before,
@@ -187,7 +187,7 @@ static int as_it_was(struct look *l, const struct ga_oid *at, struct ga_oid *ret
 }
 
 /* Is that the tip of the branch that the session began on? */
-static int began_on(struct look *l, const struct ga_oid *at, struct ga_error *err)
+static int began_on(struct search *l, const struct ga_oid *at, struct ga_error *err)
 {
 	struct ga_oid oid;
 	int rc = l->s->id.onto_ref ? ga_ref_read(l->r, l->s->id.onto_ref, &oid, err) : 1;
@@ -195,9 +195,8 @@ static int began_on(struct look *l, const struct ga_oid *at, struct ga_error *er
 	return rc < 0 ? -1 : !rc && ga_oid_equal(&oid, at);
 }
 
-/* Did `at` have it before the session began? Then the session took it from there, and it did not
- * arrive there. */
-static int look_had(struct look *l, const struct ga_oid *at, struct ga_error *err)
+/* Did `at` have it before the session began? Then the session got it from there. */
+static int had_before(struct search *l, const struct ga_oid *at, struct ga_error *err)
 {
 	enum ga_landed_how how = GA_LANDED_NOT;
 	struct ga_oid then;
@@ -207,17 +206,17 @@ static int look_had(struct look *l, const struct ga_oid *at, struct ga_error *er
 	/* when a fetched session began is not known */
 	if (l->s->id.remote || !l->s->id.started)
 		return 0;
-	rc = as_it_was(l, at, &then, err);
+	rc = commit_at_start(l, at, &then, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	/* commits of the session may be older; the branch that it began on had none of them */
+	/* commits of the session may have older dates; its start branch had none of them */
 	rc = began_on(l, at, err);
 	if (rc > 0)
 		rc = ga_is_ancestor(l->r, &then, &l->tip, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	l->lookups = SCAN_LOOKUPS;
-	return look_at(l, &then, &how, &back, err) ? -1 : how != GA_LANDED_NOT;
+	return search_commit(l, &then, &how, &back, err) ? -1 : how != GA_LANDED_NOT;
 }
 
 #define VERDICT_FILE "arrived"     /* the last answer, after what it depends on */
@@ -263,14 +262,14 @@ static int pointer(struct ga_repo *r, struct ga_oid *ret, struct ga_error *err)
 	*ret = e.oid;
 	if (e.mode != GA_MODE_GITLINK)
 		return 1;
-	rc = ga_commit_here(r, ret, err);
+	rc = ga_commit_exists(r, ret, err);
 	return rc < 0 ? -1 : !rc;
 }
 
 /* HEAD, unless it is on the session's own branch, or detached at its tip. Git leaves a submodule
- * detached: then what the superproject names counts. 1: there is no such commit. */
-static int here(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *tip,
-		struct ga_oid *ret, char **ret_branch, struct ga_error *err)
+ * detached: then the superproject's gitlink counts. 1: there is no such commit. */
+static int find_head(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *tip,
+		     struct ga_oid *ret, char **ret_branch, struct ga_error *err)
 {
 	int rc = ga_repo_head(r, ret, ret_branch, err);
 
@@ -307,7 +306,7 @@ static int list_places(struct ga_repo *r, const struct ga_session *s, const stru
 {
 	cleanup_free char *branch = NULL, *up = NULL, *onto_up = NULL;
 	struct ga_oid head;
-	int rc = here(r, s, tip, &head, &branch, err);
+	int rc = find_head(r, s, tip, &head, &branch, err);
 
 	if (rc < 0)
 		return -1;
@@ -323,8 +322,8 @@ static int list_places(struct ga_repo *r, const struct ga_session *s, const stru
 	       add_ref(r, ret, "refs/remotes/origin/HEAD", err) ? -1 : 0;
 }
 
-/* The branch, and what became of it where it was pushed: commits on top of it are somebody's
- * fix-ups, and may have been squashed with it. */
+/* The branch, and its remote branches: commits on top of it there are fix-ups, and may have been
+ * squashed with it. */
 static int list_tips(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *tip,
 		     struct ga_refs *ret, struct ga_error *err)
 {
@@ -344,7 +343,7 @@ static void add_key(struct ga_buf *b, const struct ga_refs *l)
 	ga_buf_addch(b, '\n');
 }
 
-/* All that the answer depends on, apart from what ga_arrived() looks at first. */
+/* The cache key: all that the answer depends on, apart from what ga_arrived() checks first. */
 static void make_key(const struct ga_session *s, const struct ga_refs *tips,
 		     const struct ga_refs *places, struct ga_buf *ret)
 {
@@ -394,20 +393,20 @@ static void remember(const struct ga_session *s, const struct ga_buf *key,
 
 /* ---- all together ------------------------------------------------------------------------ */
 
-/* Look for one tip in all places. The first place that has it, or that had it and has it undone,
- * decides. 1: there was one. */
-static int look_everywhere(struct look *l, const struct ga_refs *places, struct ga_arrival *ret,
-			   struct ga_error *err)
+/* Search all refs for one tip. The first that has it, or had it and has it reverted, decides. 1:
+ * there was one. */
+static int search_places(struct search *l, const struct ga_refs *places, struct ga_arrival *ret,
+			 struct ga_error *err)
 {
 	for (size_t i = 0; i < places->n; i++) {
 		enum ga_landed_how how = GA_LANDED_NOT;
 		bool back = false;
 		int had = 0;
 
-		if (look_at(l, &places->v[i].oid, &how, &back, err))
+		if (search_commit(l, &places->v[i].oid, &how, &back, err))
 			return -1;
 		if (how != GA_LANDED_NOT || back)
-			had = look_had(l, &places->v[i].oid, err);
+			had = had_before(l, &places->v[i].oid, err);
 		if (had < 0)
 			return -1;
 		if (had || (how == GA_LANDED_NOT && !back))
@@ -420,8 +419,8 @@ static int look_everywhere(struct look *l, const struct ga_refs *places, struct 
 }
 
 /* Is the commit that `land` made on any other branch, remote branch or tag? */
-static int look_elsewhere(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *tip,
-			  struct ga_arrival *ret, struct ga_error *err)
+static int search_other_refs(struct ga_repo *r, const struct ga_session *s,
+			     const struct ga_oid *tip, struct ga_arrival *ret, struct ga_error *err)
 {
 	bool there = false;
 
@@ -433,14 +432,14 @@ static int look_elsewhere(struct ga_repo *r, const struct ga_session *s, const s
 	return 0;
 }
 
-/* Look for the tip of the branch, then for what became of it on a remote. */
-static int look_for(struct ga_repo *r, const struct ga_session *s, const struct ga_refs *tips,
-		    const struct ga_refs *places, struct ga_arrival *ret, struct ga_error *err)
+/* Search for the tip of the branch, then for those of its remote branches. */
+static int search_tips(struct ga_repo *r, const struct ga_session *s, const struct ga_refs *tips,
+		       const struct ga_refs *places, struct ga_arrival *ret, struct ga_error *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < tips->n; i++) {
-		cleanup_(look_release) struct look l = { .r = r, .s = s };
+		cleanup_(search_release) struct search l = { .r = r, .s = s };
 
 		/* a ref that is not the branch with more on top is somebody else's */
 		if (i)
@@ -449,13 +448,13 @@ static int look_for(struct ga_repo *r, const struct ga_session *s, const struct 
 			return -1;
 		if (i && !rc)
 			continue;
-		rc = look_begin(&l, &tips->v[i].oid, err);
+		rc = search_begin(&l, &tips->v[i].oid, err);
 		if (!rc)
-			rc = look_everywhere(&l, places, ret, err);
+			rc = search_places(&l, places, ret, err);
 	}
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	return look_elsewhere(r, s, &tips->v[0].oid, ret, err);
+	return search_other_refs(r, s, &tips->v[0].oid, ret, err);
 }
 
 int ga_branch_lacks(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *branch,
@@ -465,39 +464,38 @@ int ga_branch_lacks(struct ga_repo *r, const struct ga_session *s, const struct 
 
 	if (ga_oid_is_zero(&s->result.tip) || ga_oid_equal(&s->result.tip, branch))
 		return 0;
-	rc = ga_commit_here(r, &s->result.tip, err);
+	rc = ga_commit_exists(r, &s->result.tip, err);
 	if (rc <= 0)
 		return rc < 0 ? -1 : 1;
 	rc = ga_is_ancestor(r, &s->result.tip, branch, err);
 	return rc < 0 ? -1 : !rc;
 }
 
-/* The branch was moved elsewhere by hand: the session's own commits have to have arrived, too. */
-static int look_for_own(struct ga_repo *r, const struct ga_session *s,
-			const struct ga_refs *places, struct ga_arrival *ret, struct ga_error *err)
+/* The branch was moved by hand: the session's own commits have to be integrated, too. */
+static int search_own(struct ga_repo *r, const struct ga_session *s, const struct ga_refs *places,
+		      struct ga_arrival *ret, struct ga_error *err)
 {
 	cleanup_refs struct ga_refs tips = GA_REFS_INIT;
-	int rc = ga_commit_here(r, &s->result.tip, err);
+	int rc = ga_commit_exists(r, &s->result.tip, err);
 
 	if (rc <= 0)
 		return rc;
 	return list_tips(r, s, &s->result.tip, &tips, err) ||
-	       look_for(r, s, &tips, places, ret, err)
-		       ? -1
-		       : 0;
+	       search_tips(r, s, &tips, places, ret, err)
+		? -1 : 0;
 }
 
-static int look(struct ga_repo *r, const struct ga_session *s, const struct ga_refs *tips,
-		const struct ga_refs *places, struct ga_arrival *ret, struct ga_error *err)
+static int search(struct ga_repo *r, const struct ga_session *s, const struct ga_refs *tips,
+		  const struct ga_refs *places, struct ga_arrival *ret, struct ga_error *err)
 {
 	cleanup_(ga_arrival_release) struct ga_arrival own = GA_ARRIVAL_INIT;
 	int rc = ga_branch_lacks(r, s, &tips->v[0].oid, err);
 
-	if (rc > 0 && !look_for_own(r, s, places, &own, err))
+	if (rc > 0 && !search_own(r, s, places, &own, err))
 		rc = own.how == GA_LANDED_NOT ? 1 : 0;
 	else if (rc)
 		return -1;
-	return rc ? 0 : look_for(r, s, tips, places, ret, err);
+	return rc ? 0 : search_tips(r, s, tips, places, ret, err);
 }
 
 int ga_arrived(struct ga_repo *r, const struct ga_session *s, struct ga_arrival *ret,
@@ -508,19 +506,19 @@ int ga_arrived(struct ga_repo *r, const struct ga_session *s, struct ga_arrival 
 	struct ga_oid tip;
 	int rc;
 
-	/* no branch has what is held, and no commit what is based on uncommitted work */
+	/* no branch has held paths or changes to uncommitted work */
 	if (s->result.left_out.n || !ga_oid_is_zero(&s->result.held))
 		return 0;
 	rc = ga_ref_read(r, s->id.branch, &tip, err);
 	if (rc < 0)
 		return -1;
-	/* deleted by hand, perhaps because it was merged */
+	/* the user deleted it, perhaps because it was merged */
 	if (rc)
 		tip = s->result.tip;
 	if (ga_oid_is_zero(&tip))
 		return 0;
 	/* what is gone cannot be looked for */
-	if (!ga_commit_whole(r, &tip, &tip)) {
+	if (!ga_commit_readable(r, &tip, &tip)) {
 		ret->how = s->state == GA_STATE_LANDED ? GA_LANDED_MERGED : GA_LANDED_NOT;
 		return 0;
 	}
@@ -529,7 +527,7 @@ int ga_arrived(struct ga_repo *r, const struct ga_session *s, struct ga_arrival 
 	make_key(s, &tips, &places, &key);
 	if (recall(s, &key, ret))
 		return 0;
-	if (look(r, s, &tips, &places, ret, err))
+	if (search(r, s, &tips, &places, ret, err))
 		return -1;
 	remember(s, &key, ret);
 	return 0;
@@ -545,7 +543,8 @@ int ga_arrival_lasts(struct ga_repo *r, const struct ga_session *s, const struct
 
 	if (!a->where || strcmp(a->where, "HEAD") != 0)
 		return 1;
-	rc = ga_ref_read(r, s->id.branch, &tip, err) < 0 ? -1 : here(r, s, &tip, &at, &branch, err);
+	rc = ga_ref_read(r, s->id.branch, &tip, err) < 0 ? -1
+							 : find_head(r, s, &tip, &at, &branch, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	return ga_is_on_branch(r, &at, NULL, false, &there, err) ? -1 : there;

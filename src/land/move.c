@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The lock on landings in a working tree, and how git moves the user's branch, index and files.
- * Where no hook, editor or conflict takes part, the commit is made in memory and git fast-forwards
- * to it, so that staged and modified files elsewhere stay as they are; else git merges. The message
- * is the one given, git's own for a merge, or one made from the session.
+ * Lock a working tree for a landing, and let git update the user's branch, index and files. Without
+ * a hook, editor or conflict the commit is made in memory and git fast-forwards to it, so that
+ * other staged and modified files stay; else git merges. The message is the one given, git's own
+ * for a merge, or one made from the session.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 #define PATIENCE_MS 3000
 #define PAUSE_NS 20000000
 
-/* The file of the lock says that a landing is running, from which on locks are its own. */
+/* Record in the lock file that a landing is running: later locks are its own. */
 int land_remove_locks(const struct land_lock *l, struct ga_error *err)
 {
 	struct stat st;
@@ -34,8 +34,8 @@ int land_remove_locks(const struct land_lock *l, struct ga_error *err)
 						: ga_work_remove_locks(l->repo, &st.st_mtim, err);
 }
 
-/* Take it. Whoever has it, or a git of one that was killed, is given a moment to end. */
-static int take(int fd, const char *file, struct ga_error *err)
+/* Take the lock, waiting a moment for its owner, or the git of a killed one, to end. */
+static int take_lock(int fd, const char *file, struct ga_error *err)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 	const int64_t until = ga_now_ms() + PATIENCE_MS;
@@ -61,14 +61,14 @@ int land_lock(struct ga_repo *r, struct land_lock *ret, struct ga_error *err)
 	fd = open(file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return ga_fail_path(err, errno, "open", file);
-	if (take(fd, file, err) ||
+	if (take_lock(fd, file, err) ||
 	    land_remove_locks(&(struct land_lock){ .repo = r, .fd = fd }, err))
 		return -1;
 	if (ftruncate(fd, 0) || ga_write_full(fd, "running\n", 8))
 		return ga_fail_path(err, errno, "write", file);
 	ret->repo = r;
 	ret->fd = ga_steal_fd(&fd);
-	ga_repo_hold(r, ret->fd);
+	ga_repo_set_lock(r, ret->fd);
 	return 0;
 }
 
@@ -79,7 +79,7 @@ void land_unlock(struct land_lock *l)
 	if (l->failed)
 		(void)land_remove_locks(l, GA_IGNORED);
 	(void)!ftruncate(l->fd, 0);
-	ga_repo_hold(l->repo, -1);
+	ga_repo_set_lock(l->repo, -1);
 	/* what a hook left running may still have it open */
 	ga_funlock(l->fd);
 	ga_cleanup_closep(&l->fd);
@@ -230,7 +230,7 @@ int land_make_commit(const struct landing *l, const struct proposal *p, struct r
 			      &rec->commit, err);
 }
 
-/* The parents tell, of a merge and of a squash that git makes. */
+/* Is it the merge or squash that git made of the landing, by its parents? */
 static bool is_made(const struct record *rec, const struct ga_commit *c)
 {
 	if (c->n_parents != (rec->how == GA_LAND_SQUASH ? 1 : 2) ||
@@ -279,7 +279,7 @@ static int fail_left(const struct landing *l, const struct proposal *p, const st
 	else
 		(void)ga_fail(err, GA_ECONFLICT, "agent/%s is merged, but not committed%s%s",
 			      l->s->name, line ? ": " : "", line ? line : "");
-	return ga_hint(err, "%s'git agent land --continue %s' commits it, --abort gives it up",
+	return ga_hint(err, "%s'git agent land --continue %s' commits it, --abort rolls it back",
 		       p->conflicts.n ? "resolve and 'git add', then " : "", l->s->name);
 }
 
@@ -294,7 +294,7 @@ static int fail_stopped(const struct landing *l, int status, const struct ga_buf
 				      line ? ": " : "", line ? line : "");
 }
 
-/* git has ended with `status`: note the commit, or that it is left to the user. */
+/* git exited with `status`: record the commit, or that it is left to the user. */
 static int conclude(const struct landing *l, const struct proposal *p, struct record *rec,
 		    int status, const struct ga_buf *why, struct ga_error *err)
 {

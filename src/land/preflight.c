@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Would git do it? Asked before anything is touched: a merge that git refuses late has been seen to
- * delete untracked files.
+ * Check that git would land it, before anything is touched: a merge that git refuses late has been
+ * seen to delete untracked files.
  */
 #include <string.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 #include "ga/sys/fd.h"
 #include "land-internal.h"
 
-#define PATHSPECS 500 /* so many paths are named to git, of more it lists all */
+#define PATHSPECS 500 /* up to so many paths are passed to git; else it lists all */
 
 static int check_operation(struct ga_repo *r, const char *then, struct ga_error *err)
 {
@@ -42,8 +42,8 @@ int land_refuse(const struct ga_strv *paths, const char *what, const char *remed
 		       GA_HINT "%s, then %s", what, list, remedy, then);
 }
 
-/* Of the paths that git lists, those that git would touch: of these changes (NULL: any), or left as
- * a conflict. */
+/* Of the paths that git lists, those that the landing touches: these changes (NULL: any), or
+ * conflicts. */
 static int list(const struct landing *l, const char *const *args, const struct ga_changes *changes,
 		const struct ga_strv *conflicts, struct ga_strv *ret, struct ga_error *err)
 {
@@ -110,7 +110,7 @@ static int check_modified(const struct landing *l, const struct land_step *s, st
 			   "commit them or 'git stash'", s->then, err);
 }
 
-/* Giving a conflict up would reset them. */
+/* Aborting a conflict would reset them. */
 static int check_marked(const struct landing *l, const struct land_step *s, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv found = GA_STRV_INIT;
@@ -149,12 +149,12 @@ static int check_untracked(const struct landing *l, const struct land_step *s, s
 		cleanup_free char *above = ga_work_file_above(root, c->path);
 		const struct ga_change *in = above ? ga_changes_find(s->changes, above) : NULL;
 		bool comes = c->new.mode && !c->old.mode;
-		struct ga_work_look now;
+		struct ga_work_stat now;
 
 		if (above && !(in && in->old.mode))
 			ga_strv_push(&found, above);
 		else if (is_filled(l->repo, root, s->changes, c) ||
-			 (comes && !above && (!ga_work_look(root, c->path, &now) || now.mode)))
+			 (comes && !above && (!ga_work_stat(root, c->path, &now) || now.mode)))
 			ga_strv_push(&found, c->path);
 	}
 	ga_strv_sort_unique(&found);
@@ -162,7 +162,6 @@ static int check_untracked(const struct landing *l, const struct land_step *s, s
 			   s->then, err);
 }
 
-/* Git itself. */
 static int check_git(const struct landing *l, const struct land_step *s, struct ga_error *err)
 {
 	const char *const args[] = { "read-tree", "-n", "-m", "-u", GA_HEX(&s->from),
@@ -196,10 +195,10 @@ static int check_entries(const struct ga_changes *changes, struct ga_error *err)
  * modified. */
 int land_preflight(const struct landing *l, const struct land_step *s, struct ga_error *err)
 {
-	struct ga_index_look look = { .marked = true, .touched = true };
+	struct ga_index_state look = { .marked = true, .touched = true };
 
 	if (s->forward)
-		ga_repo_index_look(l->repo, s->changes, &look);
+		ga_repo_check_index(l->repo, s->changes, &look);
 	return check_operation(l->repo, s->then, err) || check_entries(s->changes, err) ||
 	       check_staged(l, s, err) || (look.touched && check_modified(l, s, err)) ||
 	       check_marked(l, s, err) || check_untracked(l, s, err) ||
@@ -230,7 +229,7 @@ bool land_needs_git(const struct landing *l, const struct proposal *p)
 	       ga_repo_has_hook(l->repo, l->config, how == GA_LAND_SQUASH ? squash : merge);
 }
 
-static bool names_strategy(const char *options)
+static bool has_strategy(const char *options)
 {
 	for (const char *s = options; s && *s; s += strcspn(s, " \t")) {
 		s += strspn(s, " \t");
@@ -250,12 +249,12 @@ static int check_settings(const struct landing *l, const struct proposal *p, str
 			       "an agent have no signature"
 			       GA_HINT "'git config --unset merge.verifySignatures', then land "
 			       "again");
-	if (names_strategy(merge_options(l->config, p->branch)))
+	if (has_strategy(merge_options(l->config, p->branch)))
 		return ga_fail(err, GA_ELOSE, "branch.%s.mergeOptions names a merge strategy"
 			       GA_HINT "landing always merges with 'ort': 'git merge agent/%s' "
 			       "uses yours", p->branch + strlen("refs/heads/"), l->s->name);
 	if (l->opts->paths && ga_repo_has_hook(l->repo, l->config, commit))
-		return ga_fail(err, GA_ELOSE, "a commit of some paths would pass by your commit "
+		return ga_fail(err, GA_ELOSE, "a commit of some paths would bypass your commit "
 			       "hooks"
 			       GA_HINT "'git agent land --squash %s' runs them on all of it",
 			       l->s->name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Make what would land, in objects only.
+ * Compute what would land, in objects only.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ void proposal_release(struct proposal *p)
 	*p = (struct proposal)PROPOSAL_INIT;
 }
 
-bool land_wants(const struct landing *l, const char *path)
+bool land_is_requested(const struct landing *l, const char *path)
 {
 	const struct ga_strv *wanted = l->opts->paths;
 
@@ -31,17 +31,17 @@ bool land_wants(const struct landing *l, const char *path)
 	return !wanted;
 }
 
-/* Is it a path that was asked for, or in place of a directory of one? */
-static bool wants_change(const struct landing *l, const struct ga_change *c)
+/* Is it a requested path, or in place of a directory of one? */
+static bool is_requested_change(const struct landing *l, const struct ga_change *c)
 {
-	bool wanted = land_wants(l, c->path);
+	bool wanted = land_is_requested(l, c->path);
 
 	for (size_t i = 0; !wanted && !c->new.mode && i < l->opts->paths->n; i++)
 		wanted = ga_path_inside(l->opts->paths->v[i], c->path);
 	return wanted;
 }
 
-/* Is the path, or anything beneath it, in the session, or here, or was it when that began? */
+/* Is the path, or anything beneath it, in the session, in HEAD, or in the session's base? */
 static int is_known(const struct landing *l, const struct proposal *p, const char *path,
 		    struct ga_error *err)
 {
@@ -55,7 +55,7 @@ static int is_known(const struct landing *l, const struct proposal *p, const cha
 		if (ga_path_inside(left_out->v[i], path))
 			return 1;
 	for (size_t i = 0; i < GA_NELEMS(commits) && !e.mode; i++)
-		if (!ga_oid_is_zero(commits[i]) && ga_object_here(l->repo, commits[i]) &&
+		if (!ga_oid_is_zero(commits[i]) && ga_object_exists(l->repo, commits[i]) &&
 		    (ga_commit_tree(l->repo, commits[i], &tree, err) ||
 		     ga_tree_entry(l->repo, &tree, path, &e, err)))
 			return -1;
@@ -76,8 +76,7 @@ static int check_paths(const struct landing *l, const struct proposal *p, struct
 	return 0;
 }
 
-/* Keep only what was asked for. */
-static int narrow(const struct landing *l, struct proposal *p, struct ga_error *err)
+static int keep_requested(const struct landing *l, struct proposal *p, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = p->changes;
 	cleanup_strv struct ga_strv conflicts = p->conflicts;
@@ -85,7 +84,7 @@ static int narrow(const struct landing *l, struct proposal *p, struct ga_error *
 	p->changes = (struct ga_changes)GA_CHANGES_INIT;
 	p->conflicts = (struct ga_strv)GA_STRV_INIT;
 	for (size_t i = 0; i < conflicts.n; i++)
-		if (land_wants(l, conflicts.v[i]))
+		if (land_is_requested(l, conflicts.v[i]))
 			ga_strv_push(&p->conflicts, conflicts.v[i]);
 	if (p->conflicts.n) {
 		cleanup_free char *list = ga_quote_list(&p->conflicts, GA_LISTED);
@@ -98,7 +97,7 @@ static int narrow(const struct landing *l, struct proposal *p, struct ga_error *
 	for (size_t i = 0; i < all.n; i++) {
 		const struct ga_change *c = &all.v[i];
 
-		if (wants_change(l, c))
+		if (is_requested_change(l, c))
 			(void)ga_changes_add(&p->changes, c->path, &c->old, &c->new);
 		else
 			p->part = true;
@@ -116,11 +115,11 @@ char *land_name_tip(const struct landing *l, const struct proposal *p)
 		       : ga_strdup(GA_HEX(&p->tip));
 }
 
-/* The session's own commits again, on HEAD. */
+/* Rebase the session's own commits onto HEAD. */
 static int replay(const struct landing *l, struct proposal *p, struct ga_error *err)
 {
 	const struct ga_oid *onto = &l->s->id.onto;
-	bool base = !l->opts->with_base && ga_commit_here(l->repo, onto, err) > 0;
+	bool base = !l->opts->with_base && ga_commit_exists(l->repo, onto, err) > 0;
 
 	if (err->msg || ga_work_replay(l->repo, l->config, &p->tip, base ? onto : NULL, &p->head,
 				       &p->steps, &p->n_steps, err))
@@ -138,8 +137,8 @@ static int make_result(const struct landing *l, struct proposal *p, struct ga_er
 
 	if (ga_oid_is_zero(&p->head) && how != GA_LAND_FF_ONLY)
 		return ga_fail(err, GA_ELOSE, "your branch has no commits yet"
-			       GA_HINT "'git agent land --ff-only %s' makes it begin with those of "
-			       "the session", l->s->name);
+			       GA_HINT "'git agent land --ff-only %s' starts it with the "
+			       "session's commits", l->s->name);
 	if (how == GA_LAND_REBASE)
 		return replay(l, p, err);
 	if (how == GA_LAND_FF_ONLY) {
@@ -215,8 +214,8 @@ static char *name_holder(const struct landing *l, const struct ga_oid *commit)
 	       : ga_strndup(out.ptr, strcspn(out.ptr, "~^\n"));
 }
 
-/* What was reviewed is what lands: the session's own commits, and none that it was started on or
- * is based on and that the user's branch lacks. */
+/* Only the session's own commits land, which were reviewed: refuse if it is based on others that
+ * the user's branch lacks. */
 static int check_base(const struct landing *l, const struct proposal *p, struct ga_error *err)
 {
 	cleanup_free char *name = NULL;
@@ -225,7 +224,7 @@ static int check_base(const struct landing *l, const struct proposal *p, struct 
 	if (l->opts->with_base || l->opts->how == GA_LAND_REBASE || ga_oid_is_zero(&p->head) ||
 	    ga_oid_is_zero(&l->s->id.onto))
 		return 0;
-	rc = ga_commit_here(l->repo, &l->s->id.onto, err);
+	rc = ga_commit_exists(l->repo, &l->s->id.onto, err);
 	if (rc > 0)
 		rc = ga_is_ancestor(l->repo, &l->s->id.onto, &p->head, err);
 	if (rc)
@@ -243,7 +242,7 @@ static int check_base(const struct landing *l, const struct proposal *p, struct 
 }
 
 /* Does HEAD have the session's branch? Asked of git only where a fast-forward would be refused. */
-static int is_here(const struct landing *l, const struct proposal *p, struct ga_error *err)
+static int is_merged(const struct landing *l, const struct proposal *p, struct ga_error *err)
 {
 	if (ga_oid_is_zero(&p->head))
 		return 0;
@@ -263,10 +262,10 @@ int land_propose(const struct landing *l, struct proposal *p, struct ga_error *e
 	p->tree = p->old;
 	if (ga_oid_is_zero(&p->tip))
 		return 0;
-	here = is_here(l, p, err);
+	here = is_merged(l, p, err);
 	if (here < 0 || (!here && (make_result(l, p, err) ||
 				   ga_tree_diff(l->repo, &p->old, &p->tree, &p->changes, err) ||
-				   (l->opts->paths && narrow(l, p, err)))))
+				   (l->opts->paths && keep_requested(l, p, err)))))
 		return -1;
 	/* nothing if all of it is here already, squashed or picked */
 	p->moves = p->changes.n || p->conflicts.n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading and writing the record of a landing.
+ * Read and write the record of a landing.
  */
 #include "record.h"
 
@@ -70,7 +70,7 @@ static bool get_oid(const json_t *v, struct ga_oid *ret)
 	return hex ? ga_oid_parse(hex, strlen(hex), ret) : json_is_null(v);
 }
 
-static bool get_look(const json_t *v, struct ga_work_look *ret)
+static bool get_look(const json_t *v, struct ga_work_stat *ret)
 {
 	ret->mode = (mode_t)json_integer_value(json_array_get(v, 0));
 	return get_oid(json_array_get(v, 1), &ret->oid);
@@ -157,7 +157,7 @@ int record_read(const struct ga_repo *r, struct record *ret, struct ga_error *er
 	return record_read_in(ga_repo_info(r)->gitdir, ret, err);
 }
 
-static json_t *look_json(const struct ga_work_look *l)
+static json_t *stat_json(const struct ga_work_stat *l)
 {
 	return json_pack("[I, s]", (json_int_t)l->mode, GA_HEX(&l->oid));
 }
@@ -175,8 +175,8 @@ static json_t *record_json(const struct record *r)
 	json_t *o, *paths = json_array();
 
 	for (size_t i = 0; i < r->n; i++) {
-		json_t *p = json_pack("{s:o, s:o}", "before", look_json(&r->v[i].before),
-				      "after", look_json(&r->v[i].after));
+		json_t *p = json_pack("{s:o, s:o}", "before", stat_json(&r->v[i].before), "after",
+				      stat_json(&r->v[i].after));
 
 		ga_json_set_bytes(p, "path", r->v[i].path);
 		ga_json_add(paths, p);
@@ -233,8 +233,8 @@ struct ga_repo *record_store(const struct ga_repo *r, struct record *rec, struct
 	return rec->store;
 }
 
-void record_add(struct record *rec, const char *path, const struct ga_work_look *before,
-		const struct ga_work_look *after)
+void record_add(struct record *rec, const char *path, const struct ga_work_stat *before,
+		const struct ga_work_stat *after)
 {
 	GA_GROW(rec->v, rec->n, rec->cap);
 	rec->v[rec->n++] = (struct record_path){ .path = ga_strdup(path), .before = *before,
@@ -247,18 +247,18 @@ static int put(const struct ga_repo *r, struct record *rec, int root, size_t i, 
 	       struct ga_error *err)
 {
 	const struct record_path *p = &rec->v[i];
-	const struct ga_work_look *have = back ? &p->after : &p->before;
+	const struct ga_work_stat *have = back ? &p->after : &p->before;
 	cleanup_work_file struct ga_work_file want = GA_WORK_FILE_INIT;
-	struct ga_work_look now;
+	struct ga_work_stat now;
 	int rc;
 
 	want.look = back ? p->before : p->after;
 	ga_work_sweep(root, p->path);
-	if (!ga_work_look(root, p->path, &now))
+	if (!ga_work_stat(root, p->path, &now))
 		return 1;
-	if (ga_work_look_equal(&now, &want.look))
+	if (ga_work_stat_equal(&now, &want.look))
 		return 0;
-	if (!ga_work_look_equal(&now, have))
+	if (!ga_work_stat_equal(&now, have))
 		return 1;
 	if (!want.look.mode)
 		return ga_work_remove(root, p->path, have, err);

@@ -30,7 +30,7 @@ enum record_phase {
 /* A file that is brought beside what git moves: uncommitted changes. */
 struct record_path {
 	char *path;
-	struct ga_work_look before, after; /* mode 0: no file */
+	struct ga_work_stat before, after; /* mode 0: no file */
 };
 
 struct record {
@@ -66,8 +66,8 @@ int record_remove(const struct ga_repo *r, const struct record *rec, struct ga_e
 /* The handle through which objects are read and written. NULL with an error. */
 struct ga_repo *record_store(const struct ga_repo *r, struct record *rec, struct ga_error *err);
 /* Add a path. */
-void record_add(struct record *rec, const char *path, const struct ga_work_look *before,
-		const struct ga_work_look *after);
+void record_add(struct record *rec, const char *path, const struct ga_work_stat *before,
+		const struct ga_work_stat *after);
 /* Put the files from number `first` on in their state after the landing or before it (`back`), each
  * in one step if it is in the other one. Those that are in neither are left alone, and added to
  * `left`. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The only recovery: a landing or an undoing that ended in the middle, because git failed or
- * it was killed, is completed if HEAD says that it happened, and else rolled back.
+ * Recover a landing or an undo that was killed or in which git failed: complete it if HEAD has it,
+ * else roll it back.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ static int name_left(const char *session, const struct ga_strv *left, struct ga_
 		       GA_HINT "see 'git status'", session, list);
 }
 
-/* What was recorded is of no use any more: the last one counts again. */
+/* Remove the record; the last one counts again. */
 static int forget(const struct landing *l, struct record *rec, struct ga_error *err)
 {
 	int rc = record_remove(l->repo, rec, err);
@@ -42,8 +42,8 @@ static int forget(const struct landing *l, struct record *rec, struct ga_error *
 	return rc ? -1 : record_read(l->repo, rec, err);
 }
 
-static int complete(const struct landing *l, struct record *rec, const struct ga_oid *made,
-		    enum land_settled *ret, struct ga_error *err)
+static int complete_record(const struct landing *l, struct record *rec, const struct ga_oid *made,
+			   enum land_settled *ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv left = GA_STRV_INIT;
 
@@ -86,7 +86,7 @@ static int settle_landing(const struct landing *l, struct record *rec, enum land
 	}
 	rc = land_find_made(l->repo, rec, &made, err);
 	if (rc <= 0)
-		return rc ? -1 : complete(l, rec, &made, ret, err);
+		return rc ? -1 : complete_record(l, rec, &made, ret, err);
 	before = land_is_at(l->repo, rec, &rec->head, err);
 	if (before < 0)
 		return -1;
@@ -94,7 +94,7 @@ static int settle_landing(const struct landing *l, struct record *rec, enum land
 		*ret = LAND_SETTLED_ROLLED_BACK;
 		return land_roll_back_landing(l, rec, err);
 	}
-	/* the user gave it up by git, or was killed while he did */
+	/* the user aborted it by git, which may have been killed */
 	return before && land_clear_state(l, rec, err) ? -1 : forget(l, rec, err);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The uncommitted part: what the session did to work that was uncommitted when it started comes
- * back as uncommitted changes, path by path, decided before anything is touched.
+ * Plan the uncommitted part: the session's changes to work that was uncommitted at its start become
+ * uncommitted changes, path by path, decided before anything is touched.
  */
 #include <string.h>
 
@@ -37,7 +37,7 @@ static int read_entry(const struct plan *p, const char *path, const struct ga_en
 				  ga_strv_find(&p->converted, path) >= 0, ret, err);
 }
 
-/* Fills `after`. Returns 1, with the reason, if the change cannot be brought. */
+/* Fills `after`. Returns 1, with the reason, if the change cannot be applied. */
 static int decide(const struct plan *p, const char *path, struct ga_work_file *now,
 		  struct ga_work_file *after, const char **ret_why, struct ga_error *err)
 {
@@ -63,7 +63,7 @@ static int decide(const struct plan *p, const char *path, struct ga_work_file *n
 	return ga_work_merge(p->private, now, &base, &theirs, after, err);
 }
 
-static bool goes_away(const struct record *rec, const char *path)
+static bool is_removed(const struct record *rec, const char *path)
 {
 	for (size_t i = 0; i < rec->n; i++)
 		if (!rec->v[i].after.mode && !strcmp(rec->v[i].path, path))
@@ -76,7 +76,7 @@ static const char *check_place(const struct plan *p, const char *path)
 {
 	cleanup_free char *above = ga_work_file_above(p->root, path);
 
-	if (above && !goes_away(p->rec, above))
+	if (above && !is_removed(p->rec, above))
 		return "a file is in place of its directory";
 	if (!ga_work_is_dir(p->root, path))
 		return NULL;
@@ -86,7 +86,7 @@ static const char *check_place(const struct plan *p, const char *path)
 	return "a directory is in its place";
 }
 
-/* Both versions are kept, to be brought and to be undone. */
+/* Store both versions, to apply it and to undo it. */
 static int add(const struct plan *p, const char *path, const struct ga_work_file *now,
 	       const struct ga_work_file *after, struct ga_error *err)
 {
@@ -120,8 +120,8 @@ static int plan_path(const struct plan *p, const char *path, bool removals,
 	why = after.look.mode ? check_place(p, path) : NULL;
 	if (why)
 		ga_strv_pushf(conflicts, "%s: %s", q, why);
-	return why || ga_work_look_equal(&now.look, &after.look)
-		       ? 0 : add(p, path, &now, &after, err);
+	return why || ga_work_stat_equal(&now.look, &after.look) ? 0
+								 : add(p, path, &now, &after, err);
 }
 
 static int open_plan(const struct landing *l, const struct ga_wip *w, struct plan *p,
@@ -134,7 +134,7 @@ static int open_plan(const struct landing *l, const struct ga_wip *w, struct pla
 		return -1;
 	p->seen = w->seen;
 	for (size_t i = 0; i < w->paths.n; i++)
-		if (land_wants(l, w->paths.v[i]))
+		if (land_is_requested(l, w->paths.v[i]))
 			ga_strv_push(&p->paths, w->paths.v[i]);
 	return p->paths.n ? ga_work_find_converted(p->l->repo, p->l->config, &p->paths,
 						   &p->converted, err)
@@ -166,7 +166,7 @@ int land_plan_uncommitted(const struct landing *l, struct record *rec, struct ga
 	for (size_t i = 0; i < w.paths.n; i++) {
 		cleanup_free char *q = ga_quote(w.paths.v[i]);
 
-		rec->part |= l->opts->skip_uncommitted || !land_wants(l, w.paths.v[i]);
+		rec->part |= l->opts->skip_uncommitted || !land_is_requested(l, w.paths.v[i]);
 		if (l->opts->skip_uncommitted)
 			ga_strv_pushf(&l->ret->not_brought, "%s: left out (--uncommitted=skip)", q);
 	}

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Undo the last landing of a working tree: the files that were brought, then branch, index and
- * files by git. Only while HEAD is at the landing; else a command of git's does it, which is
- * named.
+ * Undo the last landing of a working tree: its uncommitted changes, then branch, index and files by
+ * git. Only while HEAD is at the landing; else name the git command that undoes it.
  */
 #include <string.h>
 
@@ -48,7 +47,7 @@ static int check_head(struct ga_repo *r, const struct record *rec, struct ga_err
 	return rc || !ga_oid_equal(&head, &rec->commit) ? fail_moved_on(rec, err) : 0;
 }
 
-/* A path that could not be brought at first is there again for the time when it was. */
+/* A path that was only applied by a later landing is recorded twice. */
 static bool is_last(const struct record *rec, size_t i)
 {
 	for (size_t k = i + 1; k < rec->n; k++)
@@ -57,7 +56,7 @@ static bool is_last(const struct record *rec, size_t i)
 	return true;
 }
 
-/* Files that were brought are as they were brought, or as before. */
+/* Every file with uncommitted changes is as the landing left it, or as before. */
 static int check_files(const struct ga_repo *r, const struct record *rec, struct ga_error *err)
 {
 	cleanup_close int root = ga_work_open(r, err);
@@ -68,15 +67,15 @@ static int check_files(const struct ga_repo *r, const struct record *rec, struct
 		return -1;
 	for (size_t i = 0; i < rec->n; i++) {
 		const struct record_path *p = &rec->v[i];
-		struct ga_work_look now;
+		struct ga_work_stat now;
 
 		if (!is_last(rec, i))
 			continue;
-		if (!ga_work_look(root, p->path, &now) ||
-		    (!ga_work_look_equal(&now, &p->before) && !ga_work_look_equal(&now, &p->after)))
+		if (!ga_work_stat(root, p->path, &now) ||
+		    (!ga_work_stat_equal(&now, &p->before) && !ga_work_stat_equal(&now, &p->after)))
 			ga_strv_push(&changed, p->path);
 	}
-	return land_refuse(&changed, what, "put them as they were, or move them away", "undo",
+	return land_refuse(&changed, what, "restore them or move them away", "undo",
 			   err);
 }
 
@@ -93,7 +92,7 @@ static int check(const struct landing *l, const struct record *rec, struct ga_er
 	       land_preflight(l, &step, err) ? -1 : 0;
 }
 
-static int run(const struct landing *l, const char *const *args, struct ga_error *err)
+static int run_git(const struct landing *l, const char *const *args, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	cleanup_free char *line = NULL;
@@ -108,17 +107,20 @@ static int run(const struct landing *l, const char *const *args, struct ga_error
 		       line ? line : "");
 }
 
-/* A branch that had no commit has none again. */
-static int unborn(const struct landing *l, const struct record *rec, struct ga_error *err)
+/* Make HEAD's branch unborn, as it was. */
+static int restore_unborn(const struct landing *l, const struct record *rec, struct ga_error *err)
 {
 	struct ga_oid empty;
 	const char *const drop[] = { "update-ref", "-d", rec->branch, GA_HEX(&rec->commit), NULL };
 
 	if (land_tree_of(l->repo, &rec->head, &empty, err))
 		return -1;
-	return run(l, (const char *const[]){ "read-tree", "-m", "-u", GA_HEX(&rec->commit),
-					     GA_HEX(&empty), NULL }, err) ||
-	       run(l, drop, err) ? -1 : 0;
+	return run_git(l,
+		       (const char *const[]){ "read-tree", "-m", "-u", GA_HEX(&rec->commit),
+					      GA_HEX(&empty), NULL },
+		       err) || run_git(l, drop, err)
+		       ? -1
+		       : 0;
 }
 
 static int move_back(const struct landing *l, const struct record *rec, struct ga_error *err)
@@ -134,11 +136,11 @@ static int move_back(const struct landing *l, const struct record *rec, struct g
 		return 0;
 	if (ga_fault_stop("undo:move", err))
 		return -1;
-	return ga_oid_is_zero(&rec->head) ? unborn(l, rec, err)
-					  : run(l, branch ? on : detached, err);
+	return ga_oid_is_zero(&rec->head) ? restore_unborn(l, rec, err)
+					  : run_git(l, branch ? on : detached, err);
 }
 
-static int note(const struct landing *l, const struct record *rec, struct ga_error *err)
+static int save_undone(const struct landing *l, const struct record *rec, struct ga_error *err)
 {
 	struct ga_strv *left_out = &l->report->left_out;
 	const size_t n = left_out->n;
@@ -166,9 +168,9 @@ static int undo_record(const struct landing *l, struct record *rec, struct ga_er
 	int rc;
 
 	rec->phase = RECORD_UNDOING;
-	/* the session first, and of it the report: if we are killed, it is noted again that it has
-	 * landed, but never that what it left out has been brought */
-	if (record_save(l->repo, rec, err) || note(l, rec, err))
+	/* the session before the files, and its report first: after a kill the session may be
+	 * recorded as landed again, but never a left-out path as applied */
+	if (record_save(l->repo, rec, err) || save_undone(l, rec, err))
 		return -1;
 	ga_outlive_terminal(&outlived);
 	rc = record_bring(l->repo, rec, 0, true, &left, err) || ga_fault_stop("undo:files", err) ||
@@ -193,7 +195,7 @@ static int undo(const struct landing *l, struct ga_error *err)
 		return -1;
 	if (rec.phase == RECORD_HANDED_OVER)
 		return ga_fail(err, GA_ELOSE, "the landing of agent/%s waits to be finished"
-			       GA_HINT "'git agent land --abort %s' gives it up", l->s->name,
+			       GA_HINT "'git agent land --abort %s' rolls it back", l->s->name,
 			       l->s->name);
 	l->ret->commit = rec.head;
 	return check(l, &rec, err) || undo_record(l, &rec, err) ? -1 : 0;

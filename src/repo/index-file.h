@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading an index file entry by entry, without libgit2 (which refuses split and sparse ones) and
- * without a process: gitlinks, and the stat data that git recorded. Indexes are written by git,
- * except those of base trees: these are composed of entries that git wrote and entries that it has
- * yet to check out.
+ * Read an index file entry by entry, without libgit2 (which refuses split and sparse ones) and
+ * without a process. Compose those of base trees from entries that git wrote and entries that it
+ * has yet to check out.
  */
 #ifndef GA_INDEX_FILE_H
 #define GA_INDEX_FILE_H
@@ -21,7 +20,8 @@ struct ga_index {
 	size_t len;
 	size_t pos;           /* offset of the next entry */
 	uint32_t version, n, i;
-	bool split;           /* known at the end: entries are missing that a shared index has */
+	bool split;           /* known at the end: a split index, whose other entries are in the
+			       * shared one */
 	struct ga_buf path;   /* in version 4, that of the entry last read */
 };
 #define GA_INDEX_INIT { .path = GA_BUF_INIT }
@@ -49,20 +49,18 @@ enum {
 int ga_index_open(const char *path, struct ga_index *ret, struct ga_error *err);
 /* Get the next entry. Returns 1 at the end, -1 if the file is damaged. */
 int ga_index_next(struct ga_index *ix, struct ga_index_entry *ret, struct ga_error *err);
-/* Get the tree that the index amounts to, as git recorded it there. To be called right after
- * ga_index_open(). Returns false if entries are unmerged or intended to be added, or if git no
- * longer knew the tree. */
+/* Get the root's tree id from the cache-tree extension. Called right after ga_index_open(). Returns
+ * false if entries are unmerged or intent-to-add, or the cache is invalid. */
 bool ga_index_tree(struct ga_index *ix, struct ga_oid *ret);
-/* The content of an extension, or NULL if there is none. To be called once all entries were
- * read. */
+/* The content of an extension, or NULL. Called once all entries were read. */
 const unsigned char *ga_index_extension(const struct ga_index *ix, const char *name, size_t *n);
 /* Start again from the first entry. */
 void ga_index_rewind(struct ga_index *ix);
 void ga_index_release(struct ga_index *ix);
 #define cleanup_index cleanup_(ga_index_release)
 
-/* Compose an index of version 2: its beginning; entries sorted by path, with all stat data 0;
- * extensions; and its end, with the number of entries. */
+/* Compose an index of version 2: header; entries sorted by path, with all stat data 0; extensions;
+ * and the checksum, with the number of entries for the header. */
 void ga_index_begin(struct ga_buf *out);
 void ga_index_add(struct ga_buf *out, const char *path, const struct ga_entry *e);
 void ga_index_add_extension(struct ga_buf *out, const char *name, const void *p, size_t n);

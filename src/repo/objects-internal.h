@@ -37,7 +37,7 @@ bool ga_collided(void);
 /* Is the object in the repository, and its mtime renewed, so that a `git gc` running now keeps
  * it? */
 bool ga_odb_has(const struct ga_repo *r, const git_oid *id);
-/* List the packs again, both of the repository and of what is its own. */
+/* List the packs again, of the repository and of the private directory. */
 int ga_odb_refresh(const struct ga_repo *r);
 
 /* Append the input of `git rev-list --stdin`. */
@@ -69,8 +69,7 @@ bool ga_batch_has_room(const struct ga_repo *r, size_t objects, size_t bytes);
 /* Add an object that the repository does not have. The bytes are copied. */
 void ga_batch_add(struct ga_repo *r, git_object_t type, const struct ga_oid *oid, const void *data,
 		  size_t n);
-/* Find an object in the batch; NULL if it is not there. Its bytes stay where they are until the
- * next begin or abandon. They were hashed when they were added, and are not hashed again. */
+/* Find an object in the batch, or NULL. Its bytes stay valid until the next begin or abandon. */
 const struct ga_packed *ga_batch_find(const struct ga_repo *r, const struct ga_oid *oid);
 void ga_batch_free(struct ga_batch *b);
 
@@ -135,7 +134,7 @@ int ga_quarantine_move(struct ga_quarantine *q, struct ga_strv *keeps, struct ga
 /* The same, and make the handle see them. */
 int ga_quarantine_migrate(struct ga_repo *r, struct ga_quarantine *q, struct ga_strv *keeps,
 			  struct ga_error *err);
-/* Remove it from disk and free it. NULL is fine. */
+/* Remove it and free it. NULL is fine. */
 void ga_quarantine_free(struct ga_quarantine *q);
 
 /* ---- import ----------------------------------------------------------------- */

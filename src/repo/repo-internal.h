@@ -30,7 +30,7 @@ struct ga_repo {
 	char *objects; /* the directory that objects are written to */
 	bool private;
 	char *reads; /* see ga_repo_read_private(); NULL: none */
-	int lock; /* see ga_repo_hold() */
+	int lock;    /* see ga_repo_set_lock() */
 	struct ga_repo_info info;
 	/* the object directory of an import being checked, whose string it is; NULL: none. The
 	 * handle reads through it; git commands about the new commits get it as `object_dir` */
@@ -53,8 +53,8 @@ void ga_tree_slots_free(struct ga_tree_slots *t);
 /* Fill `r->hooks_off` (gitconfig-user.c). */
 int ga_hooks_find(struct ga_repo *r, struct ga_error *err);
 
-/* Fail with the reason why a git command ended with a status other than 0: the last that it said
- * or, with `r`, that the program of a filter is missing. Returns -1. */
+/* Fail with the reason why a git command exited with a status other than 0: its last message or,
+ * with `r`, that the program of a filter is missing. Returns -1. */
 int ga_git_failed(const struct ga_repo *r, const char *command, int status,
 		  const struct ga_buf *errout, struct ga_error *err);
 

@@ -346,7 +346,7 @@ static void check_lfs(struct ga_look *k, const struct ga_buf *text)
 	}
 	/* if only git-lfs can parse it, nobody has looked for its object: it counts as absent */
 	if (k->host->lfs_store && ga_lfs_parse(text->ptr, text->len, &p))
-		have = ga_lfs_look(k->host->lfs_store, &p);
+		have = ga_lfs_find(k->host->lfs_store, &p);
 	ga_look_fire_as(k, "lfs-pointer-change", as[have].severity, ga_strdup(as[have].reason));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sessions as values: states, names, refs; what was shown of one, how its finish commands ended,
- * and its uncommitted part.
+ * Sessions as values: states, names, refs, the commit that was shown, results of finish commands,
+ * and the uncommitted part.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -120,7 +120,7 @@ int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error
 			if (!strncmp(all.v[k].name, GA_SESSION_BRANCHES,
 				     strlen(GA_SESSION_BRANCHES)) ||
 			    ga_session_is_tracked(all.v[k].name) ||
-			    !ga_object_here(r, &all.v[k].oid))
+			    !ga_object_exists(r, &all.v[k].oid))
 				continue;
 			ga_refs_add(ret, all.v[k].name, &all.v[k].oid);
 		}
@@ -152,17 +152,18 @@ int ga_session_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_err
 	return 0;
 }
 
-/* What a capture or a fetch changes, and a verdict does not. */
-static char *stand(const struct ga_session *s)
+/* The session's result as text, which a capture or a fetch changes and a verdict does not. */
+static char *format_result(const struct ga_session *s)
 {
 	return ga_strf("%" PRIu64 " %s %s %s\n", s->run.finished, GA_HEX(&s->view.tree),
 		       GA_HEX(&s->result.remote_tip), GA_HEX(&s->result.remote_held));
 }
 
-/* The first line is the stand, the second the commit that was shown. False if it was not as now. */
+/* The first line is the result, the second the commit that was shown. False if the result has
+ * changed since. */
 static bool read_shown(const struct ga_session *s, const char *file, struct ga_oid *ret_commit)
 {
-	cleanup_free char *now = stand(s);
+	cleanup_free char *now = format_result(s);
 	cleanup_error struct ga_error unread = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf was = GA_BUF_INIT;
 	const char *second;
@@ -179,7 +180,7 @@ static bool read_shown(const struct ga_session *s, const char *file, struct ga_o
 int ga_session_mark_shown(const struct ga_session *s, const struct ga_oid *commit,
 			  struct ga_oid *ret_former, struct ga_error *err)
 {
-	cleanup_free char *file = ga_path_join(s->dir, "shown"), *now = stand(s);
+	cleanup_free char *file = ga_path_join(s->dir, "shown"), *now = format_result(s);
 	cleanup_free char *text = ga_strf("%s%s\n", now, GA_HEX(commit));
 
 	if (read_shown(s, file, ret_former) && ga_oid_equal(ret_former, commit))
@@ -274,7 +275,7 @@ int ga_wip_attach(struct ga_repo *r, const struct ga_session *s, struct ga_error
 	return ga_repo_read_private(r, objects, err);
 }
 
-/* The first entry of the sorted list that is not before `s`. */
+/* The first entry of the sorted list that is not less than `s`. */
 static size_t lower_bound(const struct ga_strv *paths, const char *s)
 {
 	size_t lo = 0, hi = paths->n;

@@ -35,8 +35,8 @@ struct field {
 
 #define FIELD(key, kind, member) { key, kind, offsetof(struct ga_session, member) }
 
-/* The keys stay what they were when a member gets another name: sessions outlive an update. Files
- * of earlier versions also have "tip", "held", "note" and "leftout", which the report has. */
+/* A key stays when its member is renamed: sessions outlive an update. Files of earlier versions
+ * also have "tip", "held", "note" and "leftout", which the report has. */
 static const struct field fields[] = {
 	FIELD("name", STRING, name),
 	FIELD("state", STATE, state),
@@ -155,7 +155,7 @@ static void put_field(struct ga_buf *b, const struct field *f, const struct ga_s
 		put(b, f->key, *(const bool *)at ? "true" : "false");
 		break;
 	case STATE:
-		/* INTERRUPTED is not stored: whoever holds the lock finds that out again */
+		/* INTERRUPTED is not stored: it follows from the lock */
 		put(b, f->key, ga_state_name(*(const enum ga_state *)at == GA_STATE_INTERRUPTED ?
 			       GA_STATE_RUNNING : *(const enum ga_state *)at));
 		break;
@@ -167,8 +167,7 @@ static void put_field(struct ga_buf *b, const struct field *f, const struct ga_s
 	}
 }
 
-/* Is the current state file whole? A damaged or missing one must not replace the former state,
- * which still serves. */
+/* Is the current state file whole? A damaged or missing one must not replace the former state. */
 static bool is_whole(int dir)
 {
 	static const char end[] = "[end]\n\tcomplete = true\n";
@@ -183,7 +182,7 @@ static bool is_whole(int dir)
  * removal, is just as good. A result is referred to by refs, which are synced. And if a session
  * that had a result runs again, the old state on disk would call it done, and its new work would be
  * ignored. */
-static bool must_last(const struct ga_session *s)
+static bool must_sync(const struct ga_session *s)
 {
 	if (s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING)
 		return s->run.resumed != 0;
@@ -256,14 +255,14 @@ static int save(const struct ga_session *s, bool lasting, struct ga_sync_beside 
 
 int ga_session_save(const struct ga_session *s, struct ga_error *err)
 {
-	return save(s, must_last(s), NULL, err);
+	return save(s, must_sync(s), NULL, err);
 }
 
 int ga_session_save_after(const struct ga_session *s, struct ga_sync_beside **first,
 			  struct ga_error *err)
 {
 	/* refs are a result as well, even if they are just a stash or other branches */
-	return save(s, must_last(s) || *first, first, err);
+	return save(s, must_sync(s) || *first, first, err);
 }
 
 static int hex(char c)
@@ -362,7 +361,7 @@ static int hint_damaged(const char *dir, const char *name, struct ga_error *err)
 		       dir, name);
 }
 
-static int no_state(const char *dir, const char *name, struct ga_error *err)
+static int fail_without_state(const char *dir, const char *name, struct ga_error *err)
 {
 	(void)ga_fail(err, GA_EFATAL, "the state file of session '%s' is gone", name);
 	return hint_damaged(dir, name, err);
@@ -402,9 +401,9 @@ int ga_session_load_from(const char *dir, const char *name, struct ga_session *r
 	cleanup_free char *upper = ga_path_join(dir, "upper");
 	int rc;
 
-	/* it was made but never became a session, unless something ran over its layers */
+	/* it never became a session, unless something ran on its layers */
 	if (access(file, F_OK) && access(old, F_OK) && access(file, F_OK))
-		return ga_dir_is_empty(upper) ? 1 : no_state(dir, name, err);
+		return ga_dir_is_empty(upper) ? 1 : fail_without_state(dir, name, err);
 	rc = read_either(file, old, name, ret, err);
 	/* the same if its first state was cut short */
 	if (rc == CUT_SHORT && access(old, F_OK) && ga_dir_is_empty(upper)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sessions' directories: where they are, what is where in one, making and removing them.
+ * Create, find, name and remove the directories of sessions.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -118,7 +118,7 @@ int ga_session_remove_dir(const char *dir, struct ga_error *err)
 	return ga_rmtree_at(at, name, err);
 }
 
-/* Is there one, even if it cannot be read? */
+/* Does it exist, even if it cannot be read? */
 static bool is_session(const char *dir)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
@@ -138,7 +138,7 @@ static int clear_stale(const char *dir, struct ga_error *err)
 
 	lock = open_lock(dir, err);
 	if (lock < 0 && errno == ENOENT) {
-		/* somebody else has just removed it */
+		/* another process has just removed it */
 		ga_error_release(err);
 		return 0;
 	}
@@ -147,8 +147,8 @@ static int clear_stale(const char *dir, struct ga_error *err)
 	rc = ga_flock(lock, true, false, err);
 	if (rc)
 		return rc;
-	/* Somebody else removed it and perhaps reused the name: our lock is not that of the
-	 * directory there now. */
+	/* Another process removed it and perhaps reused the name: our lock is not that of the
+	 * present directory. */
 	if (!is_lock_of(lock, dir))
 		return 0;
 	/* check again: its maker may have saved it and finished just now */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a session has in the repository's git directory: its worktree entry, and locks of its refs.
+ * Manage a session's worktree entry in the repository's git directory, and remove stale locks of
+ * its refs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@ static char *gitdir_line(const struct ga_session *s)
 	return ga_strf("%s/worktree/.git\n", s->dir);
 }
 
-/* Whose entry is it? Returns 1 if ours, 0 if there is none, 2 if somebody else's. */
+/* Returns 1 if the entry is ours, 0 if there is none, 2 if it is another's. */
 static int owner_of(int fd, const char *name, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *file = ga_path_join(name, "gitdir"), *want = gitdir_line(s);
@@ -233,7 +234,7 @@ static bool is_there(int at, const char *path, struct stat *ret)
 	return !fstatat(at, path, ret, AT_SYMLINK_NOFOLLOW) && S_ISREG(ret->st_mode);
 }
 
-/* Remove a lock that is old, or still the same file when it would be: whoever held it is gone. */
+/* Remove a lock file that is old, or becomes old without a change: its owner has died. */
 static void clear(int at, const char *path, const struct ga_session *s)
 {
 	struct timespec now, wait = { .tv_sec = STALE_S };
@@ -271,7 +272,7 @@ static void clear_below(int at, const char *dir, const struct ga_session *s, uns
 	}
 }
 
-/* Only locks of refs that nobody but the session and its user writes. */
+/* Only locks of refs that only the session and its user write. */
 void ga_session_clear_locks(struct ga_repo *r, const struct ga_session *s)
 {
 	cleanup_close int at = open(ga_repo_info(r)->commondir, O_PATH | O_DIRECTORY | O_CLOEXEC);

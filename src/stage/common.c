@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Namespaces above those of the sandboxes. First the user namespace above those of all sandboxes
- * that share a stage directory. The kernel charges what it counts for a user to the user of each
- * namespace above as well, so what is limited here is limited for all sandboxes together, and the
- * other half stays with the user's own programs. Then idmapped copies of mounts, in which root's
- * files belong to nobody: they are made before the stage enters namespaces of its own, where it
- * would lack the rights for it, and attached there.
+ * Create the user namespace above those of all sandboxes that share a stage directory: the kernel
+ * charges ucounts to each namespace above as well, so its limits hold for all sandboxes together,
+ * and the other half remains for the user's own programs. And create idmapped copies of mounts, in
+ * which root's files belong to nobody, before the stage enters namespaces of its own, where it
+ * would lack the rights for it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,8 +29,8 @@
  * beneath it, and so on. */
 #define WORDS_MAX ((size_t)1 << 20)
 
-/* Of these a process can hold as many as its user may, and then no editor and no build watches
- * files. Not in every kernel. */
+/* A process can use up its user's limit on these, and then no editor and no build can watch files.
+ * Not in every kernel. */
 static const char *const counts[] = { "inotify_instances", "inotify_watches", "fanotify_groups",
 				      "fanotify_marks" };
 
@@ -43,7 +42,7 @@ static int open_count(const char *name, int flags)
 	return open(path, flags | O_CLOEXEC);
 }
 
-/* Half of the user's limit, as text; "" if it cannot be told. */
+/* Half of the user's limit, as text; "" if it is unknown. */
 static void read_half(const char *name, char ret[32])
 {
 	cleanup_close int fd = open_count(name, O_RDONLY);

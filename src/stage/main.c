@@ -199,7 +199,7 @@ static int run(const struct args *a, struct stage_fault *f)
 	sb.mask = umask(0);
 	if (close_others(a, f) || stage_mount(a->plan, start, &sb, &loose, f))
 		return -1;
-	/* the plan has been read to its end, so whoever wrote it reads this by now */
+	/* the plan has been read to its end, so its writer reads this now */
 	for (size_t i = 0; i < loose.n; i++)
 		if (report(a->status, GA_STAGE_LOOSE, EINVAL, loose.v[i]))
 			return stage_fail(f, GA_STEP_HIDE, errno, loose.v[i]);

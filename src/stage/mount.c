@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every destination is opened beneath the staging directory without following a symlink, and
- * mounted on by that descriptor: what an agent put into its home or its project in an earlier
- * session cannot redirect a mount.
+ * Execute mount operations: every destination is opened beneath the staging directory without
+ * following a symlink, and mounted on by that descriptor, so that nothing an agent left in its home
+ * or project can redirect a mount.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static int open_source(const char *path, int flags)
 }
 
 /* Removing a mount point on the host would detach the mount in a running session. A mode without
- * write permission and a file inside make it hard to do so by accident; the file tells people what
+ * write permission and a file inside make it hard to do so by accident; the file tells users what
  * it is. */
 static int mark(int at, const char *name)
 {
@@ -49,9 +49,9 @@ static int mark(int at, const char *name)
 	return fchmod(dir, 0555);
 }
 
-/* An agent could close a directory of its home, and the next one would not reach its project; so it
- * is opened. The stage can do that, as it has the owner's rights whatever the mode. */
-static int let_through(int dir)
+/* Make a directory searchable: an agent could remove all permissions from one in its home, and the
+ * next session would not reach its project. The stage has the owner's rights whatever the mode. */
+static int make_searchable(int dir)
 {
 	char path[32];
 	struct stat st;
@@ -66,7 +66,7 @@ static int let_through(int dir)
 }
 
 /* Open the directory `name`, creating it if it is missing. */
-static int step_down(int at, const char *name, unsigned mode, bool last, bool marked)
+static int open_subdir(int at, const char *name, unsigned mode, bool last, bool marked)
 {
 	bool made = !mkdirat(at, name, last ? mode : 0755);
 	cleanup_close int dir = -1;
@@ -76,7 +76,7 @@ static int step_down(int at, const char *name, unsigned mode, bool last, bool ma
 	if (made && last && marked && mark(at, name))
 		return -1;
 	dir = open_dest(at, name, O_DIRECTORY);
-	if (dir < 0 || (!last && let_through(dir)))
+	if (dir < 0 || (!last && make_searchable(dir)))
 		return -1;
 	return ga_steal_fd(&dir);
 }
@@ -92,7 +92,7 @@ static int make_dirs(int root, const char *dest, unsigned mode, bool marked)
 	while (at >= 0) {
 		size_t n = strcspn(p, "/");
 		cleanup_free char *name = ga_strndup(p, n);
-		int next = step_down(at, name, mode, !p[n], marked);
+		int next = open_subdir(at, name, mode, !p[n], marked);
 
 		(void)close(at);
 		at = next;
@@ -261,7 +261,7 @@ static int make_cover(int root, const struct stage_op *op)
 	return ga_steal_fd(&dir);
 }
 
-/* Mask each file by itself, where no overlay is possible. */
+/* Mask each file separately, where no overlay is possible. */
 static int cover_each(int root, const struct stage_op *op, struct stage_fault *f)
 {
 	for (size_t i = 0; i < op->n_names; i++) {
@@ -327,7 +327,7 @@ static bool make_place(int root, const struct stage_op *op)
 		return at >= 0;
 	if (op->kind == STAGE_TEXT)
 		return !ga_write_new(at, name, op->text, op->n_text, 0444, GA_IGNORED);
-	/* whatever exists in the agents' home is fine, because it is only mounted on */
+	/* any existing file in the agents' home may be mounted on */
 	fd = openat(at, name, O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	return fd >= 0 || errno == EEXIST;
 }

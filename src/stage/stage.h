@@ -46,7 +46,7 @@ enum stage_kind {
 struct stage_op {
 	enum stage_kind kind;
 	const char *dest;
-	const char *source;        /* a host path; move: a staged place; symlink: target */
+	const char *source;        /* a host path; move: a staged path; symlink: target */
 	const void *text;          /* `n_text` bytes, there until more of the plan is read */
 	size_t n_text;
 	unsigned mode;             /* tmpfs, dir */

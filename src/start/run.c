@@ -58,10 +58,10 @@ static bool is_gone(struct ga_env *e, const struct ga_session *s, const char *re
 		    const struct ga_oid *oid)
 {
 	/* asked first, as a damaged object is removed */
-	bool here = !ga_oid_is_zero(oid) && ga_object_here(e->repo, oid);
+	bool here = !ga_oid_is_zero(oid) && ga_object_exists(e->repo, oid);
 	struct ga_oid now;
 
-	return !ga_oid_is_zero(oid) && !ga_commit_whole(e->repo, oid, &s->id.onto) &&
+	return !ga_oid_is_zero(oid) && !ga_commit_readable(e->repo, oid, &s->id.onto) &&
 	       (here || ga_ref_read(e->repo, ref, &now, GA_IGNORED) > 0);
 }
 
@@ -112,7 +112,7 @@ static int repair(struct ga_env *e, struct ga_session *s, struct ga_error *err)
 	cleanup_report struct ga_report report = GA_REPORT_INIT;
 	cleanup_free char *name = ga_session_ref(s, "report");
 	cleanup_strv struct ga_strv gone = GA_STRV_INIT;
-	bool here = ga_commit_whole(e->repo, &s->id.onto, &s->id.onto), lost;
+	bool here = ga_commit_readable(e->repo, &s->id.onto, &s->id.onto), lost;
 	struct ga_oid oid;
 	int rc;
 

@@ -59,7 +59,7 @@ static bool has_come(const struct fetch *f, const struct ga_oid *oid)
 
 	for (size_t i = 0; !ret && i < f->sessions.n; i++)
 		ret = ga_oid_equal(&f->sessions.v[i].oid, oid);
-	return ret && ga_object_here(f->r, oid);
+	return ret && ga_object_exists(f->r, oid);
 }
 
 static int run_git(struct fetch *f, const struct ga_git *what, struct ga_error *err)
@@ -154,7 +154,7 @@ static int gather(struct fetch *f, const char *dir, const struct ga_import_limit
 			continue;
 		}
 		there[n_there++] = ids[i];
-		whole |= ga_object_here(f->r, &ids[i]);
+		whole |= ga_object_exists(f->r, &ids[i]);
 	}
 	/* in a partial clone they are the promisor's, and need not be complete */
 	if (n_here && !ga_repo_is_partial(f->r) && pack_here(f, dir, here, n_here, err))
@@ -386,7 +386,7 @@ static int rewrite(struct fetch *f, const char *committer, struct ga_error *err)
 	f->s->id.onto = f->onto;
 	/* what of any of the commits a plain merge would overwrite is held */
 	if (ga_rev_list(f->r, &top, 1, &f->onto, 1, f->e->conf.limits.history, &v, &n, err) ||
-	    ga_capture_in_the_way(&e, f->s, v, n, &in_the_way, err) ||
+	    ga_capture_find_blocked(&e, f->s, v, n, &in_the_way, err) ||
 	    ga_rewrite(f->r, &o, &f->rewrite, err))
 		return -1;
 	ga_strv_extend(&f->keeps, &f->rewrite.keeps);
@@ -509,8 +509,9 @@ static int check_descends(struct fetch *f, struct ga_error *err)
 	int rc = 1;
 
 	if (f->o->label && !ga_oid_is_zero(was))
-		rc = !ga_oid_is_zero(&f->tip) && ga_object_here(f->r, was)
-			     ? ga_is_ancestor(f->r, was, &f->tip, err) : 0;
+		rc = !ga_oid_is_zero(&f->tip) && ga_object_exists(f->r, was)
+			     ? ga_is_ancestor(f->r, was, &f->tip, err)
+			     : 0;
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	return ga_fail(err, GA_EFATAL, "session '%s' is refused: what '%s' has of it is not based "

@@ -136,7 +136,8 @@ static int add_tracking(struct ga_env *e, const char *remote, struct ga_refs *re
 		const char *to = strcmp(c->key, key) ? NULL : strchr(c->value, ':');
 
 		for (size_t k = 0; to && k < all.n; k++)
-			if (writes(to + 1, all.v[k].name) && ga_object_here(e->repo, &all.v[k].oid))
+			if (writes(to + 1, all.v[k].name) &&
+			    ga_object_exists(e->repo, &all.v[k].oid))
 				ga_refs_add(ret, all.v[k].name, &all.v[k].oid);
 	}
 	return 0;
@@ -153,7 +154,7 @@ static int add_tags(struct ga_env *e, const struct ga_refs *listed, struct ga_re
 		const struct ga_ref *there = ga_refs_find(listed, all.v[i].name);
 
 		if (there && ga_oid_equal(&there->oid, &all.v[i].oid) &&
-		    ga_object_here(e->repo, &all.v[i].oid))
+		    ga_object_exists(e->repo, &all.v[i].oid))
 			ga_refs_add(ret, all.v[i].name, &all.v[i].oid);
 	}
 	return 0;
@@ -172,7 +173,8 @@ static int add_merged(struct ga_env *e, const struct ga_refs *listed, struct ga_
 
 	for (size_t i = 0; !rc && i < listed->n; i++) {
 		int here = ga_ref_branch(listed->v[i].name)
-				   ? ga_commit_here(e->repo, &listed->v[i].oid, err) : 0;
+				   ? ga_commit_exists(e->repo, &listed->v[i].oid, err)
+				   : 0;
 
 		if (here < 0)
 			return -1;

@@ -34,7 +34,7 @@ static int keep_own(struct ga_repo *r, const struct ga_session *s, const struct 
 	struct ga_oid oid;
 	int rc;
 
-	if (ga_oid_is_zero(&s->result.tip) || !ga_commit_whole(r, &s->result.tip, &s->id.onto))
+	if (ga_oid_is_zero(&s->result.tip) || !ga_commit_readable(r, &s->result.tip, &s->id.onto))
 		return 0;
 	if (branch) {
 		rc = ga_is_ancestor(r, &s->result.tip, branch, err);

@@ -16,7 +16,7 @@
 #include "ga/worktree/worktree.h"
 
 #define READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)
-#define PART ".git-agent-part" /* a file that is being written, beside its place */
+#define PART ".git-agent-part" /* suffix of a file that is being written */
 
 int ga_work_open(const struct ga_repo *r, struct ga_error *err)
 {
@@ -26,7 +26,7 @@ int ga_work_open(const struct ga_repo *r, struct ga_error *err)
 }
 
 /* Does the error mean that nothing is there? ELOOP: a symlink above it, which is not followed. */
-static bool is_nowhere(int error)
+static bool is_missing_error(int error)
 {
 	return error == ENOENT || error == ENOTDIR || error == ELOOP;
 }
@@ -69,16 +69,16 @@ bool ga_work_is_dir(int root, const char *path)
 
 /* Open what is at the path: 0, with the link's target in `target` if it is one; 1 for anything that
  * is neither file nor link, or cannot be read. `*ret_fd` is -1 but for a file. */
-static int open_here(int root, const char *path, struct ga_work_look *ret, struct ga_buf *target,
-		     int *ret_fd)
+static int open_entry(int root, const char *path, struct ga_work_stat *ret, struct ga_buf *target,
+		      int *ret_fd)
 {
 	cleanup_close int fd = ga_openat_beneath(root, path, O_PATH | O_NOFOLLOW, 0);
 	struct stat st;
 	ssize_t n;
 
-	*ret = (struct ga_work_look){ 0 };
+	*ret = (struct ga_work_stat){ 0 };
 	if (fd < 0)
-		return !is_nowhere(errno);
+		return !is_missing_error(errno);
 	if (fstat(fd, &st))
 		return 1;
 	if (S_ISLNK(st.st_mode)) {
@@ -96,13 +96,13 @@ static int open_here(int root, const char *path, struct ga_work_look *ret, struc
 	return 0;
 }
 
-bool ga_work_look(int root, const char *path, struct ga_work_look *ret)
+bool ga_work_stat(int root, const char *path, struct ga_work_stat *ret)
 {
 	cleanup_buf struct ga_buf target = GA_BUF_INIT;
 	cleanup_close int fd = -1;
 
-	if (open_here(root, path, ret, &target, &fd)) {
-		*ret = (struct ga_work_look){ 0 };
+	if (open_entry(root, path, ret, &target, &fd)) {
+		*ret = (struct ga_work_stat){ 0 };
 		return ga_work_is_dir(root, path);
 	}
 	return !ret->mode || !(fd < 0 ? ga_blob_id_of(target.ptr, target.len, &ret->oid, GA_IGNORED)
@@ -113,12 +113,12 @@ bool ga_work_read(int root, const char *path, size_t max, struct ga_work_file *r
 {
 	cleanup_close int fd = -1;
 
-	return !open_here(root, path, &ret->look, &ret->bytes, &fd) &&
+	return !open_entry(root, path, &ret->look, &ret->bytes, &fd) &&
 	       (fd < 0 || !ga_read_fd(fd, max, &ret->bytes, GA_IGNORED)) &&
 	       !ga_blob_id_of(ret->bytes.ptr, ret->bytes.len, &ret->look.oid, GA_IGNORED);
 }
 
-bool ga_work_look_equal(const struct ga_work_look *a, const struct ga_work_look *b)
+bool ga_work_stat_equal(const struct ga_work_stat *a, const struct ga_work_stat *b)
 {
 	if (!a->mode || !b->mode)
 		return !a->mode && !b->mode;
@@ -138,13 +138,14 @@ static int settle(int dir, const char *name)
 	return renameat(dir, PART, dir, name);
 }
 
-static int check_still(int root, const char *path, const struct ga_work_look *over,
+static int check_still(int root, const char *path, const struct ga_work_stat *over,
 		       struct ga_error *err)
 {
-	struct ga_work_look is;
+	struct ga_work_stat is;
 
-	return ga_work_look(root, path, &is) && ga_work_look_equal(&is, over)
-		       ? 0 : ga_fail(err, GA_ELOSE, "it has changed since");
+	return ga_work_stat(root, path, &is) && ga_work_stat_equal(&is, over)
+		       ? 0
+		       : ga_fail(err, GA_ELOSE, "it has changed since");
 }
 
 static int write_part(const struct ga_work_file *f, int dir, struct ga_error *err)
@@ -159,7 +160,7 @@ static int write_part(const struct ga_work_file *f, int dir, struct ga_error *er
 }
 
 int ga_work_put(const struct ga_work_file *f, int root, const char *path,
-		const struct ga_work_look *over, struct ga_error *err)
+		const struct ga_work_stat *over, struct ga_error *err)
 {
 	cleanup_close int dir = ga_open_parent_beneath(root, path, true);
 
@@ -183,12 +184,12 @@ void ga_work_sweep(int root, const char *path)
 		ga_remove_empty_above(root, path);
 }
 
-int ga_work_remove(int root, const char *path, const struct ga_work_look *over,
+int ga_work_remove(int root, const char *path, const struct ga_work_stat *over,
 		   struct ga_error *err)
 {
 	cleanup_close int dir = ga_open_parent_beneath(root, path, false);
 
-	if (dir < 0 && is_nowhere(errno))
+	if (dir < 0 && is_missing_error(errno))
 		return 0;
 	if (check_still(root, path, over, err))
 		return ga_error_wrap(err, "cannot remove '%s'", path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Git in the user's working tree, as the user; and a rebase in memory: commits are made again, each
- * by one merge with its parent as the base.
+ * Run git in the user's working tree, as the user; and rebase in memory, each commit by one merge
+ * with its parent as the base.
  */
 #include <string.h>
 #include <time.h>
@@ -55,7 +55,7 @@ int ga_work_find_marked(const struct ga_repo *r, const struct ga_strv *paths, st
 	static const char *const args[] = { "ls-files", "-v", "-z", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
 	cleanup_close int root = ga_work_open(r, err);
-	struct ga_work_look now;
+	struct ga_work_stat now;
 	const char *line;
 	size_t pos = 0;
 	int status;
@@ -65,7 +65,7 @@ int ga_work_find_marked(const struct ga_repo *r, const struct ga_strv *paths, st
 	while ((line = ga_buf_next0(&out, &pos)))
 		if ((*line == 'S' || (*line >= 'a' && *line <= 'z')) && line[1] &&
 		    ga_strv_find(paths, line + 2) >= 0 &&
-		    (!ga_work_look(root, line + 2, &now) || now.mode))
+		    (!ga_work_stat(root, line + 2, &now) || now.mode))
 			ga_strv_push(ret, line + 2);
 	return 0;
 }
@@ -174,8 +174,8 @@ int ga_work_find_converted(const struct ga_repo *r, const struct ga_gitconfig *c
 
 #define COMMITS_MAX 1000000
 
-/* A commit with the tree that there is so far and the parent of the commit that is made again: then
- * that parent is the base of git's merge of the two. */
+/* A commit with the tree so far, and the parent of the commit that is rebased: then that parent is
+ * the base of git's merge of the two. */
 static int make_ours(struct ga_repo *r, const struct ga_oid *tree, const struct ga_oid *parent,
 		     const char *who, struct ga_oid *ret, struct ga_error *err)
 {
@@ -297,8 +297,8 @@ int ga_work_store(struct ga_repo *r, const struct ga_work_file *f, struct ga_ent
 	return ret->mode ? ga_blob_write(r, f->bytes.ptr, f->bytes.len, &ret->oid, err) : 0;
 }
 
-/* The permissions of the file that is replaced, but for whether it may be executed: by those who
- * may read it. */
+/* Keep the permissions of the replaced file, except execution, which those who may read it get or
+ * lose. */
 static void keep_permissions(struct ga_work_file *f, const struct ga_work_file *now)
 {
 	mode_t m = now->look.mode & 0777;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * After git was stopped in the middle: its lock files, removed only if no git that could hold them
- * is running in this repository; and what it did of going from one commit to another, rolled back.
- * Git is asked which files are as the new one has them and which as the old one has them, by its
- * index; what is neither, nor a beginning of what git was writing, is not git's and stays.
+ * Clean up after a git that was killed: remove its lock files, unless another git is running in
+ * this repository; and roll back its update from one commit to another. git tells, by its index,
+ * which files match the new commit and which the old one; one that matches neither, nor is the
+ * beginning of what git was writing, is the user's and stays.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,8 +19,8 @@
 #include "ga/sys/fd.h"
 #include "ga/worktree/worktree.h"
 
-/* Is it a process of git's whose working directory is the repository's? Processes of other
- * users cannot be examined; they cannot hold our locks either. */
+/* Is it a git process whose working directory is in the repository? Processes of other users cannot
+ * be examined, nor can they hold our locks. */
 static bool is_git_here(int proc, const char *pid, const struct ga_repo_info *info)
 {
 	cleanup_free char *comm = ga_strf("%s/comm", pid), *cwd = ga_strf("%s/cwd", pid);
@@ -158,7 +158,7 @@ static int find_foreign(struct ga_repo *r, const struct ga_gitconfig *c, const s
 	return 0;
 }
 
-/* Add unmerged paths that have the same in both: git could not merge what is beside them. */
+/* Add unmerged paths that are the same in both commits, next to others that git could not merge. */
 static int add_unmerged(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *from,
 			struct ga_changes *changes, struct ga_error *err)
 {
@@ -236,7 +236,7 @@ static int restore(struct ga_repo *r, const struct ga_gitconfig *c, int root,
 		   struct ga_strv *left, struct ga_error *err)
 {
 	cleanup_free char *above = ga_work_file_above(root, ch->path);
-	struct ga_work_look now;
+	struct ga_work_stat now;
 
 	/* git would remove a file that is above; what is in a submodule is not git's to write */
 	if (above) {
@@ -246,11 +246,11 @@ static int restore(struct ga_repo *r, const struct ga_gitconfig *c, int root,
 	}
 	if (ch->old.mode == GA_MODE_GITLINK && ga_work_is_dir(root, ch->path))
 		return 0;
-	if (!ga_work_look(root, ch->path, &now) ||
+	if (!ga_work_stat(root, ch->path, &now) ||
 	    (now.mode && !is_new && !is_beginning(r, c, root, ch->path, &ch->new) &&
 	     !is_beginning(r, c, root, ch->path, &ch->old)) ||
-	    (!now.mode && ga_work_is_dir(root, ch->path) && ga_remove_hollow_beneath(root,
-	     ch->path))) {
+	    (!now.mode && ga_work_is_dir(root, ch->path) &&
+	     ga_remove_hollow_beneath(root, ch->path))) {
 		ga_strv_push(left, ch->path);
 		return 0;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of a session: its layers and private git dir become commits, refs and a report.
- * Idempotent: if it is killed at any point, running it again gives the same result.
+ * Capture a session: turn its layers and private git dir into commits, refs and a report.
+ * Idempotent: after a kill at any point, running it again gives the same result.
  */
 #ifndef GA_CAPTURE_H
 #define GA_CAPTURE_H
@@ -20,7 +20,7 @@ struct ga_link {
 	char *path;             /* in the superproject */
 	char *dir;              /* its working tree on the host */
 	struct ga_oid tip;      /* tip of its branch agent/<name>; zero: it has none */
-	bool told;              /* its own report has something to say */
+	bool told;              /* its own report has something to review */
 	bool gone;              /* there is no repository at `dir` to ask about commits */
 	const char *lost;       /* for users, why nothing of it was captured; or NULL */
 };
@@ -62,32 +62,32 @@ struct ga_capture_env {
 int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_report *ret_report,
 	       struct ga_error *err);
 
-/* The tree that capture would yield now, for `diff` of a running session; reads the upper only.
- * `notes` is added to: what a limit kept out of it. */
+/* The tree that a capture would give now, for `diff` of a running session, from the upper alone.
+ * Adds what a limit excluded to `notes`. */
 int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
 		    struct ga_oid *ret_tree, struct ga_strv *notes, struct ga_error *err);
 
-/* The paths that are held whatever the rules say: those that these commits add to the
- * session's base and that the host ignores, or has an untracked file at. Of `e`, only repository,
+/* Find the paths that are held whatever the rules say: those that these commits add to the
+ * session's base and that the host ignores, or has untracked files at. Of `e`, only repository,
  * configuration and limits are used. Adds to `ret` and sorts it. */
-int ga_capture_in_the_way(const struct ga_capture_env *e, struct ga_session *s,
-			  const struct ga_oid *commits, size_t n, struct ga_strv *ret,
-			  struct ga_error *err);
+int ga_capture_find_blocked(const struct ga_capture_env *e, struct ga_session *s,
+			    const struct ga_oid *commits, size_t n, struct ga_strv *ret,
+			    struct ga_error *err);
 
 /* For other importers of an agent's objects and refs: the limits of an import; and a lock (returned
  * as a descriptor) to be held from before the first .keep is made until the refs exist. */
 void ga_capture_import_limits(const struct ga_limits *l, struct ga_import_limits *ret);
 int ga_capture_lock_keeps(const struct ga_repo *r, struct ga_error *err);
 
-/* What capture left in the layers, file by file. They are hostile input: they are read by
- * descriptor, beneath the layer, without following a symlink, and under the limits of the walk. */
+/* The leftovers in the layers, file by file. The layers are hostile input: read by descriptor,
+ * without following a symlink, under the limits of the walk. */
 
-/* List every file that the entries `lines` of a report stand for, sorted. Ignored directories are
- * walked; for the other kinds the entry itself is all there is to tell. What was deleted in a
- * shared directory is no file. A directory that cannot be listed or exceeds a limit is listed
- * itself, as GA_LEFT_UNREADABLE or GA_LEFT_LIMIT. */
-int ga_left_behind(struct ga_repo *r, const struct ga_session *s, const struct ga_limits *limits,
-		   const struct ga_left_list *lines, struct ga_left_files *ret,
-		   struct ga_error *err);
+/* List every file of the leftovers `lines` of a report, sorted. Ignored directories are walked;
+ * other entries are listed themselves. Deletions in a shared directory are left out. A directory
+ * that cannot be listed or exceeds a limit is listed itself, as GA_LEFT_UNREADABLE or
+ * GA_LEFT_LIMIT. */
+int ga_list_leftovers(struct ga_repo *r, const struct ga_session *s, const struct ga_limits *limits,
+		      const struct ga_left_list *lines, struct ga_left_files *ret,
+		      struct ga_error *err);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the agent's history to the published one: each commit gets, in paths that it may not change,
- * the value that its parent has. These are first the paths of the user's uncommitted work, then
- * those that the rules hold.
+ * Rewrite the agent's history into the published one: each commit gets its parent's value in the
+ * paths of the user's uncommitted work, then in those that the rules hold.
  */
 #ifndef GA_REWRITE_H
 #define GA_REWRITE_H
@@ -12,31 +11,31 @@
 #include "ga/base/strv.h"
 #include "ga/risk/risk.h"
 
-/* A commit of the user's uncommitted work, and the commit that it was made on. */
-struct ga_stand {
+/* A snapshot commit of the user's uncommitted work, and its parent. */
+struct ga_wip_base {
 	struct ga_oid work, on;
 };
 
 struct ga_wip_opts {
-	const struct ga_stand *stands; /* what parts of the history are based on */
-	size_t n_stands;
+	const struct ga_wip_base *wip_bases; /* snapshots that parts of the history are based on */
+	size_t n_wip_bases;
 	unsigned rename_ms;            /* how long git may look for renames */
 };
 
-/* Keep the paths of the user's uncommitted work out of the commits that `tips` reach and the host's
- * refs and the stands do not, and base them on what the stands were made on. `paths` (sorted) are
- * those in which a stand differs from that, and are added to: what git finds as renames of them in
- * any commit, against its parents and against the stand; copies, and empty files, do not count. A
- * path above or beneath one counts as well, see ga_wip_has(). Each commit gets the value of its
- * parent there, unless a parent that the host knows has the commit's own; a commit that changes
- * nothing else is left out. Each tip is replaced by what it became. Author and dates stay;
- * signatures of changed commits are dropped. `*ret_exact`: git had not enough time, so that only
- * renames of unchanged files were found. */
+/* Rebase the commits that `tips` reach and the host's refs and the snapshots do not from the
+ * snapshots onto the parents of these, without the paths of the user's uncommitted work. `paths`
+ * (sorted) are those in which a snapshot differs from its parent; renames of them that git finds in
+ * any commit, against its parents and against the snapshot, are added, but not copies or empty
+ * files. A path above or beneath one counts as well, see ga_wip_has(). Each commit gets the value
+ * of its parent there, unless a parent that the host knows has the commit's own; a commit that
+ * changes nothing else is left out. Each tip is replaced by its rewritten commit. Author and dates
+ * stay; signatures of changed commits are dropped. `*ret_exact`: rename detection took too long,
+ * and only found renames of unchanged files. */
 int ga_rewrite_wip(struct ga_repo *r, const struct ga_wip_opts *o, struct ga_oid *tips,
 		   size_t n_tips, struct ga_strv *paths, bool *ret_exact, struct ga_strv *keeps,
 		   struct ga_error *err);
 
-/* What rules said of a change when they ran on it before. */
+/* The flags of a change from an earlier run of the rules. */
 struct ga_classified {
 	struct ga_oid old, new; /* trees */
 	struct ga_changes changes;
@@ -57,9 +56,9 @@ struct ga_rewrite_opts {
 	const struct ga_strv *hold_always; /* paths that are held whatever the rules say
 					    * (tracked by the agent but ignored or untracked on the
 					    * host); may be NULL */
-	/* Callback: is this blob what the layers below all that the agent wrote show at the path?
-	 * Then a user's filter that did not run on it is a reason to hold it, but not
-	 * to ask the user. May be NULL; returns 0, or -1 with an error. */
+	/* Callback: is this blob at the path in the layers below the agent's? Then a user's filter
+	 * that did not run on it is a reason to hold it, but not to flag it. May be NULL; returns
+	 * 0, or -1 with an error. */
 	int (*shows)(void *payload, const char *path, const struct ga_oid *blob, bool *ret,
 		     struct ga_error *err);
 	void *payload;
@@ -91,13 +90,13 @@ void ga_rewrite_release(struct ga_rewrite *r);
 int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rewrite *ret,
 	       struct ga_error *err);
 
-/* To be called before all that: clean up texts, since `git log --all` shows whatever of the agent
- * becomes a ref of any kind. Commits that `tips` reach and the host's refs (as above) do not, and
+/* Called before all others: make texts safe to show, as `git log --all` prints every commit of the
+ * agent that a ref reaches. Commits that `tips` reach and the host's refs (as above) do not, and
  * that have control characters in their message or names, or a message in an encoding that could
  * hide some, are rewritten with those escaped, and so are their descendants; each tip is replaced
- * by what it was rewritten to. What `known` (at least one) reach stays as well. `*ret_cleaned`: the
- * number of commits that had some. `claimed`, unless it is NULL, gets the keys of trailers in their
- * messages that only git agent writes, each once. */
+ * by its rewritten commit. Commits that `known` (at least one) reach are not rewritten either.
+ * `*ret_cleaned`: the number of commits that had some. `claimed`, unless it is NULL, gets the keys
+ * of trailers in their messages that only git agent writes, each once. */
 int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *known, size_t n_known,
 		     struct ga_oid *tips, size_t n_tips, size_t *ret_cleaned,
 		     struct ga_strv *claimed, struct ga_strv *keeps, struct ga_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading an upper layer, which is hostile input: everything is accessed by descriptor, no symlink
- * is followed, nothing is opened that could block, and depth, entries and bytes are limited.
+ * Read an upper layer, which is hostile input: everything is accessed by descriptor, no symlink is
+ * followed, nothing is opened that could block, and depth, entries and bytes are limited.
  */
 #ifndef GA_UPPER_H
 #define GA_UPPER_H
@@ -30,7 +30,8 @@ struct ga_upper_opts {
 	bool icase;                     /* core.ignoreCase */
 	/* What else lies beneath the upper; each may be NULL. */
 	const char *lower;              /* the checkout, if it may lack paths of the base (sparse):
-					 * what it never showed cannot have been deleted */
+					 * a path that was never checked out cannot have been
+					 * deleted */
 	const char *extras;             /* the layer in between, or a live working tree: a path that
 					 * only it and a commit of the agent have keeps the commit's
 					 * entry */
@@ -39,8 +40,8 @@ struct ga_upper_opts {
 	const struct ga_strv *cleaned_paths;    /* paths whose blobs were made inside the sandbox */
 	const struct ga_entry *cleaned_entries; /* and their entries, parallel; sorted by path */
 	bool raw;                       /* take bytes as they are, whatever attributes say */
-	bool running;                   /* the agent may be running: of a file that grows, what it
-					 * had when it was looked at is taken */
+	bool running;                   /* the agent may be running: a file that grows is read up to
+					 * its size from stat */
 	const struct ga_limits *limits;
 	bool progress;                  /* show progress on standard error ... */
 	int64_t progress_delay_ms;      /* ... once it has taken this long */
@@ -59,9 +60,9 @@ struct ga_upper_result {
 					  * it, for users, quoted */
 	struct ga_strv set_id, linked; /* changed files with a set-id bit, and with further hard
 					* links */
-	struct ga_strv notes;         /* oddities that were met, for users, quoted */
-	uint64_t met;                 /* limits that kept something out: a bit 1 << enum ga_limit
-				       * for each */
+	struct ga_strv notes;         /* notes on odd entries, for users, quoted */
+	uint64_t met;                 /* limits that were exceeded: a bit 1 << enum ga_limit for
+				       * each */
 	pid_t reader;                 /* the child, which has answered but may still be running; 0:
 				       * none */
 	char *keep;                   /* path of the new pack's .keep; NULL if no pack was
@@ -91,10 +92,9 @@ int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga
 struct ga_upper_files {
 	struct ga_strv open;   /* git can open them ... */
 	uint64_t bytes;        /* ... and the sum of their sizes */
-	struct ga_strv closed; /* git can tell their attributes but not open them: their mode or
-				* that of a directory forbids it */
-	struct ga_strv barred; /* not even that: git would block at a fifo where it looks for
-				* attributes */
+	struct ga_strv closed; /* git can read their attributes but not open them: their mode or
+			        * that of a directory forbids it */
+	struct ga_strv barred; /* git would block at a fifo in place of .gitattributes */
 	struct ga_strv unsure; /* those of `open` and `closed` for which there are attributes that
 				* git cannot read */
 };

@@ -23,21 +23,20 @@ struct ga_guard {
 	size_t undecided;      /* flags of all sessions that block landing ... */
 	size_t sessions;       /* ... and the number of sessions that have any */
 	bool installed;
-	bool elsewhere;        /* core.hooksPath is set where it takes precedence: our hooks are not
-				* used */
+	bool elsewhere;        /* core.hooksPath is overridden in another scope: our hooks do not
+			        * run */
 };
 
 /* Set or unset agent.guard in the repository's own configuration. */
 int ga_guard_set(struct ga_repo *r, const struct ga_gitconfig *c, bool on, struct ga_error *err);
 
-/* Bring the hooks and the lists they look into in line with the current sessions: installed while
- * the guard is on and something is undecided, else removed without a trace. Safe to repeat after a
- * crash. Without `change` only `ret`, which may be NULL, is filled. */
+/* Update the hooks and their lists for the current sessions: installed while the guard is on and
+ * something is undecided, else removed without a trace. Safe to repeat after a crash. Without
+ * `change` only fills `ret`, which may be NULL. */
 int ga_guard_refresh(struct ga_repo *r, const char *state_dir, bool change, struct ga_guard *ret,
 		     struct ga_error *err);
 
-/* Is the guard off in the configuration `c`, with no trace of it left? Then there is nothing to
- * refresh. */
+/* Is the guard off in the configuration `c`, and no file of it left? */
 bool ga_guard_idle(const struct ga_repo *r, const struct ga_gitconfig *c);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The agent's private git dir: what is written into the upper layer over the base's template.
- * Nothing on the host ever opens the result as a repository.
+ * Write the agent's private git dir, an upper layer over the base's template, and check what the
+ * agent left in it. Nothing on the host ever opens it as a repository.
  */
 #ifndef GA_GITDIR_H
 #define GA_GITDIR_H
@@ -26,8 +26,8 @@ struct ga_gitdir_spec {
 					  * packed-refs */
 };
 
-/* Write what all private git dirs on a base have in common into `dir` (mode 0700, which has none of
- * it yet): config, objects/{info/alternates,pack}, info/exclude (core.excludesFile and the host's
+/* Write the files that all private git dirs on a base share into `dir` (mode 0700, without them):
+ * config, objects/{info/alternates,pack}, info/exclude (core.excludesFile and the host's
  * info/exclude joined), info/attributes (the host's; core.attributesFile becomes a file beside it),
  * info/sparse-checkout, the log of HEAD, empty refs/{heads,tags}. The config is generated:
  * identity, core settings that shape the tree, remotes, branches and submodules without
@@ -49,25 +49,24 @@ int ga_gitdir_fill(const struct ga_repo *r, const char *dir, const char *templat
 /* Add the ids of commits that HEAD was detached at and that a checkout left, as git itself warns
  * of, from the log of HEAD beneath `dir`. False: the log is too long. */
 bool ga_gitdir_left(int dir, struct ga_strv *ret);
-/* Did the agent leave refs and HEAD as ga_gitdir_fill() wrote them, and no such commit? Read by
- * descriptor, without opening a repository. Returns 1 if all is as written (there are no commits to
- * fetch), 0 if something differs. Bounded; anything odd counts as different. `branch` is the full
- * name. */
+/* Returns 1 if refs and HEAD are unchanged since ga_gitdir_fill() and there is no such commit, so
+ * that there is nothing to fetch; else 0. Read by descriptor, without opening a repository.
+ * Bounded; anything odd counts as changed. `branch` is the full name. */
 int ga_gitdir_untouched(const char *dir, const char *branch, struct ga_error *err);
 /* Are branches, remote branches and the stash the only refs in it that the host does not have? */
 bool ga_gitdir_only_branches(const char *dir);
 
-/* Does it hold, at any depth, something that would make git block or wander for ever: a fifo where
- * git expects a file, a symlink among the refs (git follows it, even to "/"), or a directory that
- * cannot be listed? */
+/* Does it contain, at any depth, something that would block git or keep it busy for ever: a fifo
+ * where git expects a file, a symlink among the refs (git follows it, even to "/"), or a directory
+ * that cannot be listed? */
 bool ga_gitdir_has_trap(const char *dir);
 
-/* The text with every URL in it without what gives access: user and password, query and fragment.
- * Whatever of the host's configuration is for a session goes through this. The caller frees it. */
+/* Strip credentials (user and password, query and fragment) from every URL in the text. All of the
+ * host's configuration that a session gets passes through this. The caller frees it. */
 char *ga_gitdir_public(const char *text);
 
-/* Append, as the text of a configuration file, the settings of the user that suit any repository:
- * identity and habits, nothing that names a command, a key or a file. May append nothing. */
+/* Append, in git-config syntax, the user's settings that suit any repository: identity and
+ * preferences, none that names a command, a key or a file. */
 void ga_gitdir_home_config(const struct ga_gitconfig *c, struct ga_buf *out);
 
 #endif

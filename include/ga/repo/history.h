@@ -69,13 +69,12 @@ enum ga_diff_kind {
 };
 bool ga_diff_is_binary(const struct ga_buf *text);
 
-/* Is this version one that the repository, a partial clone, has not fetched? Never in another
- * repository, where what is missing is damage. */
+/* Is this blob one that a partial clone has not fetched? Always false elsewhere, where a missing
+ * object is damage. */
 bool ga_diff_is_absent(struct ga_repo *r, const struct ga_entry *e);
-/* In a partial clone, fetch the versions in `base_tree` that are absent of all paths in which the
- * other tree differs, by one git process, as git would by hand. `base_tree` must be one of the
- * user's own commits: nothing is fetched because a tree of an agent's names it. What cannot be
- * fetched stays absent. */
+/* In a partial clone, fetch the missing blobs of `base_tree` at all paths in which the other tree
+ * differs, by one git process. `base_tree` must be of the user's own commits: nothing is fetched
+ * because an agent's tree names it. What cannot be fetched stays absent. */
 int ga_diff_fetch(struct ga_repo *r, const struct ga_oid *base_tree, const struct ga_oid *tree,
 		  struct ga_error *err);
 
@@ -91,8 +90,6 @@ int ga_diff_read(struct ga_repo *r, const struct ga_entry *old, const struct ga_
 int ga_diff_hunks(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
 		  bool as_text, struct ga_buf *out, struct ga_error *err);
 
-/* The differences between two versions of a file as single edits, and the file with some of them
- * undone. */
 
 /* `old_n` lines from line `old_at` (counted from 0) were replaced by `new_n` lines from `new_at`.
  * The two share no line. */
@@ -133,24 +130,24 @@ void ga_hunks_edit_text(const struct ga_hunks *h, const struct ga_hunk *hunk, si
 int ga_hunks_undo(const struct ga_hunks *h, const bool *undo, const struct ga_buf *old,
 		  const struct ga_buf *new, struct ga_buf *out);
 
-/* Can git read all that these refs reach and `base` does not? Returns 1 if not: what is damaged and
- * a loose object was removed, so that it can be written again. Takes as long as reading it. */
+/* Read every object that these refs reach and `base` does not. Returns 1 if one cannot be read:
+ * damaged loose objects were removed, so that they can be written again. */
 int ga_refs_check(struct ga_repo *r, const char *branch, const char *space,
 		  const struct ga_oid *base, struct ga_error *err);
 
-/* Remove the branch, and refs below `space` (GA_SESSION_REFS and a name), that name nothing or what
- * is not ga_commit_whole() down to `base`; a loose object that is damaged goes, too. Adds to `ret`
- * what they named, if anything, and their names. */
+/* Delete the branch and the refs below `space` (GA_SESSION_REFS and a name) that have no value or
+ * whose commit is not ga_commit_readable() down to `base`, and damaged loose objects. Adds their
+ * values, if any, and names to `ret`. */
 int ga_refs_repair(struct ga_repo *r, const char *branch, const char *space,
 		   const struct ga_oid *base, struct ga_strv *ret, struct ga_error *err);
 
-/* Can the commit be read, and its first parents up to `base`, with the tree of each? Only some are
- * looked at, and nothing in these trees. */
-bool ga_commit_whole(struct ga_repo *r, const struct ga_oid *commit, const struct ga_oid *base);
+/* Can the commit, its first parents up to `base` and the root tree of each be read? Only the first
+ * few are tried. */
+bool ga_commit_readable(struct ga_repo *r, const struct ga_oid *commit, const struct ga_oid *base);
 
 /* Of many commits, add to `ret` those reachable from `from` or from a branch, remote branch or tag
- * that is not a session's. Takes one process. A commit that does not exist is not; neither is any
- * if git cannot tell or more than `max` commits are in between. */
+ * that is not a session's, by one process. Adds none if git fails or more than `max` commits are in
+ * between. */
 int ga_find_on_branches(struct ga_repo *r, const struct ga_oid *oids, size_t n,
 			const struct ga_oid *from, size_t max, struct ga_oidmap *ret,
 			struct ga_error *err);
@@ -182,8 +179,8 @@ int ga_merge_base(struct ga_repo *r, const struct ga_oid *a, const struct ga_oid
 int ga_merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
 		   const struct ga_entry *theirs, struct ga_entry *ret, struct ga_error *err);
 
-/* Would that merge leave `ours` as it is, because it already contains the change of `theirs`?
- * Returns 1 if so, 0 if not. Nothing is written. */
+/* Returns 1 if that merge would not change `ours`, which has the change of `theirs` already; else
+ * 0. Nothing is written. */
 int ga_merge_is_in(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
 		   const struct ga_entry *theirs, struct ga_error *err);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Taking objects an agent made into the user's repository: a pack stream from inside the sandbox is
- * indexed outside, with strict checks and under limits, into a quarantine, verified, and only then
- * moved in.
+ * Import an agent's objects into the user's repository: a pack stream from inside the sandbox is
+ * indexed outside under limits, into a quarantine, checked, and only then moved in.
  */
 #ifndef GA_IMPORT_H
 #define GA_IMPORT_H
@@ -68,9 +67,9 @@ int ga_import_pack(struct ga_import *im, int fd, char **ret_reason, struct ga_er
 int ga_import_check(struct ga_import *im, const struct ga_oid *tips, size_t n_tips,
 		    const struct ga_oid *hide, size_t n_hide, char **ret_reason,
 		    struct ga_error *err);
-/* After ga_import_check(): did all that `tips` reach come in this import, but for what `known`
- * reaches? Whoever made it may have put ids into it of objects that are here, and that he has never
- * seen. Returns 1 and a reason if not. */
+/* After ga_import_check(): returns 1 and a reason unless all objects that `tips` reach and `known`
+ * does not came in this import: a pack can name objects of the repository that its author has never
+ * seen. */
 int ga_import_check_origin(struct ga_import *im, const struct ga_oid *tips, size_t n_tips,
 			   const struct ga_oid *known, size_t n_known, char **ret_reason,
 			   struct ga_error *err);
@@ -83,10 +82,10 @@ int ga_import_probe(const struct ga_repo *r, uint64_t bytes, struct ga_error *er
 bool ga_name_means_gitmodules(const char *name);
 bool ga_name_means_gitattributes(const char *name);
 /* Could `git fsck --strict` object to the content of a file of this name? */
-bool ga_import_minds_file(const char *name, const char *data, size_t n);
-/* Does it? Asks git, in a quarantine of its own; no other import may be under way. If so, returns 1
- * and a reason as above. */
-int ga_import_judge_file(struct ga_repo *r, const char *name, const char *data, size_t n,
+bool ga_import_needs_check(const char *name, const char *data, size_t n);
+/* Ask git, in a quarantine of its own, while no other import is in progress. Returns 1 and a reason
+ * if it objects. */
+int ga_import_check_file(struct ga_repo *r, const char *name, const char *data, size_t n,
 			 char **ret_reason, struct ga_error *err);
 /* Move the packs into the repository's object directory, synced, each with a .keep file, whose
  * absolute path is added to `keeps`. */

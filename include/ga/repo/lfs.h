@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Git LFS: pointers, and the store of the objects that they name. git-lfs itself is not needed.
- * Pointers, and the files offered as their objects, are hostile input.
+ * Git LFS without git-lfs: parse pointers, and store the objects that they name. Both are hostile
+ * input.
  */
 #ifndef GA_LFS_H
 #define GA_LFS_H
@@ -20,15 +20,15 @@ struct ga_lfs_pointer {
 	uint64_t size;
 };
 
-/* Could git-lfs take this blob for a pointer? Never false where it would: git-lfs looks at the
+/* Could git-lfs parse this blob as a pointer? May be true where it would not: git-lfs reads the
  * first 1024 bytes, whatever follows them. */
 bool ga_lfs_is_pointer(const char *text, size_t n);
 /* Parse a pointer in the form git-lfs writes: the version, then lines "key value", with "oid" and
  * "size" exactly once. False for anything else, including some forms that git-lfs still reads. */
 bool ga_lfs_parse(const char *text, size_t n, struct ga_lfs_pointer *ret);
 
-/* The directory of git-lfs: "lfs" in the common git dir, or lfs.storage as it is written ("~" is
- * not special to git-lfs), relative to the common git dir unless absolute. The caller frees it. */
+/* The directory of git-lfs: lfs.storage (default "lfs"; "~" is not expanded, as in git-lfs),
+ * relative to the common git dir unless absolute. The caller frees it. */
 char *ga_lfs_store(const struct ga_repo *r, const struct ga_gitconfig *c);
 /* The path of an object relative to the store. The caller frees it. */
 char *ga_lfs_object(const char *oid);
@@ -39,8 +39,8 @@ enum ga_lfs_have {
 	GA_LFS_ODD, /* something else has that name: a file of another size, or no file. At a
 		     * checkout of the pointer git-lfs removes it, whichever is right */
 };
-/* Is the object of this pointer in the store? Looks at its size, not at its content. */
-enum ga_lfs_have ga_lfs_look(const char *store, const struct ga_lfs_pointer *p);
+/* Is the object of this pointer in the store? Compares its size, not its content. */
+enum ga_lfs_have ga_lfs_find(const char *store, const struct ga_lfs_pointer *p);
 
 /* Store the object that a pointer names, read from `fd` (a regular file at offset 0 that nobody
  * writes to). Returns 1, with nothing written, if its size or SHA-256 is not the pointer's. An

@@ -31,15 +31,15 @@ void ga_commit_release(struct ga_commit *c);
 /* Read a commit. */
 int ga_commit_read(struct ga_repo *r, const struct ga_oid *oid, struct ga_commit *ret,
 		   struct ga_error *err);
-/* Write a commit with exactly these headers and message (a signature in `extra` is written as it
- * is: drop it yourself when the content changes). A loose object, synced. */
+/* Write a commit with exactly these headers and message as a loose object, synced. The caller drops
+ * a signature from `extra` when the content changes. */
 int ga_commit_write(struct ga_repo *r, const struct ga_commit *c, struct ga_oid *ret,
 		    struct ga_error *err);
-/* Is that commit in the repository? Returns 1 if so, 0 if it is missing or no commit; a commit that
+/* Returns 1 if the repository has that commit, 0 if it is missing or no commit; a commit that
  * cannot be read is an error. Nothing is fetched. */
-int ga_commit_here(struct ga_repo *r, const struct ga_oid *commit, struct ga_error *err);
+int ga_commit_exists(struct ga_repo *r, const struct ga_oid *commit, struct ga_error *err);
 /* Is there an object of any type with that id? */
-bool ga_object_here(struct ga_repo *r, const struct ga_oid *oid);
+bool ga_object_exists(struct ga_repo *r, const struct ga_oid *oid);
 /* The tree of a commit. */
 int ga_commit_tree(struct ga_repo *r, const struct ga_oid *commit, struct ga_oid *ret,
 		   struct ga_error *err);
@@ -87,8 +87,8 @@ int ga_tree_list(struct ga_repo *r, const struct ga_oid *tree, size_t max, struc
  * large for that, and whatever a git command run in between might look for, goes to the disk as a
  * pack. */
 int ga_batch_begin(struct ga_repo *r, struct ga_error *err);
-/* A batch of any size that never reaches the disk, for questions about trees that must leave
- * nothing behind. It lasts as long as the handle. Git commands run in between see none of it. */
+/* Write objects to memory only, without a limit and as long as the handle lives, to compute trees
+ * that must leave no objects behind. Git commands do not see them. */
 int ga_repo_write_to_memory(struct ga_repo *r, struct ga_error *err);
 /* Discard what is in the batch. */
 void ga_batch_abandon(struct ga_repo *r);
@@ -115,17 +115,15 @@ int ga_pack_add_blob(struct ga_pack *p, const void *data, size_t n, struct ga_oi
  * or, unless it `may_grow`, longer. Files above 1 MiB are streamed. */
 int ga_pack_add_blob_fd(struct ga_pack *p, int fd, uint64_t size, bool may_grow,
 			struct ga_oid *ret, struct ga_error *err);
-/* Call this after one of these two or ga_blob_id_of() failed: was it because the content was
- * crafted to collide with another id, as far as libgit2 detects that? Nothing was added then.
- * Returns true once for each. */
+/* After one of these two or ga_blob_id_of() failed: did libgit2 detect a SHA-1 collision attack in
+ * the content? Nothing was added then. Returns true once per failure. */
 bool ga_saw_collision(void);
 /* Add a commit, by the rules of ga_commit_write(). */
 int ga_pack_add_commit(struct ga_pack *p, const struct ga_commit *c, struct ga_oid *ret,
 		       struct ga_error *err);
-/* Index it into the repository's object directory, synced, with a ".keep" file beside it;
- * `*ret_keep` is the absolute path of that, to be unlinked once refs exist. A few small objects go
- * into the open batch; then, and if the pack was empty, `*ret_keep` is NULL. Frees `p` on
- * success. */
+/* Index it into the repository's object directory, synced, with a ".keep" file; `*ret_keep` is its
+ * absolute path, to be unlinked once refs exist. A few small objects go into the open batch; then,
+ * and if the pack was empty, `*ret_keep` is NULL. Frees `p` on success. */
 int ga_pack_commit(struct ga_pack *p, char **ret_keep, struct ga_error *err);
 void ga_pack_free(struct ga_pack *p);
 
@@ -174,11 +172,10 @@ int ga_tree_level_read(struct ga_repo *r, const struct ga_oid *oid, struct ga_tr
 /* The entry of `name`; GA_MODE_NONE if there is none. */
 struct ga_entry ga_tree_level_find(const struct ga_tree_level *l, const char *name);
 
-/* Remove quarantines that dead processes left, whoever made them and however long ago: living ones
- * hold a lock on theirs. What cannot be removed stays. */
+/* Remove the quarantines of dead processes; a running one holds a lock on its own. */
 void ga_import_sweep(struct ga_repo *r);
 
-/* Remove all .keep files of ours. The caller makes sure that none is needed any more. */
+/* Remove all our .keep files. The caller makes sure that none is still needed. */
 void ga_keeps_sweep(struct ga_repo *r);
 
 #endif

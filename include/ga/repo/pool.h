@@ -30,8 +30,8 @@ struct ga_base {
 	char *git;      /* absolute path of the git dir template */
 	int lock_fd;    /* shared lock; closing it releases the base */
 	enum { GA_BASE_FOUND, GA_BASE_MOVED, GA_BASE_MADE } how;
-	/* Of the user's files that were written into it just now, those with an access list or
-	 * with attributes (user.*), which git does not keep: how many, and the first. */
+	/* Of the user's files just checked out, those with an access list or extended attributes
+	 * (user.*), which git does not keep: their number, and the first. */
 	size_t n_attributed;
 	char *attributed;
 };
@@ -47,13 +47,13 @@ struct ga_base_opts {
 	bool progress;              /* show git's progress on standard error for a first checkout */
 };
 
-/* Get a base tree of `commit`: an existing one, one brought from another commit at the cost of the
- * difference, or a new one. It is made by git's own checkout (sparse patterns, attributes, filters
- * as the user has them), from scratch if a source of attributes or the configuration behind it
- * changed. Bases belong to one working tree. When a base is made or moved, files and directories
- * get the mtime of the user's where the content is the same, and the root gets the mode and mtime
- * of the project's. Never writes outside `state_dir`, which is absolute. Any number of processes
- * may call it at once; those that want the same base wait for the one that makes it. */
+/* Get a base tree of `commit`: an existing one, one of another commit updated by the difference, or
+ * a new one. Git checks it out with the user's sparse patterns, attributes and filters, from
+ * scratch if attributes or the configuration for them changed. Bases belong to one working tree.
+ * When a base is made or moved, files and directories get the mtime of the user's where the content
+ * is the same, and the root gets the mode and mtime of the project's. Never writes outside
+ * `state_dir`, which is absolute. Concurrent calls for the same base wait for the one that makes
+ * it. */
 int ga_base_acquire(struct ga_repo *r, const char *state_dir, const struct ga_oid *commit,
 		    const struct ga_base_opts *o, struct ga_base *ret, struct ga_error *err);
 

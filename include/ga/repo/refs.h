@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Refs of the user's repository.
+ * Read, list and update refs of the user's repository.
  */
 #ifndef GA_REFS_H
 #define GA_REFS_H
@@ -52,8 +52,8 @@ void ga_ref_updates_add(struct ga_ref_updates *u, const char *name,
 /* Append both updates that rename a ref. */
 void ga_ref_updates_move(struct ga_ref_updates *u, const char *from, const char *to,
 			 const struct ga_oid *oid);
-/* Append the update of a ref from what it is now to `new` (zero: remove it). Returns 1 if it is
- * that already; then nothing is appended. */
+/* Append the update of a ref from its current value to `new` (zero: delete it). Returns 1,
+ * appending nothing, if it has that value. */
 int ga_ref_updates_set(struct ga_repo *r, struct ga_ref_updates *u, const char *name,
 		       const struct ga_oid *new, struct ga_error *err);
 /* Apply the updates. `reason` goes to the reflogs. The new values are on the disk when this
@@ -61,7 +61,7 @@ int ga_ref_updates_set(struct ga_repo *r, struct ga_ref_updates *u, const char *
 int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char *reason,
 		   struct ga_error *err);
 
-/* ga_refs_update() in two steps: git is started first, and told later what to do. Refs named in
+/* ga_refs_update() in two steps: git is started first and gets the updates later. Refs named in
  * `others` (NULL: none) are synced as well. `known` (sorted; NULL: none) are paths of files that
  * existed before and are, or are being, synced unchanged: of these only what git writes is synced
  * again. Reflogs that git writes are not waited for, just as git does not. ga_refs_end() frees the
@@ -71,7 +71,7 @@ struct ga_refs_job;
 struct ga_sync_beside;
 /* Does applying these need a git process? */
 bool ga_refs_need_git(const struct ga_ref_updates *u);
-/* `lock`: a lock that git holds as well until it is done, in case we are killed; or -1. */
+/* `lock` (or -1): a lock that git also holds until it exits, in case we are killed. */
 int ga_refs_begin(struct ga_repo *r, const char *reason, int lock, struct ga_refs_job **ret,
 		  struct ga_error *err);
 int ga_refs_end(struct ga_repo *r, struct ga_refs_job *j, const struct ga_ref_updates *u,
@@ -100,8 +100,7 @@ int ga_reflog_pin(struct ga_repo *r, const char *name, const struct ga_oid *oids
  * frees it. */
 char *ga_ref_upstream(const struct ga_repo *r, const char *branch);
 
-/* "topic/x" for "refs/heads/topic/x"; NULL for NULL and for what is no branch. Points into
- * `name`. */
+/* "topic/x" for "refs/heads/topic/x", pointing into `name`; NULL for NULL or another ref. */
 const char *ga_ref_branch(const char *name);
 
 /* Is `name` (below refs/) a ref name that is valid for git and safe to create: no component that

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The user's repository: where it is, and git commands run in it.
+ * Find and open the user's repository, and run git in it.
  *
  * A handle is single-threaded. Nothing here reads a directory an agent can write: the private git
  * dirs of sessions are never opened as repositories.
@@ -42,46 +42,43 @@ char *ga_repo_guess(void);
 void ga_repo_free(struct ga_repo *r);
 void ga_cleanup_repop(struct ga_repo **r);
 #define cleanup_repo cleanup_(ga_cleanup_repop)
-/* Have every git that is started for this repository hold the lock `lock` (flock(2)) as long as it
- * runs, so that whoever gets it later meets no git of a command that was killed. -1: none. It stays
- * the caller's. */
-void ga_repo_hold(struct ga_repo *r, int lock);
-/* What is known of it; lives as long as the handle. */
+/* Have every git started for this repository hold the lock `lock` (flock(2); -1: none) while it
+ * runs: whoever gets it later meets no git of a command that was killed. It stays the caller's. */
+void ga_repo_set_lock(struct ga_repo *r, int lock);
 const struct ga_repo_info *ga_repo_info(const struct ga_repo *r);
 
-/* Have the handle use an object directory of a session's: what is written through it goes there as
- * a full copy, even if the repository has it, and the repository's own objects are read besides. So
- * it is for git commands, except those of the user's own (`as_user`), which are not told of the
- * directory, and see `private_dir`. It is made (0700) if it is missing. Does nothing if one is used
- * already. */
+/* Write objects to the private object directory of a session, created (0700) if missing: everything
+ * is written there, even objects that the repository has, whose object database is an alternate.
+ * The same holds for git commands, except with `as_user`; see `private_dir`. Does nothing if the
+ * handle uses one already. */
 int ga_repo_use_private(struct ga_repo *r, const char *objects, struct ga_error *err);
-/* From then on only read it, as ga_repo_read_private() does. */
+/* Write to the repository again, and only read it, as after ga_repo_read_private(). */
 int ga_repo_leave_private(struct ga_repo *r, struct ga_error *err);
-/* Open another handle of the repository that does. */
+/* Open another handle of the repository, which uses that directory. */
 int ga_repo_open_private(const struct ga_repo *r, const char *objects, struct ga_repo **ret,
 			 struct ga_error *err);
-/* Have the handle read it as well, if there is one, and no other. Writing stays as it was, and git
- * commands are told of it only with GA_PRIVATE_READ. */
+/* Read from it as well, if it exists, and from no other. Writing does not change, and git commands
+ * read it only with GA_PRIVATE_READ. */
 int ga_repo_read_private(struct ga_repo *r, const char *objects, struct ga_error *err);
-/* Copy to the private directory what the tree `new` has and `old` (may be NULL) has not. Git writes
- * no object that the repository has, though no ref may reach it. Does nothing without such a
- * directory; neither does the next. */
+/* Copy to the private directory the objects that the tree `new` has and `old` (may be NULL) lacks:
+ * git writes no object that the repository has, even if no ref reaches it. This and the next do
+ * nothing without such a directory. */
 int ga_private_adopt(struct ga_repo *r, const struct ga_oid *old, const struct ga_oid *new,
 		     struct ga_error *err);
-/* Copy from it to the repository, synced, what `tips` reach and `hide` does not, as a pack with a
- * .keep file, whose absolute path is added to `keeps`. */
+/* Copy the objects that `tips` reach and `hide` does not from it to the repository, synced, as a
+ * pack with a .keep file, whose absolute path is added to `keeps`. */
 int ga_private_publish(struct ga_repo *r, const struct ga_oid *tips, size_t n_tips,
 		       const struct ga_oid *hide, size_t n_hide, struct ga_strv *keeps,
 		       struct ga_error *err);
-/* Does the handle use such a directory? */
+/* Does the handle write to a private object directory? */
 bool ga_repo_is_private(const struct ga_repo *r);
 
 /* The object directories of the repository: its own first, then the closure of its alternates, each
  * absolute and listed once. */
 int ga_repo_object_dirs(const struct ga_repo *r, struct ga_strv *ret, struct ga_error *err);
 
-/* The git directory's path in the working tree, if it lies there under another name than ".git", as
- * where that is a link; NULL: it does not. The caller frees it. */
+/* The git directory's path relative to the working tree, if it is inside under another name than
+ * ".git" (for example where .git is a symlink); else NULL. The caller frees it. */
 char *ga_repo_gitdir_inside(const struct ga_repo *r);
 
 /* Resolve HEAD. Returns 1 if it is unborn. `*ret_branch` (owned by the caller)
@@ -91,35 +88,36 @@ int ga_repo_head(struct ga_repo *r, struct ga_oid *ret, char **ret_branch, struc
 int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, struct ga_error *err);
 /* The operation in progress ("merge", "rebase", "cherry-pick", ...), or NULL. */
 const char *ga_repo_operation(const struct ga_repo *r);
-/* "a" or "an", whichever such a name takes. */
+/* The article of such a name, "a" or "an". */
 const char *ga_repo_operation_article(const char *operation);
 /* Is it a partial clone, which lacks objects that a promisor remote has? False if its configuration
  * cannot be read. */
 bool ga_repo_is_partial(const struct ga_repo *r);
 
-/* The tree of the working tree's index as git recorded it in there (the cache-tree extension): if
- * it is HEAD's, nothing is staged, unmerged or intent-to-add. Returns 1 if that cannot be told. */
+/* The tree id that git cached in the index (the cache-tree extension): if it is HEAD's tree,
+ * nothing is staged, unmerged or intent-to-add. Returns 1 if it is unknown. */
 int ga_repo_index_tree(const struct ga_repo *r, struct ga_oid *ret);
-/* What the working tree's index says, without git: is a file marked assume-unchanged or
- * skip-worktree, and is one of the changed paths (sorted) not as it was when git last looked? Both
- * if that cannot be told. */
+/* Read the index without git: is a file marked assume-unchanged or skip-worktree, and does the stat
+ * data of one of the changed paths (sorted) differ from the file? Both are true if unknown. */
 struct ga_changes;
-struct ga_index_look { bool marked, touched; };
-void ga_repo_index_look(const struct ga_repo *r, const struct ga_changes *changes,
-			struct ga_index_look *ret);
-/* Has the index in this git directory unmerged entries? No if that cannot be told. */
+struct ga_index_state {
+	bool marked, touched;
+};
+void ga_repo_check_index(const struct ga_repo *r, const struct ga_changes *changes,
+			 struct ga_index_state *ret);
+/* Does the index in this git directory have unmerged entries? False if it cannot be read. */
 bool ga_index_is_unmerged(const char *gitdir);
 
 /* ---- submodules --------------------------------------------------------- */
 
 /* Append the paths of all gitlinks in the index, checked out or not. */
 int ga_repo_gitlinks(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err);
-/* Open the repository whose index has this one as a submodule; its info has no id. Returns 1 if
- * there is none. Writes to neither. */
+/* Open the superproject: the repository whose index has this one as a submodule; its info has no
+ * id. Returns 1 if there is none. Writes to neither. */
 int ga_repo_superproject(struct ga_repo *r, struct ga_repo **ret, struct ga_error *err);
 
-/* A variable of the environment that git commands inherit; NULL: unset. Places that git itself or
- * its hooks look at (HOME, PATH, identity) must be looked up the same way. */
+/* A variable of the environment that git commands inherit; NULL: unset. What git or its hooks read
+ * from it (HOME, PATH, identity) must be read by this. */
 const char *ga_env_get(const char *name);
 
 /* ---- git as a program ------------------------------------------------- */
@@ -148,7 +146,7 @@ struct ga_git {
 	enum {
 		GA_PRIVATE_USE,   /* as ga_repo_use_private() says */
 		GA_PRIVATE_READ,  /* only read: the user's filters may run */
-		GA_PRIVATE_NONE,  /* it is about the repository alone */
+		GA_PRIVATE_NONE,  /* neither read nor written */
 	} private_dir;
 	const char *const *config; /* NULL-terminated extra "key=value", may be NULL */
 	const char *const *env;    /* NULL-terminated extra "NAME=value", may be NULL */
@@ -162,14 +160,11 @@ struct ga_git {
 	uint64_t max_file, max_memory; /* as in ga/sys/process.h */
 	struct ga_buf *errout;    /* the last 64 KiB of git's messages; NULL: discarded */
 	int keep_fd;              /* a lock that git holds as long as it runs, or -1 */
-	bool lazy_fetch;          /* a partial clone may fetch what it lacks, as it would by hand */
-	bool as_user;             /* the command is in effect the user's own, as if typed in
-				   * `work_tree`: git finds the repository itself, nothing is
-				   * forced, and the environment is that of ga_user_environ():
-				   * what it starts (hooks, editor, gpg, ssh, filters) sees what
-				   * it would see by hand */
-	bool show_stderr;         /* git's messages and progress go to our standard error and
-				   * `errout` stays empty */
+	bool lazy_fetch;          /* a partial clone may fetch missing objects */
+	bool as_user;             /* run as the user would in `work_tree`: git finds the repository
+				   * itself, no configuration is forced, and the environment of git,
+				   * hooks, editor, gpg, ssh and filters is ga_user_environ() */
+	bool show_stderr;         /* git writes to our standard error; `errout` stays empty */
 };
 #define GA_GIT_INIT { .in_fd = -1, .out_fd = -1, .keep_fd = -1 }
 /* The same with these members set (no descriptors). */
@@ -179,15 +174,14 @@ struct ga_git {
  * could not be run. */
 int ga_git_run(const struct ga_repo *r, const struct ga_git *g, int *ret_status,
 	       struct ga_error *err);
-/* The same in two steps, for a caller that has something to do in between: ga_process_end() waits
- * for it, ga_process_abandon() kills it. `g->errout` must be given, and lives until then like
- * `g->out`. */
+/* Start it; ga_process_end() waits for it, ga_process_abandon() kills it. `g->errout` must be set
+ * and, like `g->out`, live until then. */
 struct ga_process_job;
 int ga_git_begin(const struct ga_repo *r, const struct ga_git *g, struct ga_process_job **ret,
 		 struct ga_error *err);
-/* From git's standard error, the last line that says anything and is no hint of git's, or the one
- * that names a lock which is taken: without git's "fatal: ", escaped, and truncated if it is long.
- * NULL: there is none; the caller frees it. */
+/* The last line of git's standard error that is neither empty nor a hint, or the one that names a
+ * lock file: without "fatal: ", escaped, and truncated if it is long. NULL: there is none. The
+ * caller frees it. */
 char *ga_git_last_line(const struct ga_buf *errout);
 /* Run it and fail, with that line, unless it exits with 0. */
 int ga_git_ok(const struct ga_repo *r, const struct ga_git *g, struct ga_error *err);
@@ -210,11 +204,10 @@ struct ga_gitconfig {
 void ga_gitconfig_release(struct ga_gitconfig *c);
 /* Read it, by one git process. */
 int ga_gitconfig_load(const struct ga_repo *r, struct ga_gitconfig *ret, struct ga_error *err);
-/* The same in two steps: git reads while the caller does something else. ga_gitconfig_end() and
+/* The same in two steps, so that git runs in parallel. ga_gitconfig_end() and
  * ga_gitconfig_abandon() (NULL is fine) free the load. */
 struct ga_gitconfig_load;
-/* Begin before the repository is even open, with the result of ga_repo_guess(); NULL if that is not
- * possible. */
+/* Begin before the repository is open, with the result of ga_repo_guess(); NULL on failure. */
 struct ga_gitconfig_load *ga_gitconfig_guess(const char *workdir);
 /* For a program that is about to execute another (ga_process_hand_over()): append the text that
  * ga_gitconfig_take_over() needs there. */
@@ -231,21 +224,19 @@ const char *ga_gitconfig_get(const struct ga_gitconfig *c, const char *key);
 bool ga_gitconfig_bool(const struct ga_gitconfig *c, const char *key, bool def);
 /* NAME in "filter.NAME.VARIABLE", which the caller frees; NULL for any other key. */
 char *ga_gitconfig_filter(const char *key);
-/* Append settings ("key=value", for ga_git's `config`) by which the user's filters run as they
- * do under a git of the user's own in `workdir`: there, and without the variables by which our
- * git is told where things are. A filter that runs git itself would go by these. */
+/* Append settings ("key=value", for ga_git's `config`) that make the user's filters run as under
+ * the user's own git: in `workdir`, and without the GIT_* variables of our git, which a filter that
+ * runs git would inherit. */
 void ga_gitconfig_push_filters(const struct ga_gitconfig *c, const char *workdir,
 			       struct ga_strv *config);
 /* The file that `key` (a path in the user's git configuration) names or, if that is unset, `name`
  * in git's own configuration directory, found as git would: "~", "~user" and "%(prefix)" expanded,
  * a relative one from the top of the working tree. Absolute, the caller frees it; NULL: there is
- * none. What a session sees, what its base tree is made by and what its capture goes by all use
- * this. Runs a git process only for what git alone can expand. */
+ * none. Runs a git process only for what git alone can expand. */
 int ga_user_file(const struct ga_repo *r, const struct ga_gitconfig *c, const char *key,
 		 const char *name, char **ret, struct ga_error *err);
-/* Append the content of such a file, or of one beside the repository that may be a symlink, ended
- * by a newline. A missing, unreadable or non-regular file counts as empty, as it does for git,
- * which warns at most; one longer than `max` is an error. */
+/* Append the content of such a file, ended by a newline. A missing, unreadable or non-regular file
+ * counts as empty, as for git; one longer than `max` is an error. */
 int ga_user_file_read(const char *path, size_t max, struct ga_buf *out, struct ga_error *err);
 /* The system's attributes file, which has the lowest precedence; NULL if the environment tells git
  * to ignore it. */
@@ -268,8 +259,7 @@ int ga_repo_signature(const struct ga_repo *r, const struct ga_gitconfig *c, tim
  * `*ret`. */
 int ga_configfile_read(const char *path, struct ga_gitconfig *ret, struct ga_error *err);
 
-/* Have git itself parse the text of a file that anybody may have written. It fails, besides for
- * what git refuses, if the list is absurdly long. */
+/* Have git parse the text of an untrusted file. Also fails if the list is absurdly long. */
 int ga_configfile_parse(const struct ga_repo *r, const struct ga_buf *text,
 			struct ga_gitconfig *ret, struct ga_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The uncommitted work in the user's working tree, and a commit of it.
+ * Scan the user's working tree for uncommitted changes, and commit a snapshot of them.
  */
 #ifndef GA_SNAPSHOT_H
 #define GA_SNAPSHOT_H
@@ -16,13 +16,13 @@ struct ga_scan {
 	struct ga_strv changed;       /* tracked paths whose working tree or index differs from
 				       * HEAD */
 	struct ga_strv unindexed;     /* those of `changed` that are in HEAD but not in the index */
-	struct ga_strv untracked;     /* untracked paths, not ignored, to be carried */
+	struct ga_strv untracked;     /* untracked paths, not ignored, for the snapshot */
 	struct ga_strv ignored_dirs;  /* wholly ignored directories, without trailing slash; may be
 				       * empty, or contain repositories */
 	struct ga_strv ignored_files; /* single ignored files outside those */
 	struct ga_strv submodules;    /* paths of populated submodules: gitlinks of the index with a
 				       * .git in the working tree */
-	struct ga_strv apart;         /* the paths of what is `skipped` */
+	struct ga_strv apart;         /* the paths of `skipped` */
 	struct ga_strv skipped;       /* "path: reason", for users (already quoted): nested
 				       * repositories, unreadable files, files above the limit,
 				       * specials */
@@ -38,13 +38,12 @@ void ga_scan_release(struct ga_scan *s);
 int ga_scan_worktree(struct ga_repo *r, uint64_t max_untracked, struct ga_scan *ret,
 		     struct ga_error *err);
 
-/* The same for display only, whatever state the working tree is in: unmerged paths count as
- * changed. */
-int ga_scan_look(struct ga_repo *r, struct ga_scan *ret, struct ga_error *err);
+/* The same for display only, whatever is in progress: unmerged paths count as changed. */
+int ga_scan_show(struct ga_repo *r, struct ga_scan *ret, struct ga_error *err);
 
-/* Only the ignored paths and submodules, for a start with an explicit base: from the cache that the
- * last full scan of this working tree left in `state_dir`, without what is gone since; scans if
- * there is none. Submodules are always looked up again. */
+/* Only the ignored paths and submodules, for a start with an explicit base: those that still exist
+ * of the cache in `state_dir` from the last full scan; scans if there is none. Submodules are
+ * always read from the index. */
 int ga_scan_ignored(struct ga_repo *r, const char *state_dir, struct ga_scan *ret,
 		    struct ga_error *err);
 /* Write that cache. */

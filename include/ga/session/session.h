@@ -36,7 +36,7 @@ bool ga_state_parse(const char *name, enum ga_state *ret);
 
 #define GA_SESSION_NAME_MAX 64
 
-/* What a session is: said when it starts. */
+/* The identity of a session, set at its start. */
 struct ga_session_id {
 	char *project;           /* the working tree it was started in */
 	char *gitdir;            /* the git dir of that working tree */
@@ -60,7 +60,7 @@ struct ga_session_id {
 	char *remote;            /* of ga_fetch_session(), or NULL. Such a session has no layers */
 };
 
-/* What is to be seen inside, and what the layers over it mean. */
+/* What the session shows, and what its layers are based on. */
 struct ga_session_view {
 	struct ga_strv shared;   /* shared ignored directories, relative; the layers of number i are
 				  * in shared/<i>. Some may be removed: ga_session_shared() */
@@ -69,25 +69,24 @@ struct ga_session_view {
 	struct ga_strv masked_objects; /* ... and files of git's object store with the same
 					* content */
 	struct ga_strv exposed;  /* absolute paths that are shown although they are secrets */
-	struct ga_strv stood;    /* earlier values of `agent_base`, oldest first: parts of the
-				  * agent's history may be based on them */
+	struct ga_strv stood;    /* former values of `agent_base`, oldest first, which parts of the
+				  * agent's history may be based on */
 	struct ga_strv renamed;  /* what files with uncommitted work were renamed to */
-	struct ga_oid tree;      /* what the layers show, as far as it was captured ... */
+	struct ga_oid tree;      /* what the layers showed at the last capture ... */
 	struct ga_oid full;      /* ... and the same as based on `onto`, held paths included */
-	struct ga_oid agent_base; /* set by resume, else zero: the base of the agent's history from
-				   * now on, `branch_base` or the user's uncommitted work on top */
-	struct ga_oid branch_base; /* the same: the branch then, on which new commits are
-				    * published */
+	struct ga_oid agent_base; /* set by resume, else zero: the base of the agent's new history:
+				   * `branch_base`, or a snapshot of uncommitted work on it */
+	struct ga_oid branch_base; /* set by resume, else zero: the tip of the branch then, on which
+				    * new commits are published */
 	struct ga_oid update;    /* a user's commit that a resume was told to merge inside; zero */
 	struct ga_oid updated;   /* the last of these that the published history has; zero */
-	struct ga_oid bring;     /* set while the layers are prepared for a resume, else zero: the
-				  * trees they are being brought to. Meanwhile they show something
-				  * between `tree` and this, none of which is the agent's work */
+	struct ga_oid bring;     /* set while the layers are updated for a resume, else zero: their
+				  * target trees. Until then they show something between `tree` and
+				  * this, none of it the agent's work */
 	struct ga_oid bring_full;
 	char *boot;              /* id of the boot during which its layers were last written;
 				  * NULL */
-	char *incomplete;        /* why its layers lack a part of its work, for users; NULL: they
-				  * do not */
+	char *incomplete;        /* why its layers lack a part of its work, for users; or NULL */
 };
 
 /* Its last run. */
@@ -105,8 +104,9 @@ struct ga_session_run {
 				   * first */
 	uint64_t ports;          /* GIT_AGENT_PORT_BASE; 0: none */
 	struct ga_strv refused;  /* "COUNT HOST:PORT", or for a look-up "COUNT HOST" */
-	uint64_t unlisted;       /* number of further ones that were refused */
-	struct ga_strv forbidden; /* the same for allowed names that led where none may lead */
+	uint64_t unlisted;       /* number of further refusals */
+	struct ga_strv forbidden; /* the same for allowed names that resolved to addresses that are
+				   * never allowed */
 	struct ga_strv checks;   /* how its `finish` commands ended (ga/session/check.h) */
 	struct ga_strv remarks;  /* for users (already quoted) */
 	uint64_t resumed;        /* time of the last resume */
@@ -120,13 +120,13 @@ struct ga_session_result {
 	struct ga_oid tip;       /* tip of the branch; zero: nothing changed */
 	struct ga_oid held;      /* refs/agent/<name>/held; zero: nothing held */
 	struct ga_strv notes;    /* remarks of capture, for users (already quoted) */
-	struct ga_strv left_out; /* paths of the uncommitted part that are still to be brought */
+	struct ga_strv left_out; /* paths of the uncommitted part that have not landed */
 	struct ga_oid base_report; /* the report on what `branch_base` has; zero: none. An ancestor
 				    * of the one on refs/agent/<name>/report */
 	struct ga_oid landed;    /* the commit that landed it */
 	struct ga_oid remote_tip, remote_held; /* what the remote had */
-	char *arrived, *arrived_in; /* of one that arrived otherwise (ga_arrived()) and is LANDED:
-				     * how, and in which ref */
+	char *arrived, *arrived_in; /* of one that is LANDED without `land` (ga_arrived()): how, and
+				     * in which ref */
 	char *stamp;             /* of one that is DROPPED, or was: its name in the trash */
 };
 
@@ -141,17 +141,15 @@ struct ga_session {
 	struct ga_session_result result;
 };
 
-/* The file that says that shared directory number `i` was removed inside. From then on what is at
- * its path is the project's own, and it is never shown again: the session would find what it had
- * removed, and what it made there since would be covered. */
+/* The file that marks shared directory number `i` as removed inside. It is never mounted again: the
+ * session would see what it had removed, and not what it created there since. */
 char *ga_session_removed(const struct ga_session *s, size_t i);
 bool ga_session_shares(const struct ga_session *s, size_t i);
-/* The directories that it still shares. */
 void ga_session_shared(const struct ga_session *s, struct ga_strv *ret);
 #define GA_SESSION_INIT { .run = { .exit_status = -1 } }
 void ga_session_release(struct ga_session *s);
-/* The current base of the agent's history, and that of the published one: also of a session that
- * was never resumed, unlike the fields. */
+/* The current base of the agent's history, and that of the published one; unlike the fields, never
+ * zero. */
 const struct ga_oid *ga_session_agent_base(const struct ga_session *s);
 const struct ga_oid *ga_session_branch_base(const struct ga_session *s);
 /* What the published history is compared with, to find the session's own changes: `id.onto`, or the
@@ -171,8 +169,8 @@ int ga_session_name_check(const char *state_dir, const char *name, const struct 
  * may contain ("claude" for "/usr/bin/claude"); "agent" if nothing is left. The caller frees it. */
 char *ga_session_stem(const char *command);
 
-/* Open the state directory of a repository, made (0700) if missing; it and its parents are checked
- * for owner and mode. `base` is the configured or default root ("~/.local/state/git-agent"). */
+/* Open the state directory of a repository below `base` (the setting `state_dir`), created (0700)
+ * if missing; it and its parents are checked for owner and mode. */
 int ga_store_open(const char *base, const char *repo_id, char **ret_state_dir,
 		  struct ga_error *err);
 
@@ -180,8 +178,8 @@ int ga_store_open(const char *base, const char *repo_id, char **ret_state_dir,
  * frees `*ret`. */
 int ga_store_stage(const char *base, char **ret, struct ga_error *err);
 
-/* The number from which names of that stem may be taken: above those of sessions in the trash, as
- * these may come back. */
+/* The first number for names with that stem: above those of sessions in the trash, which may be
+ * restored. */
 unsigned ga_session_first_number(const char *state_dir, const char *stem);
 
 /* Create <state>/sessions/<name> and its layer directories, exclusively. With `name` NULL it gets
@@ -201,8 +199,8 @@ struct ga_sync_beside;
 int ga_session_save_after(const struct ga_session *s, struct ga_sync_beside **first,
 			  struct ga_error *err);
 
-/* In the session's directory: what the user said of what was rejected (ga_feedback()), for the
- * agent to be given by the next resume. */
+/* In the session's directory: the user's feedback on rejected changes (ga_feedback()), for the next
+ * resume. */
 #define GA_REMARKS_FILE "remarks"
 
 /* Read a session. A damaged state file falls back to session.old; if both are unusable, an error
@@ -218,8 +216,8 @@ int ga_session_load_from(const char *dir, const char *name, struct ga_session *r
 /* The names of all sessions, sorted. */
 int ga_session_names(const char *state_dir, struct ga_strv *ret, struct ga_error *err);
 
-/* Remove directories made before that time that never became a session and belong to no living
- * process. `dry`: remove nothing. Adds to `names`. */
+/* Remove directories older than `before` that never became a session and whose process has ended.
+ * `dry`: remove nothing. Adds to `names`. */
 int ga_session_sweep(const char *state_dir, time_t before, bool dry, struct ga_strv *names,
 		     struct ga_error *err);
 
@@ -233,8 +231,8 @@ int ga_session_remove_dir(const char *dir, struct ga_error *err);
 char *ga_session_path(const struct ga_session *s, const char *what);
 /* Make a new, empty directory below "work" there. Caller frees its path. */
 char *ga_session_fresh_dir(const struct ga_session *s, const char *what, struct ga_error *err);
-/* Remove "work", once nothing is mounted. Overlays keep directories in it that are closed even to
- * their owner, at which 'rm -r' would stop; nothing in it is the agent's work. */
+/* Remove "work" once nothing is mounted. Overlayfs leaves directories without any permission in it,
+ * at which 'rm -r' stops. */
 void ga_session_remove_work(const char *session_dir);
 /* Remove locks that a killed git or supervisor left on the session's refs. The session must be
  * locked, and not run. */
@@ -244,14 +242,14 @@ void ga_session_clear_locks(struct ga_repo *r, const struct ga_session *s);
  * lands). Returns 1 if somebody else holds it, 2 if the session is gone (was dropped). */
 int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct ga_error *err);
 
-/* Note that the session was shown to the user as it is now, with this commit, and tell which one
- * was shown before (zero: none); and fail with GA_ECONFLICT if it was shown, and captured or
- * fetched again after that. Verdicts do not count. */
+/* Record that this commit of the session was shown to the user, and return the one shown before
+ * (zero: none); and fail with GA_ECONFLICT if the session was captured or fetched again since it
+ * was shown. */
 int ga_session_mark_shown(const struct ga_session *s, const struct ga_oid *commit,
 			  struct ga_oid *ret_former, struct ga_error *err);
 int ga_session_check_shown(const struct ga_session *s, struct ga_error *err);
 
-/* The prefixes of the branches of all sessions, and of their other refs. */
+/* Prefixes of the branches of all sessions, and of their other refs. */
 #define GA_SESSION_BRANCHES "refs/heads/agent/"
 #define GA_SESSION_REFS "refs/agent/"
 #define GA_TRASH_REFS "refs/agent-trash/" /* of dropped ones (ga/trash/trash.h) */
@@ -262,7 +260,7 @@ int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error
 /* Is it a remote-tracking branch of a session: "refs/remotes/<remote>/agent/<name>"? */
 bool ga_session_is_tracked(const char *ref);
 
-/* Add the names that no session may have because there are such branches. Fails (GA_EFATAL) if a
+/* Add the names that no session may have because of existing branches. Fails (GA_EFATAL) if a
  * branch "agent" leaves no room for any. */
 int ga_session_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err);
 
@@ -270,8 +268,8 @@ int ga_session_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_err
  * "report", "earlier/<commit>". */
 char *ga_session_ref(const struct ga_session *s, const char *what);
 
-/* How a command of the setting `finish` ended. These run in the session after its agent, on what
- * the agent left, so their result proves no more than the agent's own word does. */
+/* How a command of the setting `finish` ended. These run in the session after its agent, which may
+ * have changed what they run: a result proves nothing. */
 enum ga_check_end {
 	GA_CHECK_EXITED,      /* `status` is 0 to 255; 128 + n for signal n */
 	GA_CHECK_TIMED_OUT,
@@ -293,7 +291,7 @@ const char *ga_check_end_name(enum ga_check_end e);
 char *ga_check_encode(const struct ga_check *c);
 bool ga_check_parse(const char *word, struct ga_check *ret);
 
-/* For people: "make check → 0", "make test → timed out". The caller frees it. */
+/* For users: "make check → 0", "make test → timed out". The caller frees it. */
 char *ga_check_text(const struct ga_check *c);
 
 /* The entry <commondir>/worktrees/agent-<name>: while it exists, `git worktree list` shows the
@@ -304,10 +302,9 @@ char *ga_check_text(const struct ga_check *c);
  * the user's has that name. */
 int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
-/* Have the bare repository `gitdir` know the directory `tree` as its working tree `name`, with the
- * commit `head` (in hex) checked out: as `git worktree add --no-checkout --detach` does, but at
- * once. What that makes has a HEAD for a moment that names nothing, and every git in the repository
- * fails meanwhile. */
+/* Add the directory `tree` to the bare repository `gitdir` as its working tree `name`, detached at
+ * the commit `head` (in hex): `git worktree add --no-checkout --detach`, but atomic. While git's
+ * entry has a HEAD without a commit, every git in the repository fails. */
 int ga_worktree_add(const char *gitdir, const char *name, const char *tree, const char *head,
 		    struct ga_error *err);
 
@@ -322,13 +319,13 @@ void ga_worktree_gitdirs(const struct ga_repo *r, struct ga_strv *ret);
 /* Remove the entry if it is this session's. It is no error if there is none, or another's. */
 int ga_worktree_entry_remove(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
-/* The uncommitted part of a session: what the agent did to work that the user had not committed
- * when it started. It is on no branch; a landing brings it as uncommitted changes. */
+/* The uncommitted part of a session: the agent's changes to work that the user had not committed at
+ * its start. It is on no branch; a landing applies it as uncommitted changes. */
 
 struct ga_wip {
 	char *objects;          /* the session's object directory; see ga_repo_open_private() */
-	struct ga_oid snapshot; /* commit: what the agent was shown; zero: no uncommitted work */
-	struct ga_oid seen;     /* tree: what the agent left, whole; zero: nothing yet */
+	struct ga_oid snapshot; /* commit of the user's uncommitted work; zero: none */
+	struct ga_oid seen;     /* the whole tree that the agent left; zero: none yet */
 	struct ga_strv paths;   /* paths of the uncommitted part in which snapshot and seen differ,
 				 * sorted */
 };
@@ -339,12 +336,12 @@ void ga_wip_release(struct ga_wip *w);
 /* Fill it. A session without uncommitted work has neither snapshot nor paths. */
 void ga_wip_load(const struct ga_session *s, struct ga_wip *ret);
 
-/* What the agent did to those paths, from the snapshot to what it left. */
+/* The agent's changes to those paths, from `snapshot` to `seen`. */
 int ga_wip_changes(struct ga_repo *r, const struct ga_wip *w, struct ga_changes *ret,
 		   struct ga_error *err);
 
-/* All paths in which the user had uncommitted work, changed by the agent or not, and what they were
- * renamed to; sorted. None of them may be in a commit of the session's. */
+/* All paths with uncommitted work of the user, changed by the agent or not, and what they were
+ * renamed to; sorted. No commit of the session may change them. */
 int ga_wip_paths(struct ga_repo *r, const struct ga_session *s, struct ga_strv *ret,
 		 struct ga_error *err);
 /* Is the path one of these sorted ones, beneath one, or a directory that one is in? */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The user's working tree: single files in it, and what git does there as the user.
+ * Files in the user's working tree, and git run there as the user.
  */
 #ifndef GA_WORKTREE_H
 #define GA_WORKTREE_H
@@ -19,14 +19,14 @@
 /* ---- files: `root` is a descriptor of the working tree; paths are relative to it, and no symlink
  * above the last component is followed ---- */
 
-/* A file or link in the working tree: its bytes as they are, not as git would store them. */
-struct ga_work_look {
+/* A file or link in the working tree: its own bytes, not converted as git would store them. */
+struct ga_work_stat {
 	mode_t mode; /* type and permissions; 0: nothing is there */
 	struct ga_oid oid;
 };
 /* The same with the bytes, or the target of a link. */
 struct ga_work_file {
-	struct ga_work_look look;
+	struct ga_work_stat look;
 	struct ga_buf bytes;
 };
 #define GA_WORK_FILE_INIT { .bytes = GA_BUF_INIT }
@@ -43,22 +43,22 @@ int ga_work_open(const struct ga_repo *r, struct ga_error *err);
 char *ga_work_file_above(int root, const char *path);
 bool ga_work_is_dir(int root, const char *path);
 /* False if it cannot be read. A directory counts as nothing. */
-bool ga_work_look(int root, const char *path, struct ga_work_look *ret);
+bool ga_work_stat(int root, const char *path, struct ga_work_stat *ret);
 /* The same, but false for a directory, and for a file of more than `max` bytes. */
 bool ga_work_read(int root, const char *path, size_t max, struct ga_work_file *ret);
-/* Equal in type, bytes and the owner's execute bit; an umask may change the other permissions. */
-bool ga_work_look_equal(const struct ga_work_look *a, const struct ga_work_look *b);
+/* Equal in type, bytes and the owner's execute bit, whatever the umask. */
+bool ga_work_stat_equal(const struct ga_work_stat *a, const struct ga_work_stat *b);
 /* Put the file at `path`, replacing what is there once all of it is written beside it, a directory
  * too if there are only directories in it. GA_ELOSE, with no file touched, if what is there is not
  * `over`, or is a directory with files. A write by somebody else between that check and the rename
  * is lost. */
 int ga_work_put(const struct ga_work_file *f, int root, const char *path,
-		const struct ga_work_look *over, struct ga_error *err);
+		const struct ga_work_stat *over, struct ga_error *err);
 /* Remove what a ga_work_put() that was interrupted left beside `path`. */
 void ga_work_sweep(int root, const char *path);
 /* Remove what is at `path` if it is `over`, as above, and directories that become empty. Nothing
  * there is no error. */
-int ga_work_remove(int root, const char *path, const struct ga_work_look *over,
+int ga_work_remove(int root, const char *path, const struct ga_work_stat *over,
 		   struct ga_error *err);
 
 /* The file that a checkout of an entry makes at the path; none for GA_MODE_NONE. `converted`: its
@@ -69,7 +69,7 @@ int ga_work_from_entry(struct ga_repo *r, const struct ga_gitconfig *c, const ch
 /* Write its bytes as a blob, without conversion, and fill in the entry. */
 int ga_work_store(struct ga_repo *r, const struct ga_work_file *f, struct ga_entry *ret,
 		  struct ga_error *err);
-/* Git's merge of what is there and what became of `base`, with the permissions that are there.
+/* Git's merge of `theirs` into `now` with `base`, with the permissions of `now`.
  * Returns 1 for a conflict. Writes objects. */
 int ga_work_merge(struct ga_repo *r, const struct ga_work_file *now,
 		  const struct ga_work_file *base, const struct ga_work_file *theirs,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The agent's own commits. Only git inside the sandbox reads its private git dir; what comes out is
- * text, parsed strictly, and a pack.
+ * Find the agent's own commits and refs. Only git inside the sandbox reads its private git dir; its
+ * output is text, parsed strictly, and a pack.
  */
 #include <string.h>
 
@@ -15,10 +15,10 @@
 #include "ga/sandbox/sandbox.h"
 #include "ga/sys/fd.h"
 
-#define MAX_KNOWN 10000 /* commits that git is told are on the host already, and that it is asked
-			 * about */
+#define MAX_KNOWN 10000 /* greatest numbers of known and of queried commits that are passed to
+			 * git */
 
-/* What git inside said about the refs of the private git dir. */
+/* The refs of the private git dir, from git inside. */
 struct inside_refs {
 	struct ga_oid head;
 	bool has_head;
@@ -159,9 +159,8 @@ static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error
 	return 0;
 }
 
-/* Find the agent's branches on commits that refs of the host reach, though none points to them
- * any more. Refs of sessions do not count: a capture that was cut short may have made them, and
- * what they reach has still to be captured. */
+/* Find the agent's branches on commits that refs of the host reach, but none points to. Refs of
+ * sessions do not count: they may be of an incomplete capture. */
 static int find_known(struct capture *c, const struct inside_refs *in,
 		      const struct ga_oidmap *host, struct ga_oidmap *ret, struct ga_error *err)
 {
@@ -191,7 +190,7 @@ static int sort_out(struct capture *c, const struct inside_refs *in, const struc
 	for (size_t i = 0; i < in->refs->n; i++) {
 		const struct ga_ref *r = &in->refs->v[i];
 		bool at_head = in->has_head && ga_oid_equal(&r->oid, &in->head);
-		bool is = is_stand(c, &r->oid) || ga_oidmap_get(&there, &r->oid, NULL) ||
+		bool is = is_wip_base(c, &r->oid) || ga_oidmap_get(&there, &r->oid, NULL) ||
 			  ga_oidmap_get(&on_branch, &r->oid, NULL);
 
 		if (!strcmp(r->name, "refs/stash")) {
@@ -227,8 +226,7 @@ static int judge_head(struct capture *c, struct ga_error *err)
 		return 0;
 	if (ga_commit_tree(c->e->repo, &c->git.head, &c->git.head_tree, err))
 		return -1;
-	/* a submodule's HEAD may be moved to any commit, even an older one: what is based on that
-	 * is as good as what is based on the base */
+	/* a submodule's HEAD may be moved to any commit, even an older one, and be based on that */
 	c->git.related = c->s->id.within != NULL;
 	if (c->git.related)
 		return 0;
@@ -252,7 +250,7 @@ static int judge_head(struct capture *c, struct ga_error *err)
 	return 0;
 }
 
-/* Name work that is not on the branch, where otherwise nobody would look for it. */
+/* Name the refs of work that is not on the branch. */
 void name_others(struct capture *c)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fetching what the agent committed: all of it at once or, if that is refused, as much of it as is
- * not. What one ref leads to must not cost the others.
+ * Fetch the agent's commits: all at once or, if they are refused, ref by ref, so that one refused
+ * ref does not cost the others.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ struct fetching {
 	uint64_t files, bytes;      /* files in the private git dir, and their bytes */
 	unsigned tries;             /* attempts left */
 	bool limit;                 /* the last attempt was refused because of a limit */
-	size_t named;               /* refs that were given up */
+	size_t named;               /* refs that were dropped */
 };
 
 static int measure(struct fetching *f, struct ga_error *err)
@@ -43,8 +43,7 @@ static int measure(struct fetching *f, struct ga_error *err)
 	return 0;
 }
 
-/* Set the time for git inside, at most what is left for the import. Returns 1 if that is
- * nothing. */
+/* Set the time for git inside, at most the remaining import time. Returns 1 if none remains. */
 static int allow_packing(struct fetching *f, char **ret_reason)
 {
 	struct capture *c = f->c;
@@ -69,7 +68,7 @@ static int export(struct fetching *f, const struct ga_buf *in, const struct ga_o
 	 * they are cut to the length that git itself uses, and without bitmaps they are not copied
 	 * as they are. */
 	struct capture *c = f->c;
-	/* what the promisor remote still has is fetched when somebody needs it */
+	/* objects of the promisor remote are fetched when needed */
 	const char *const args[] = {
 		"-c", GA_IMPORT_PIECEWISE, "pack-objects", "--revs", "--stdout",
 		"--window=0", "--depth=50", "--no-use-bitmap-index", "-q",
@@ -95,7 +94,7 @@ static int export(struct fetching *f, const struct ga_buf *in, const struct ga_o
 	return take_pack(c, fd, tips, n, f->theirs, f->n_theirs, ret_reason, err);
 }
 
-/* `git log --all` prints whatever becomes a ref of ours as it is. */
+/* `git log --all` prints the messages of all commits on our refs unescaped. */
 static int clean_texts(struct capture *c, struct ga_oid *tips, size_t n, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv claimed = GA_STRV_INIT;
@@ -145,7 +144,7 @@ static int fetch(struct fetching *f, struct ga_oid **from, size_t n, char **ret_
 	return 0;
 }
 
-static void give_up(struct fetching *f, struct ga_oid **tips, size_t n, const char *reason)
+static void drop_refused(struct fetching *f, struct ga_oid **tips, size_t n, const char *reason)
 {
 	cleanup_buf struct ga_buf q = GA_BUF_INIT;
 	struct capture *c = f->c;
@@ -158,7 +157,7 @@ static void give_up(struct fetching *f, struct ga_oid **tips, size_t n, const ch
 			refuse_history(c, reason);
 			continue;
 		}
-		what = what_is(c, tips[i]);
+		what = describe_tip(c, tips[i]);
 		note = ga_strf("%s was not taken, and stays in the session (%s)", what, q.ptr);
 		if (f->named++ < NAMED_REFS)
 			note_unkept(c, note);
@@ -169,8 +168,8 @@ static void give_up(struct fetching *f, struct ga_oid **tips, size_t n, const ch
 
 static int fetch_part(struct fetching *f, struct ga_oid **tips, size_t n, struct ga_error *err);
 
-/* All of these together were refused. After a limit was met the halves are not tried: each may be
- * within a limit that all together exceed, which is no reason to take them. */
+/* All of these together were refused. After a limit was exceeded the halves are not tried: each may
+ * be within a limit that all together exceed. */
 static int fetch_halves(struct fetching *f, struct ga_oid **tips, size_t n, const char *reason,
 			struct ga_error *err)
 {
@@ -179,7 +178,7 @@ static int fetch_halves(struct fetching *f, struct ga_oid **tips, size_t n, cons
 				       fetch_part(f, tips + n / 2, n - n / 2, err)
 			       ? -1
 			       : 0;
-	give_up(f, tips, n, reason);
+	drop_refused(f, tips, n, reason);
 	return 0;
 }
 
@@ -191,7 +190,7 @@ static int fetch_part(struct fetching *f, struct ga_oid **tips, size_t n, struct
 	return rc > 0 ? fetch_halves(f, tips, n, reason, err) : rc;
 }
 
-/* Try what matters most first: HEAD, then branches and the stash, then what is on neither. */
+/* Try the most important first: HEAD, then branches and the stash, then the others. */
 static int fetch_by_worth(struct fetching *f, struct ga_oid **tips, size_t n, const char *reason,
 			  struct ga_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Git inside the sandbox, over files and configuration that the agent wrote.
+ * Run git inside the sandbox, on files and configuration that the agent wrote.
  */
 #include <errno.h>
 #include <string.h>
@@ -106,8 +106,7 @@ int run_inside(struct capture *c, const struct inside *x, int *ret_status, struc
 {
 	cleanup_strv struct ga_strv argv = GA_STRV_INIT;
 
-	/* These would run with the agent's rights in a sandbox that nobody looks at: no danger, but
-	 * of no use either. */
+	/* These would run with the agent's rights in a hidden sandbox: harmless, but useless. */
 	ga_strv_push_many(&argv, "git", "-c", "core.fsmonitor=false", "-c",
 			  "core.hooksPath=/dev/null", "-c", "core.untrackedCache=false", NULL);
 	for (size_t i = 0; x->args[i]; i++)
@@ -244,7 +243,7 @@ int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tip
 	rc = try_pack(c, fd, tips, n_tips, hide, n_hide, &over, &first, err);
 	if (rc != 1)
 		return rc;
-	/* a limit is our own refusal: nothing to try again */
+	/* a limit is our own refusal: trying again is useless */
 	if (over)
 		*ret_reason = ga_steal(&first);
 	else

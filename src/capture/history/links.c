@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Submodules as the superproject sees them. Each was captured before, in its own repository: its
- * commits are not examined here, only whether they exist.
+ * Set the gitlinks of submodules in the superproject. Each submodule was captured before, in its
+ * own repository; here its commits only have to exist.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ void ga_links_release(struct ga_links *l)
 	*l = (struct ga_links)GA_LINKS_INIT;
 }
 
-static void note(struct capture *c, const struct ga_link *l)
+static void note_link(struct capture *c, const struct ga_link *l)
 {
 	cleanup_free char *q = ga_quote(l->path), *word = ga_quote_shell(l->dir);
 	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
@@ -50,7 +50,7 @@ int take_links(struct capture *c, struct ga_error *err)
 		const struct ga_entry new = { .mode = GA_MODE_GITLINK, .oid = l->tip };
 		struct ga_entry now;
 
-		note(c, l);
+		note_link(c, l);
 		if (ga_tree_entry(c->e->repo, &tree, l->path, &now, err))
 			return -1;
 		/* the agent's commits may have dropped it */
@@ -75,8 +75,8 @@ static int is_published(struct ga_repo *sub, const struct ga_link *l, const stru
 	return ga_is_on_branch(sub, oid, ga_oid_is_zero(&l->tip) ? was : &l->tip, false, ret, err);
 }
 
-static int must_hold(struct capture *c, const struct ga_link *l, const struct ga_oid *history,
-		     size_t n, bool *ret, struct ga_error *err)
+static int must_hold_link(struct capture *c, const struct ga_link *l, const struct ga_oid *history,
+			  size_t n, bool *ret, struct ga_error *err)
 {
 	cleanup_oidmap struct ga_oidmap asked = GA_OIDMAP_INIT;
 	cleanup_repo struct ga_repo *sub = NULL;
@@ -115,7 +115,7 @@ int hold_links(struct capture *c, const struct ga_oid *history, size_t n, struct
 		cleanup_free char *q = ga_quote(l->path);
 		bool hold;
 
-		if (must_hold(c, l, history, n, &hold, err))
+		if (must_hold_link(c, l, history, n, &hold, err))
 			return -1;
 		if (!hold)
 			continue;

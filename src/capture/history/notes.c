@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What of the agent's cannot be kept, for notes: what a limit of the user's kept out, and how to
- * get it; and what the agent committed, as a list of heads.
+ * Note what of the agent's work cannot be kept: beyond limits, and how to raise them; and heads
+ * whose names no ref can have.
  */
 #include <string.h>
 
@@ -20,14 +20,14 @@ char *limit_met(struct capture *c, enum ga_limit which, const char *what)
 	return ga_strf("%s (%s: %s)", what, ga_limit_key(which), value);
 }
 
-static bool is_met(uint64_t met, unsigned i)
+static bool has_limit(uint64_t met, unsigned i)
 {
 	return met >> i & 1;
 }
 
-/* How to get what these limits keep out, as one line. A limit that the repository's file lowered
- * cannot be raised in the user's file, only on the command line. */
-static char *remedy_of(const struct capture *c, uint64_t met)
+/* How to raise these limits, as one line. A limit that the repository's file lowered can only be
+ * raised on the command line. */
+static char *limits_hint(const struct capture *c, uint64_t met)
 {
 	cleanup_buf struct ga_buf raise = GA_BUF_INIT, once = GA_BUF_INIT;
 	cleanup_free char *file = ga_escape(c->e->config_file);
@@ -36,7 +36,7 @@ static char *remedy_of(const struct capture *c, uint64_t met)
 	for (unsigned i = 0; i < GA_LIMITS_N; i++) {
 		const char *key = ga_limit_key((enum ga_limit)i);
 
-		if (!is_met(met, i))
+		if (!has_limit(met, i))
 			continue;
 		if (ga_limit_is_lowered(c->e->limits, (enum ga_limit)i))
 			ga_buf_addf(&once, " -c %s=...", key);
@@ -57,9 +57,9 @@ void report_limits(const struct capture *c, struct ga_report *r)
 	if (!c->met)
 		return;
 	for (unsigned i = 0; i < GA_LIMITS_N; i++)
-		if (is_met(c->met, i))
+		if (has_limit(c->met, i))
 			ga_strv_push(&r->limits, ga_limit_key((enum ga_limit)i));
-	remedy = remedy_of(c, c->met);
+	remedy = limits_hint(c, c->met);
 	ga_strv_pushf(&r->notes, "for what is beyond a limit, %s", remedy);
 }
 
@@ -67,7 +67,7 @@ static int fail_limit(struct capture *c, enum ga_limit which, const char *what,
 		      struct ga_error *err)
 {
 	cleanup_free char *full = limit_met(c, which, what);
-	cleanup_free char *remedy = remedy_of(c, (uint64_t)1 << which);
+	cleanup_free char *remedy = limits_hint(c, (uint64_t)1 << which);
 
 	return ga_fail(err, GA_EFATAL, "%s"
 		       GA_HINT "%s", full, remedy);
@@ -118,7 +118,7 @@ void note_unkept(struct capture *c, const char *note)
 	ga_strv_push(&c->unkept, note);
 }
 
-/* Continue without the agent's history: only that is lost by a refusal. */
+/* A refusal only loses the agent's history: continue without it. */
 void refuse_history(struct capture *c, const char *reason)
 {
 	cleanup_buf struct ga_buf q = GA_BUF_INIT;
@@ -183,7 +183,7 @@ void note_rest(struct capture *c, const char *odd_what, size_t odd, const char *
 	}
 }
 
-char *what_is(const struct capture *c, const struct ga_oid *tip)
+char *describe_tip(const struct capture *c, const struct ga_oid *tip)
 {
 	for (size_t i = 0; i < c->git.heads.n; i++) {
 		const char *branch = ga_path_below(c->git.heads.v[i].name, "heads");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The agent's commits that are on no branch: on a tag, in an older stash, on the HEAD of another
- * working tree, in an unfinished operation, on a detached HEAD that it left. Each is work; only
- * what the agent itself took off everything (a reset, a dropped stash) is not.
+ * Find the agent's commits that are on no branch: on a tag, in an older stash, on the HEAD of
+ * another working tree, in an unfinished operation, on a former detached HEAD. Commits that the
+ * agent discarded (by a reset, a dropped stash) do not count.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -102,7 +102,8 @@ static void others_release(struct others *x)
 	ga_oidmap_release(&x->host);
 }
 
-static void found(struct others *x, const struct ga_oid *oid, const char *kind, const char *name)
+static void add_candidate(struct others *x, const struct ga_oid *oid, const char *kind,
+			  const char *name)
 {
 	cleanup_free char *full = ga_strf("%s%s%s", GA_OTHERS, kind, name);
 
@@ -150,7 +151,7 @@ int narrowed_checkout(struct capture *c, bool *ret, struct ga_error *err)
 	return 0;
 }
 
-static bool begins(const char *s, size_t n, const char *with)
+static bool has_prefix(const char *s, size_t n, const char *with)
 {
 	size_t len = strlen(with);
 
@@ -168,7 +169,7 @@ static void add_tag(struct others *x, const char *name, const struct ga_oid *oid
 		ga_strv_push(&x->tags, tag);
 }
 
-/* Remote branches are not among them: what was fetched is somebody else's, and is there. */
+/* Not from remote branches: fetched commits are not the agent's, and exist elsewhere. */
 static int find_refs(struct others *x, struct ga_error *err)
 {
 	static const char *const args[] = { "for-each-ref", "--format=%(objectname) %(refname)",
@@ -187,9 +188,9 @@ static int find_refs(struct others *x, struct ga_error *err)
 		if (!name)
 			continue;
 		add_tag(x, name, &oid);
-		if (!begins(name, strlen(name), no[0]) && !begins(name, strlen(name), no[1]) &&
-		    strcmp(name, "refs/stash") != 0)
-			found(x, &oid, "", name);
+		if (!has_prefix(name, strlen(name), no[0]) &&
+		    !has_prefix(name, strlen(name), no[1]) && strcmp(name, "refs/stash") != 0)
+			add_candidate(x, &oid, "", name);
 	}
 	return 0;
 }
@@ -209,10 +210,10 @@ static int find_in_list(struct others *x, const char *const *args, const char *b
 
 		cleanup_free char *number = ga_strf("%zu", nth);
 
-		if (n != skip + GA_OID_HEXSZ || !begins(line, n, before) ||
+		if (n != skip + GA_OID_HEXSZ || !has_prefix(line, n, before) ||
 		    !ga_oid_parse(line + skip, GA_OID_HEXSZ, &oid))
 			continue;
-		found(x, &oid, kind, number);
+		add_candidate(x, &oid, kind, number);
 		nth++;
 	}
 	return 0;
@@ -243,13 +244,13 @@ static void find_pseudo(struct others *x, int dir, const char *kind)
 
 			if (n < GA_OID_HEXSZ || !ga_oid_parse(line, GA_OID_HEXSZ, &oid))
 				break;
-			found(x, &oid, kind, name);
+			add_candidate(x, &oid, kind, name);
 			nth++;
 		}
 	}
 }
 
-static void turn_to_left(struct others *x)
+static void swap_left(struct others *x)
 {
 	struct ga_refs found = x->found;
 
@@ -265,11 +266,11 @@ static void find_left(struct others *x, int dir, const char *kind)
 	struct ga_oid oid;
 
 	x->failed |= dir >= 0 && !ga_gitdir_left(dir, &ids);
-	turn_to_left(x);
+	swap_left(x);
 	for (size_t i = 0; i < ids.n; i++)
 		if (ga_oid_parse(ids.v[i], GA_OID_HEXSZ, &oid))
-			found(x, &oid, left, ids.v[i]);
-	turn_to_left(x);
+			add_candidate(x, &oid, left, ids.v[i]);
+	swap_left(x);
 }
 
 /* Find what is unfinished in the working tree that git calls `name`. */
@@ -285,7 +286,7 @@ static void find_in_tree(struct others *x, int trees, const char *name, size_t *
 		cleanup_free char *q = ga_quote(name);
 
 		ga_strv_pushf(&x->c->notes, "the agent stopped in the middle of %s in its working "
-			      "tree %s: what it did there may be half done", what, q);
+			      "tree %s: its work there may be half done", what, q);
 	}
 }
 
@@ -356,7 +357,7 @@ static int peel(struct others *x, struct ga_error *err)
 
 		if (line && n == GA_OID_HEXSZ + strlen(" commit") &&
 		    ga_oid_parse(line, GA_OID_HEXSZ, &l->v[i].oid) &&
-		    begins(line + GA_OID_HEXSZ, n - GA_OID_HEXSZ, " commit"))
+		    has_prefix(line + GA_OID_HEXSZ, n - GA_OID_HEXSZ, " commit"))
 			l->v[kept++] = l->v[i];
 		else
 			free(l->v[i].name);
@@ -368,8 +369,8 @@ static int peel(struct others *x, struct ga_error *err)
 /* List what the candidates reach and neither a branch, the stash, a remote branch nor a ref of the
  * host does. Refs of the host are given by id, since the agent can have removed any of them
  * inside. */
-static int list_alone(struct others *x, const struct ga_refs *host, const struct ga_buf *known,
-		      struct ga_oidmap *ret, struct ga_error *err)
+static int list_unreachable(struct others *x, const struct ga_refs *host,
+			    const struct ga_buf *known, struct ga_oidmap *ret, struct ga_error *err)
 {
 	static const char *const args[] = { "rev-list", "--ignore-missing", "--stdin", "--not",
 					    "--remotes", NULL };
@@ -423,14 +424,14 @@ static int find_on_host(struct others *x, const struct ga_refs *host,
 				   x->c->e->limits->history, ret, err);
 }
 
-static int keep_alone(struct others *x, const struct ga_refs *host, const struct ga_buf *known,
-		      struct ga_error *err)
+static int keep_unreachable(struct others *x, const struct ga_refs *host,
+			    const struct ga_buf *known, struct ga_error *err)
 {
 	cleanup_oidmap struct ga_oidmap alone = GA_OIDMAP_INIT, on_host = GA_OIDMAP_INIT;
 	struct capture *c = x->c;
 	size_t odd = 0, more = 0;
 
-	if (list_alone(x, host, known, &alone, err) ||
+	if (list_unreachable(x, host, known, &alone, err) ||
 	    find_on_host(x, host, &alone, &on_host, err))
 		return -1;
 	for (size_t i = 0; i < x->found.n; i++) {
@@ -461,9 +462,9 @@ int take_others(struct capture *c, const struct ga_refs *host, const struct ga_b
 		return -1;
 	for (int i = 0; i < 2; i++) {
 		if ((x.found.n && peel(&x, err)) ||
-		    (x.found.n && keep_alone(&x, host, known, err)))
+		    (x.found.n && keep_unreachable(&x, host, known, err)))
 			return -1;
-		turn_to_left(&x);
+		swap_left(&x);
 	}
 	named = ga_quote_list(&x.tags, NAMED_REFS);
 	if (x.tags.n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Holding back: no commit of the published history has a value that the host did not have before in
- * a path of the user's uncommitted work or a critical one, not even temporarily, since `git rebase`
+ * Hold paths back: no commit of the published history, not even one in the middle, has a value that
+ * is new to the host in a path of the user's uncommitted work or a critical one, since `git rebase`
  * and `git bisect` check out every commit.
  */
 #include "ga/repo/history.h"
@@ -45,8 +45,8 @@ static void copy_flag(struct ga_flags *to, const struct ga_flag *f)
 	ga_strv_extend(&to->v[to->n++].also, &f->also);
 }
 
-/* Add a flag, each path once for a rule: the flag of the final tree, which comes first, or of the
- * commit that had it; and once more if it was more severe in between. */
+/* Add a flag, each path once per rule: that of the final tree, which comes first, or of the commit
+ * that had it; and again if it was more severe in between. */
 static void add_flag(struct hold *h, const struct ga_flag *f)
 {
 	struct ga_flags *to = &h->ret->flags;
@@ -69,8 +69,8 @@ static void add_flags(struct hold *h, const struct ga_flags *from)
 		add_flag(h, &from->v[i]);
 }
 
-/* Have the rules look at a change, if they have not done so before. The result is NULL on failure;
- * it may be `scratch`. */
+/* Run the rules on a change, unless its result is known. Returns NULL on failure; the result may be
+ * `scratch`. */
 static const struct ga_classified *classify(struct hold *h, const struct ga_oid *old,
 					    const struct ga_oid *new,
 					    struct ga_classified *scratch, struct ga_error *err)
@@ -121,9 +121,9 @@ static int rewritten_entry(struct hold *h, const struct ga_oid *id, const char *
 	return ga_tree_file(h->g->r, &tree, path, ret, err);
 }
 
-/* Does opts.users have this value, which is not the agent's then? Returns 1 if so. */
-static int users_have(struct range *g, const char *path, const struct ga_entry *value,
-		      struct ga_error *err)
+/* Does the user's commit opts.users have this value? Returns 1 if so. */
+static int is_users_value(struct range *g, const char *path, const struct ga_entry *value,
+			  struct ga_error *err)
 {
 	struct ga_entry e;
 	struct ga_oid tree;
@@ -134,9 +134,9 @@ static int users_have(struct range *g, const char *path, const struct ga_entry *
 	       ga_tree_file(g->r, &tree, path, &e, err) ? -1 : ga_entry_equal(&e, value);
 }
 
-/* Or a parent that the host knows? */
-static int host_has(struct hold *h, const char *path, const struct ga_entry *value,
-		    struct ga_error *err)
+/* Does a parent that the host knows have it? Returns 1 if so. */
+static int is_host_value(struct hold *h, const char *path, const struct ga_entry *value,
+			 struct ga_error *err)
 {
 	for (size_t i = 0; i < h->n->c.n_parents; i++) {
 		struct ga_entry e;
@@ -152,7 +152,7 @@ static int host_has(struct hold *h, const char *path, const struct ga_entry *val
 		if (ga_entry_equal(&e, value))
 			return 1;
 	}
-	return users_have(h->g, path, value, err);
+	return is_users_value(h->g, path, value, err);
 }
 
 /* Find the parent whose value a held path gets: the first that the host knows, else the first. A
@@ -182,8 +182,8 @@ static int find_reference(struct hold *h, struct ga_error *err)
 
 /* ---- one commit -------------------------------------------------------------------------- */
 
-/* Find the paths whose content is unchanged, but was committed because git inside took it for
- * modified, lacking the filter that would tell. The user knows that content. */
+/* Find the paths whose content is unchanged, but was committed because git inside, lacking a
+ * filter, took it for modified. The user knows that content. */
 static int find_shown(struct hold *h, const struct ga_flags *flags, struct ga_strv *ret,
 		      struct ga_error *err)
 {
@@ -212,7 +212,7 @@ static int add_new_flags(struct hold *h, const struct ga_flags *flags, struct ga
 		return -1;
 	for (size_t i = 0; i < flags->n; i++) {
 		const struct ga_flag *f = &flags->v[i];
-		int rc = host_has(h, f->path, &f->entry, err);
+		int rc = is_host_value(h, f->path, &f->entry, err);
 
 		if (rc < 0)
 			return -1;
@@ -331,7 +331,7 @@ static int consider(struct hold *h, const char *path, struct ga_error *err)
 
 	if (own_entry(h, path, &is, err))
 		return -1;
-	rc = host_has(h, path, &is, err);
+	rc = is_host_value(h, path, &is, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	rc = must ? 1 : still_held(h, path, &is, err);
@@ -394,12 +394,12 @@ static int hold_node(struct hold *h, struct ga_error *err)
 
 /* ---- all of them --------------------------------------------------------------------------- */
 
-/* Without those of values that the user has as well: brought by a rebase or a merge. */
+/* Without those of values that the user's commit has as well: from a rebase or a merge. */
 static int copy_own(struct range *g, const struct ga_flags *all, struct ga_flags *ret,
 		    struct ga_error *err)
 {
 	for (size_t i = 0; i < all->n; i++) {
-		int rc = users_have(g, all->v[i].path, &all->v[i].entry, err);
+		int rc = is_users_value(g, all->v[i].path, &all->v[i].entry, err);
 
 		if (rc < 0)
 			return -1;
@@ -446,7 +446,7 @@ static int hold_all(struct hold *h, struct ga_error *err)
 
 	if (!g->wip && flag_whole(h, err))
 		return -1;
-	for (size_t i = g->n_stands; i < g->n; i++) {
+	for (size_t i = g->n_wip_bases; i < g->n; i++) {
 		h->n = &g->v[i];
 		if (hold_node(h, err))
 			return -1;

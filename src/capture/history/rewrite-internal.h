@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the steps of rewriting share: a range of commits in memory, each with what it becomes.
+ * Shared by the steps of rewriting: a range of commits in memory, each with its rewritten id.
  */
 #ifndef GA_REWRITE_INTERNAL_H
 #define GA_REWRITE_INTERNAL_H
@@ -13,7 +13,7 @@ struct node {
 	struct ga_oid id;
 	struct ga_commit c; /* without its texts, which can be long: writing it reads them */
 	struct ga_oid new_id, new_tree;
-	size_t stand; /* index in range.v, plus one, of the latest stand that it is based on; 0: of
+	size_t stand; /* index in range.v, plus one, of the latest snapshot that it is based on; 0:
 		       * none */
 	size_t last;  /* index in range.v of its last child there; 0: none */
 	bool unclean; /* its texts have to be made safe to show */
@@ -23,8 +23,8 @@ struct node {
 	struct ga_changes over;
 };
 
-/* The commits to be mapped, parents first, after the stands, whose nodes say what each becomes. All
- * others are known to the host and stay as they are. */
+/* The commits to be mapped, parents first, after the snapshots, whose nodes map to their parents.
+ * All others are known to the host and are not rewritten. */
 struct range {
 	struct ga_repo *r;
 	const struct ga_rewrite_opts *o; /* for holding, else NULL */
@@ -32,7 +32,7 @@ struct range {
 	struct ga_oid base;              /* an ancestor of this is not asked for a value */
 	struct ga_pack *pack;
 	struct node *v;
-	size_t n, cap, n_stands;
+	size_t n, cap, n_wip_bases;
 	struct ga_oidmap index;
 	bool texts; /* texts are checked, and made safe to show */
 	struct ga_strv *claimed; /* gets trailers that look like the tool's own, or NULL */
@@ -40,10 +40,10 @@ struct range {
 
 /* The node of a commit, or NULL if it is known to the host. */
 struct node *range_find(const struct range *g, const struct ga_oid *id);
-/* What it is in the history as written. */
+/* The rewritten id of a commit, or its own. */
 struct ga_oid range_mapped(const struct range *g, const struct ga_oid *id);
 
-/* Write the commit that `n` becomes, with `over` applied to `c.tree` and its parents mapped. */
+/* Write the new commit of `n`, with `over` applied to `c.tree` and its parents mapped. */
 int write_node(struct range *g, struct node *n, struct ga_error *err);
 
 /* ---- rewrite-write.c ----------------------------------------------------------------- */

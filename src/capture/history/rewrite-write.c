@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing one commit of a history again, without what is held off it, and with a message that is
- * safe to show: `git log` prints it on a terminal as it is, in the encoding that it claims to have.
- * And renames of files with uncommitted work, as git finds them by one `git diff-tree` for all
- * commits.
+ * Rewrite one commit without held paths and with a message that is safe to show, since `git log`
+ * prints it unescaped, in the encoding of its header. And find renames of files with uncommitted
+ * work, by one `git diff-tree` for all commits.
  */
 #include <string.h>
 #include <strings.h>
@@ -159,8 +158,8 @@ struct ga_oid range_mapped(const struct range *g, const struct ga_oid *id)
 	return p ? p->new_id : *id;
 }
 
-/* Write the commit that the node becomes, with its texts, which are made safe to show, and without
- * signatures, which no longer hold. */
+/* Write the node's new commit, with texts that are safe to show, and without signatures, which no
+ * longer hold. */
 static int write_commit(struct range *g, struct node *n, const struct ga_oid *parents,
 			struct ga_error *err)
 {
@@ -293,10 +292,10 @@ int close_over_collisions(struct range *g, const struct ga_oid *tree, struct ga_
 /* Beyond so many candidates git only compares by content as a whole. */
 #define RENAMES "-l1000"
 
-/* A line for each commit: its parents and the stand that it is based on, to compare it with. */
+/* A line for each commit: its parents and the snapshot that it is based on, to compare it with. */
 static void add_commits(struct range *g, struct ga_buf *in)
 {
-	for (size_t i = g->n_stands; i < g->n; i++) {
+	for (size_t i = g->n_wip_bases; i < g->n; i++) {
 		struct node *n = &g->v[i];
 
 		for (size_t k = 0; k < n->c.n_parents; k++) {
@@ -333,7 +332,7 @@ static int list_renames(struct range *g, bool exact, unsigned ms, const struct g
 	return ga_git_ok(g->r, &g1, &late) ? 1 : 0;
 }
 
-/* Add where the paths were moved to. Of several that follow one another, in whatever order, all. */
+/* Add the new names of renamed paths, through any sequence of renames. */
 static void add_moved(const struct ga_buf *out, struct ga_strv *paths)
 {
 	size_t had;

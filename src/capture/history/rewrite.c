@@ -54,8 +54,8 @@ static int add_node(struct range *g, const struct ga_oid *id, struct ga_error *e
 	return 0;
 }
 
-/* A stand becomes what it was made on. */
-static int add_stand(struct range *g, const struct ga_stand *s, struct ga_error *err)
+/* A snapshot maps to its parent. */
+static int add_wip_base(struct range *g, const struct ga_wip_base *s, struct ga_error *err)
 {
 	struct node *n;
 
@@ -68,12 +68,12 @@ static int add_stand(struct range *g, const struct ga_stand *s, struct ga_error 
 	    ga_tree_diff(g->r, &n->c.tree, &n->new_tree, &n->over, err))
 		return -1;
 	n->new_id = g->base = s->on;
-	n->stand = g->n_stands = g->n;
+	n->stand = g->n_wip_bases = g->n;
 	return 0;
 }
 
-/* Load the commits that `tips` reach, and none of `known` and, unless they are `fresh`, of the
- * host's refs. */
+/* Load the commits that `tips` reach and `known` and, unless they are `fresh`, the host's refs do
+ * not. */
 static int range_load(struct range *g, const struct ga_oid *tips, size_t n_tips,
 		      const struct ga_oid *known, size_t n_known, bool fresh,
 		      struct ga_error *err)
@@ -119,15 +119,15 @@ int ga_rewrite_wip(struct ga_repo *r, const struct ga_wip_opts *o, struct ga_oid
 		   struct ga_error *err)
 {
 	cleanup_(range_release) struct range g = { .r = r, .wip = paths };
-	cleanup_free struct ga_oid *known = ga_calloc(o->n_stands + 1, sizeof(*known));
+	cleanup_free struct ga_oid *known = ga_calloc(o->n_wip_bases + 1, sizeof(*known));
 
 	*ret_exact = false;
-	for (size_t i = 0; i < o->n_stands; i++) {
-		known[i] = o->stands[i].work;
-		if (add_stand(&g, &o->stands[i], err))
+	for (size_t i = 0; i < o->n_wip_bases; i++) {
+		known[i] = o->wip_bases[i].work;
+		if (add_wip_base(&g, &o->wip_bases[i], err))
 			return -1;
 	}
-	if (range_load(&g, tips, n_tips, known, o->n_stands, false, err) ||
+	if (range_load(&g, tips, n_tips, known, o->n_wip_bases, false, err) ||
 	    find_moved(&g, o->rename_ms, paths, ret_exact, err) || hold_back(&g, NULL, err))
 		return -1;
 	map_tips(&g, tips, n_tips);
@@ -169,7 +169,7 @@ static int write_held(struct range *g, const struct node *tip, struct ga_rewrite
 
 /* The agent has no commit of its own: its tip is the base or a commit that the host knew. The flags
  * still help whoever will merge it. */
-static int nothing_new(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
+static int flag_known_tip(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
 {
 	ret->tip = *g->o->tip;
 	return ga_commit_tree(g->r, &ret->tip, &ret->full, err) ||
@@ -185,7 +185,7 @@ int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rew
 	if (range_load(&g, o->tip, 1, o->base, 1, o->fresh, err))
 		return -1;
 	if (!g.n)
-		return nothing_new(&g, ret, err);
+		return flag_known_tip(&g, ret, err);
 	tip = &g.v[g.n - 1];
 	if (hold_back(&g, ret, err))
 		return -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The user's uncommitted work: the commits of it that the agent's history is based on, and what the
- * agent did to it, which no commit may have.
+ * Take the user's uncommitted work out of the history: the snapshots that the agent's history is
+ * based on, and the agent's changes to them, which no commit may have.
  */
 #include "ga/repo/history.h"
 #include "capture/capture-internal.h"
@@ -14,13 +14,13 @@ static void add_known(struct capture *c, const struct ga_oid *oid)
 	c->base.known[c->base.n_known++] = *oid;
 }
 
-static void add_stand(struct capture *c, const struct ga_oid *work, const struct ga_oid *on)
+static void add_wip_base(struct capture *c, const struct ga_oid *work, const struct ga_oid *on)
 {
-	for (size_t i = 0; i < c->base.n_stands; i++)
-		if (ga_oid_equal(&c->base.stands[i].work, work))
+	for (size_t i = 0; i < c->base.n_wip_bases; i++)
+		if (ga_oid_equal(&c->base.wip_bases[i].work, work))
 			return;
-	GA_GROW(c->base.stands, c->base.n_stands, c->base.cap_stands);
-	c->base.stands[c->base.n_stands++] = (struct ga_stand){ *work, *on };
+	GA_GROW(c->base.wip_bases, c->base.n_wip_bases, c->base.cap_wip_bases);
+	c->base.wip_bases[c->base.n_wip_bases++] = (struct ga_wip_base){ *work, *on };
 	add_known(c, work);
 }
 
@@ -32,17 +32,17 @@ static int add_later(struct capture *c, const struct ga_oid *work, struct ga_err
 	if (ga_commit_read(c->e->repo, work, &commit, err))
 		return -1;
 	if (commit.n_parents)
-		add_stand(c, work, &commit.parents[0]);
+		add_wip_base(c, work, &commit.parents[0]);
 	return 0;
 }
 
-int find_stands(struct capture *c, struct ga_error *err)
+int find_wip_bases(struct capture *c, struct ga_error *err)
 {
 	add_known(c, &c->base.agent);
 	add_known(c, &c->base.branch);
 	if (ga_oid_equal(&c->s->id.base, &c->s->id.onto))
 		return 0;
-	add_stand(c, &c->s->id.base, &c->s->id.onto);
+	add_wip_base(c, &c->s->id.base, &c->s->id.onto);
 	for (size_t i = 0; i < c->s->view.stood.n; i++) {
 		struct ga_oid work;
 
@@ -52,14 +52,14 @@ int find_stands(struct capture *c, struct ga_error *err)
 		if (add_later(c, &work, err))
 			return -1;
 	}
-	add_stand(c, &c->base.agent, &c->base.branch);
+	add_wip_base(c, &c->base.agent, &c->base.branch);
 	return 0;
 }
 
-bool is_stand(const struct capture *c, const struct ga_oid *oid)
+bool is_wip_base(const struct capture *c, const struct ga_oid *oid)
 {
-	for (size_t i = 0; i < c->base.n_stands; i++)
-		if (ga_oid_equal(&c->base.stands[i].work, oid))
+	for (size_t i = 0; i < c->base.n_wip_bases; i++)
+		if (ga_oid_equal(&c->base.wip_bases[i].work, oid))
 			return true;
 	return ga_oid_equal(oid, &c->base.agent);
 }
@@ -105,7 +105,7 @@ static int has_more(struct capture *c, const struct ga_strv *paths, const struct
 	return 0;
 }
 
-/* Replace a tip by what it became. One of which nothing is left needs no ref. */
+/* Replace a tip by its rewritten commit. One of which nothing is left needs no ref. */
 static int replace_tip(struct capture *c, const struct ga_strv *paths, struct ga_oid *tip,
 		       const struct ga_oid *with, const struct ga_oid *history,
 		       struct ga_error *err)
@@ -115,7 +115,7 @@ static int replace_tip(struct capture *c, const struct ga_strv *paths, struct ga
 	if (tip != &c->out.history && has_more(c, paths, tip, &more, err))
 		return -1;
 	if (more) {
-		cleanup_free char *what = what_is(c, tip);
+		cleanup_free char *what = describe_tip(c, tip);
 		cleanup_free char *note = ga_strf("%s has changes to your uncommitted work, which "
 						  "stay in the session", what);
 
@@ -125,8 +125,8 @@ static int replace_tip(struct capture *c, const struct ga_strv *paths, struct ga
 	/* no stash any more, but the commit below it */
 	if (tip == &c->git.stash && ga_is_near_ancestor(c->e->repo, with, history))
 		*tip = (struct ga_oid){ { 0 } };
-	for (size_t i = 0; tip != &c->out.history && i < c->base.n_stands; i++)
-		if (ga_oid_equal(with, &c->base.stands[i].on))
+	for (size_t i = 0; tip != &c->out.history && i < c->base.n_wip_bases; i++)
+		if (ga_oid_equal(with, &c->base.wip_bases[i].on))
 			*tip = (struct ga_oid){ { 0 } };
 	return 0;
 }
@@ -135,7 +135,8 @@ static int rewrite_tips(struct capture *c, struct ga_strv *paths, struct ga_erro
 {
 	cleanup_free struct ga_oid **from = ga_calloc(c->git.heads.n + 3, sizeof(*from));
 	cleanup_free struct ga_oid *tips = ga_calloc(c->git.heads.n + 3, sizeof(*tips));
-	struct ga_wip_opts wo = { .stands = c->base.stands, .n_stands = c->base.n_stands,
+	struct ga_wip_opts wo = { .wip_bases = c->base.wip_bases,
+				  .n_wip_bases = c->base.n_wip_bases,
 				  .rename_ms = (unsigned)c->e->limits->git_time * 1000 };
 	size_t n = find_tips(c, from);
 	bool exact;
@@ -159,8 +160,8 @@ static int rewrite_tips(struct capture *c, struct ga_strv *paths, struct ga_erro
 	return 0;
 }
 
-/* What the agent did to it is the difference between what it was shown and what it left; and so is
- * what cannot be published beside it, a file where it has a directory. */
+/* Diff the snapshot and the agent's tree for the changes to uncommitted work, including paths that
+ * collide with it, such as a file in place of a directory. */
 static int find_left_out(struct capture *c, const struct ga_strv *paths, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;

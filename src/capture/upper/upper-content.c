@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Single entries of an upper layer: what they are marked as, what is noted of them, and those that
- * become blobs, regular files and symlinks.
+ * Read single entries of an upper layer: their overlay attributes, notes on them, and the blobs of
+ * regular files and symlinks.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static const char *where(const struct walk *w)
 	return w->path.len ? w->path.ptr : ".";
 }
 
-void walk_left(struct walk *w, enum ga_left_kind kind, uint64_t count, uint64_t bytes)
+void walk_leave(struct walk *w, enum ga_left_kind kind, uint64_t count, uint64_t bytes)
 {
 	ga_left_add(&w->res->left, where(w), kind, count, bytes);
 	if (kind == GA_LEFT_REFUSED || kind == GA_LEFT_UNREADABLE || kind == GA_LEFT_LIMIT)
@@ -50,7 +50,7 @@ void walk_note_limit(struct walk *w, enum ga_limit which, const char *what)
 void walk_limit(struct walk *w, enum ga_limit which, const char *what, uint64_t count,
 		uint64_t bytes)
 {
-	walk_left(w, GA_LEFT_LIMIT, count, bytes);
+	walk_leave(w, GA_LEFT_LIMIT, count, bytes);
 	walk_note_limit(w, which, what);
 }
 
@@ -238,7 +238,7 @@ bool attributes_convert(const char *text, size_t n)
 		for (size_t i = 0; i < GA_NELEMS(words); i++) {
 			size_t w = strlen(words[i]);
 
-			/* a pattern that looks like an attribute only costs time */
+			/* a false match only costs time */
 			if (len >= w && !memcmp(word, words[i], w) && (len == w || word[w] == '='))
 				return true;
 		}
@@ -272,7 +272,7 @@ bool name_is_bad(const char *name, mode_t type)
 
 /* Does the path count as tracked? What the base has does, unless the agent's commits dropped it
  * (`git rm --cached`): then it is untracked for `git add`, too. */
-static bool counts(const struct walk *w, const struct walk_item *it)
+static bool is_tracked(const struct walk *w, const struct walk_item *it)
 {
 	const struct ga_entry *e = w->o->tracked ? &it->tracked : &it->base;
 
@@ -335,11 +335,11 @@ static int read_whole(struct walk *w, int fd, const struct stat *st)
 
 /* [refused]: with this in a tree, `git fsck` would report it as broken, and many servers would
  * reject a push of it. */
-static int refuse(struct walk *w, const struct walk_item *it, const char *why)
+static int refuse_item(struct walk *w, const struct walk_item *it, const char *why)
 {
 	cleanup_free char *q = ga_quote(w->path.ptr);
 
-	walk_left(w, GA_LEFT_REFUSED, 1, (uint64_t)it->st.st_size);
+	walk_leave(w, GA_LEFT_REFUSED, 1, (uint64_t)it->st.st_size);
 	if (w->met.refused++ < LIMITS_NAMED)
 		ga_strv_pushf(&w->res->notes,
 			      "%s: git refuses it, and it stays in the session (%s)", q, why);
@@ -353,7 +353,7 @@ static int refuse_collision(struct walk *w, const struct walk_item *it)
 	if (!ga_saw_collision())
 		return -1;
 	ga_error_release(w->err);
-	return refuse(w, it, "it was made to have the id of another one");
+	return refuse_item(w, it, "it was made to have the id of another one");
 }
 
 /* Add the blob of an open regular file. Returns 1 if the file stays behind. */
@@ -386,14 +386,14 @@ static int judge(struct walk *w, const struct walk_item *it, const struct ga_oid
 	int rc;
 
 	if (ga_oidmap_get(judged, oid, &bad))
-		return bad ? refuse(w, it, "as another one with the same content") : 0;
+		return bad ? refuse_item(w, it, "as another one with the same content") : 0;
 	if (judged->n >= MAX_JUDGED)
-		return refuse(w, it, "there are too many files of such a name");
-	rc = ga_import_judge_file(w->repo, it->name, w->data.ptr, w->data.len, &why, w->err);
+		return refuse_item(w, it, "there are too many files of such a name");
+	rc = ga_import_check_file(w->repo, it->name, w->data.ptr, w->data.len, &why, w->err);
 	if (rc < 0)
 		return -1;
 	(void)ga_oidmap_add(judged, oid, rc == 1);
-	return rc ? refuse(w, it, why) : 0;
+	return rc ? refuse_item(w, it, why) : 0;
 }
 
 /* Add the blob of a file that git itself reads from trees. Returns 1 if the file stays behind. */
@@ -411,13 +411,12 @@ static int take_gits(struct walk *w, int fd, const struct walk_item *it, struct 
 	else
 		rc = read_whole(w, fd, &it->st);
 	if (rc)
-		return rc < 0 ? -1 : refuse(w, it, "it is too long for one of its name");
+		return rc < 0 ? -1 : refuse_item(w, it, "it is too long for one of its name");
 	if (ga_blob_id_of(w->data.ptr, w->data.len, &oid, w->err))
 		return refuse_collision(w, it);
-	/* content that is tracked already was the user's, or came with the agent's commits, which
-	 * were checked */
+	/* tracked content was the user's, or came with the agent's commits, which were checked */
 	if (!ga_oid_equal(&oid, &it->base.oid) && !ga_oid_equal(&oid, &it->tracked.oid) &&
-	    ga_import_minds_file(it->name, w->data.ptr, w->data.len)) {
+	    ga_import_needs_check(it->name, w->data.ptr, w->data.len)) {
 		rc = judge(w, it, &oid);
 		if (rc)
 			return rc;
@@ -445,8 +444,8 @@ static int take_link(struct walk *w, const struct walk_dir *d, const struct walk
 
 	if (n < 0 && errno == ENOENT)
 		return 1; /* as in open_file() */
-	if (n < 0 && errno == EINVAL) { /* [unreadable]: something else since it was looked at */
-		walk_left(w, GA_LEFT_UNREADABLE, 1, 0);
+	if (n < 0 && errno == EINVAL) { /* [unreadable]: it was replaced since stat */
+		walk_leave(w, GA_LEFT_UNREADABLE, 1, 0);
 		return 1;
 	}
 	if (n < 0)
@@ -521,7 +520,7 @@ static int open_file(struct walk *w, const struct walk_dir *d, struct walk_item 
 	if (fd < 0 && errno == ENOENT)
 		return 1; /* removed since it was listed, by an agent that is running */
 	if (fd < 0 || fstat(fd, &it->st) || !S_ISREG(it->st.st_mode)) {
-		walk_left(w, GA_LEFT_UNREADABLE, 1, (uint64_t)it->st.st_size); /* [unreadable] */
+		walk_leave(w, GA_LEFT_UNREADABLE, 1, (uint64_t)it->st.st_size); /* [unreadable] */
 		return 1;
 	}
 	read_marks(fd, &m);
@@ -532,7 +531,7 @@ static int open_file(struct walk *w, const struct walk_dir *d, struct walk_item 
 		return walk_removed(w, &it->base) ? -1 : 1;
 	if (odd) { /* [planted] */
 		walk_note(w, "carries an overlay attribute that no session writes");
-		walk_left(w, GA_LEFT_UNREADABLE, 1, (uint64_t)it->st.st_size);
+		walk_leave(w, GA_LEFT_UNREADABLE, 1, (uint64_t)it->st.st_size);
 		return 1;
 	}
 	*ret = ga_steal_fd(&fd);
@@ -546,7 +545,7 @@ int walk_content(struct walk *w, const struct walk_dir *d, struct walk_item *it)
 	struct ga_entry new = { .mode = GA_MODE_LINK };
 	int rc;
 
-	if (!counts(w, it) &&
+	if (!is_tracked(w, it) &&
 	    (d->ignored || ga_ignore_check(&w->final, w->path.ptr, false) == GA_IGNORE_YES)) {
 		/* [ignored], [UP-ANY/BASE-IGN] */
 		walk_ignored(w, d->ignored, 1, is_file ? (uint64_t)it->st.st_size : 0, false);

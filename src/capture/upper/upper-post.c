@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Paths that the walk does not meet: ignore rules of a tree for any path, and what only a commit of
- * the agent changed.
+ * Handle paths that the walk does not visit: those that only a commit of the agent changed, and
+ * ignore rules of a tree for any path.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -188,8 +188,8 @@ static bool lies_between(int extras, int upper, const struct ga_strv *shared, co
 	return fd >= 0 && !fstat(fd, &st) && !S_ISDIR(st.st_mode) && shows_through(upper, path);
 }
 
-/* Does something that stays behind leave what was there before at `path`? */
-static bool stood_at(const struct walk *w, const char *path)
+/* Does `path` keep its former entry because the present one stays behind? */
+static bool is_kept_at(const struct walk *w, const char *path)
 {
 	cleanup_buf struct ga_buf at = GA_BUF_INIT;
 
@@ -220,16 +220,16 @@ static bool is_behind(const char *path, const char *at)
 	       (*at == '/' && *path && *path != '/');
 }
 
-/* Decide about one path that the commits of the agent changed and the walk did not meet. */
-static int unmet(struct walk *w, const struct ga_change *c, int upper, bool *ret_take,
-		 struct ga_entry *ret_new)
+/* Decide about one path that the agent's commits changed and the walk did not visit. */
+static int decide_unvisited(struct walk *w, const struct ga_change *c, int upper, bool *ret_take,
+			    struct ga_entry *ret_new)
 {
 	bool ignored = false;
 
 	*ret_take = false;
 	*ret_new = c->new;
 	/* its present content could not be taken, but what was committed last can */
-	if (stood_at(w, c->path) || (w->stopped_at && is_behind(c->path, w->stopped_at))) {
+	if (is_kept_at(w, c->path) || (w->stopped_at && is_behind(c->path, w->stopped_at))) {
 		*ret_take = true;
 		return 0;
 	}
@@ -266,7 +266,7 @@ static void note_rules(struct walk *w)
 		      ga_limit_key(GA_LIMIT_RULES_SIZE), value);
 }
 
-int add_unmet(struct walk *w)
+int add_unvisited(struct walk *w)
 {
 	cleanup_changes struct ga_changes diff = GA_CHANGES_INIT;
 	cleanup_close int upper = -1;
@@ -291,7 +291,7 @@ int add_unmet(struct walk *w)
 
 		if (ga_changes_find(&before, c->path))
 			continue;
-		if (unmet(w, c, upper, &take, &new))
+		if (decide_unvisited(w, c, upper, &take, &new))
 			return -1;
 		if (take)
 			(void)ga_changes_add(all, c->path, &c->old, &new);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Visiting every entry of an upper layer once. What each kind of entry means is in the tables of
- * docs/capture.md; the tags in brackets name their cells.
+ * Visit every entry of an upper layer once. The tables of docs/capture.md say what each kind of
+ * entry means; tags in brackets name their cells.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,8 +40,8 @@ static bool is_whiteout(const struct stat *st)
 	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(0, 0);
 }
 
-/* Count what is in a directory without looking any closer. Depth is limited as in the walk; what is
- * deeper is noted. */
+/* Count the entries of a directory, recursively. Depth is limited as in the walk; deeper
+ * directories are noted. */
 static void count_below(struct walk *w, int fd, unsigned depth, uint64_t *count, uint64_t *bytes)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
@@ -49,14 +49,14 @@ static void count_below(struct walk *w, int fd, unsigned depth, uint64_t *count,
 	int rc;
 
 	if (depth > w->limits->depth) {
-		walk_limit(w, GA_LIMIT_DEPTH, "not all in it was counted", 1, 0);
+		walk_limit(w, GA_LIMIT_DEPTH, "counted only in part", 1, 0);
 		return;
 	}
 	rc = read_names(fd, room, &names);
 	if (rc > 0)
-		walk_limit(w, GA_LIMIT_ENTRIES, "not all in it was counted", 1, 0);
+		walk_limit(w, GA_LIMIT_ENTRIES, "counted only in part", 1, 0);
 	else if (rc)
-		walk_left(w, GA_LEFT_UNREADABLE, 1, 0);
+		walk_leave(w, GA_LEFT_UNREADABLE, 1, 0);
 	if (rc)
 		return;
 	w->met.entries += names.n;
@@ -85,7 +85,7 @@ void walk_count(struct walk *w, int fd)
 
 	count_below(w, fd, 0, &count, &bytes);
 	if (count)
-		walk_left(w, GA_LEFT_IGNORED, count, bytes);
+		walk_leave(w, GA_LEFT_IGNORED, count, bytes);
 }
 
 /* Count what is in the current entry, a directory; false if it cannot be opened. */
@@ -101,8 +101,8 @@ static bool count_dir(struct walk *w, const struct walk_dir *d, const struct wal
 }
 
 /* The current entry, of any kind, stays behind: one line for all of it. */
-static void stays(struct walk *w, const struct walk_dir *d, const struct walk_item *it,
-		  enum ga_left_kind kind, bool even_empty)
+static void leave_item(struct walk *w, const struct walk_dir *d, const struct walk_item *it,
+		       enum ga_left_kind kind, bool even_empty)
 {
 	uint64_t count, bytes;
 
@@ -113,7 +113,7 @@ static void stays(struct walk *w, const struct walk_dir *d, const struct walk_it
 		bytes = S_ISREG(it->st.st_mode) ? (uint64_t)it->st.st_size : 0;
 	}
 	if (count || even_empty)
-		walk_left(w, kind, count, bytes);
+		walk_leave(w, kind, count, bytes);
 }
 
 /* ---- directories ------------------------------------------------------- */
@@ -163,7 +163,7 @@ static void read_own_rules(struct walk *w, const struct walk_dir *d, const char 
 	ga_buf_truncate(&w->path, len);
 }
 
-static bool in_upper(const struct walk_dir *d, const char *name, struct stat *st)
+static bool stat_in_upper(const struct walk_dir *d, const char *name, struct stat *st)
 {
 	return !fstatat(d->fd, name, st, AT_SYMLINK_NOFOLLOW);
 }
@@ -192,7 +192,7 @@ static int push_rules(struct walk *w, const struct walk_dir *d)
 {
 	cleanup_buf struct ga_buf below = GA_BUF_INIT, own = GA_BUF_INIT;
 	struct stat st;
-	bool upper = in_upper(d, ".gitignore", &st), hidden = upper || d->opaque;
+	bool upper = stat_in_upper(d, ".gitignore", &st), hidden = upper || d->opaque;
 
 	if (d->ignored)
 		return 0;
@@ -225,7 +225,7 @@ static int check_attributes(struct walk *w, const struct walk_dir *d)
 	if (read_rules(w, &d->tracked, ".gitattributes", &text))
 		return -1;
 	ga_buf_addch(&text, '\n');
-	if (in_upper(d, ".gitattributes", &st) && S_ISREG(st.st_mode)) {
+	if (stat_in_upper(d, ".gitattributes", &st) && S_ISREG(st.st_mode)) {
 		cleanup_buf struct ga_buf own = GA_BUF_INIT;
 
 		read_own_rules(w, d, ".gitattributes", &st, &own);
@@ -242,7 +242,7 @@ static void note_attributes(const struct walk *w, struct walk_dir *d)
 {
 	struct stat st;
 
-	if (!w->list || !in_upper(d, ".gitattributes", &st))
+	if (!w->list || !stat_in_upper(d, ".gitattributes", &st))
 		return;
 	d->barred |= S_ISFIFO(st.st_mode);
 	d->unsure |= S_ISREG(st.st_mode) && !readable_inside(d, &st);
@@ -290,7 +290,7 @@ static int walk_names(struct walk *w, struct walk_dir *d)
 	int rc = read_names(d->fd, room, &d->names);
 
 	if (rc < 0) {
-		walk_left(w, GA_LEFT_UNREADABLE, 1, 0);
+		walk_leave(w, GA_LEFT_UNREADABLE, 1, 0);
 		return 0;
 	}
 	if (rc || !paths_fit(w, &d->names)) {
@@ -330,7 +330,7 @@ static int walk_one(struct walk *w, struct walk_dir *d)
 		/* [planted]: a redirect or the like would make it mean something else */
 		walk_note(w, "carries an overlay attribute that no session writes; all of it stays "
 			     "behind");
-		walk_left(w, GA_LEFT_UNREADABLE, 1, 0);
+		walk_leave(w, GA_LEFT_UNREADABLE, 1, 0);
 		return 0;
 	}
 	d->opaque |= d->marks.opaque;
@@ -349,8 +349,8 @@ static bool is_tracked_dir(const struct walk *w, const struct walk_item *it)
 }
 
 /* Descend into a directory. */
-static int go_down(struct walk *w, const struct walk_dir *d, const struct walk_item *it,
-		   bool ignored)
+static int enter_subdir(struct walk *w, const struct walk_dir *d, const struct walk_item *it,
+			bool ignored)
 {
 	cleanup_close int fd = openat(d->fd, it->name, WALK_OPEN_FLAGS | O_DIRECTORY);
 	cleanup_free char *top = ignored && !d->ignored ? ga_strdup(w->path.ptr) : NULL;
@@ -373,7 +373,7 @@ static int go_down(struct walk *w, const struct walk_dir *d, const struct walk_i
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) || st.st_dev != w->dev) {
-		walk_left(w, GA_LEFT_UNREADABLE, 1, 0); /* [unreadable] */
+		walk_leave(w, GA_LEFT_UNREADABLE, 1, 0); /* [unreadable] */
 		return 0;
 	}
 	if (d->depth >= w->limits->depth) { /* [limit] */
@@ -382,7 +382,7 @@ static int go_down(struct walk *w, const struct walk_dir *d, const struct walk_i
 		return 0;
 	}
 	if (!is_tracked_dir(w, it) && holds_repository(fd)) {
-		stays(w, d, it, GA_LEFT_REPOSITORY, true); /* [repository] */
+		leave_item(w, d, it, GA_LEFT_REPOSITORY, true); /* [repository] */
 		return walk_removed(w, &it->base);
 	}
 	return walk_one(w, &sub);
@@ -396,7 +396,7 @@ static int visit_dir(struct walk *w, const struct walk_dir *d, const struct walk
 	if (it->base.mode == GA_MODE_GITLINK &&
 	    (!w->o->tracked || it->tracked.mode == GA_MODE_GITLINK)) {
 		/* [UP-DIR/BASE-GITLINK] [UP-OPQ/BASE-GITLINK] [UP-MODE/BASE-GITLINK] */
-		stays(w, d, it, GA_LEFT_SUBMODULE, false);
+		leave_item(w, d, it, GA_LEFT_SUBMODULE, false);
 		return 0;
 	}
 	if (!ignored)
@@ -410,7 +410,7 @@ static int visit_dir(struct walk *w, const struct walk_dir *d, const struct walk
 		return walk_removed(w, &it->base);
 	}
 	/* [UP-DIR/BASE-NONE] [UP-OPQ/BASE-NONE] [UP-DIR/BASE-DIR] [UP-MODE/BASE-DIR] */
-	return go_down(w, d, it, ignored);
+	return enter_subdir(w, d, it, ignored);
 }
 
 /* ---- one entry --------------------------------------------------------- */
@@ -426,11 +426,11 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 		/* [git]: at the top the private git dir's mount point; deeper, the planted
 		 * or nested repository of a directory that is itself tracked */
 		if (!top)
-			stays(w, d, it, GA_LEFT_REPOSITORY, true);
+			leave_item(w, d, it, GA_LEFT_REPOSITORY, true);
 		return 0;
 	}
 	if (w->path.len >= PATH_MAX) { /* [limit]: nobody could check it out */
-		walk_left(w, GA_LEFT_LIMIT, 1, 0);
+		walk_leave(w, GA_LEFT_LIMIT, 1, 0);
 		if (w->met.limited++ < LIMITS_NAMED)
 			walk_note(w, "has a path longer than any system takes, and stays in the "
 				     "session");
@@ -439,7 +439,7 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 	/* a directory that the base has under such a name is the user's own */
 	own_dir = type == S_IFDIR && it->base.mode == GA_MODE_TREE;
 	if (name_is_bad(it->name, own_dir ? S_IFREG : type)) {
-		stays(w, d, it, GA_LEFT_NAME, true); /* [name] */
+		leave_item(w, d, it, GA_LEFT_NAME, true); /* [name] */
 		return walk_removed(w, &it->base);
 	}
 	/* [moving]: half a copy of a directory that is still whole where it was */
@@ -449,7 +449,7 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 		if (w->met.odd++ < LIMITS_NAMED)
 			walk_note(w, "has the name of what is left of a renamed directory when the "
 				     "sandbox is killed, and stays in the session");
-		stays(w, d, it, GA_LEFT_NAME, true);
+		leave_item(w, d, it, GA_LEFT_NAME, true);
 		return 0;
 	}
 	if (type == S_IFDIR)
@@ -457,7 +457,7 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 	if (type == S_IFREG || type == S_IFLNK)
 		return walk_content(w, d, it);
 	/* [UP-FIFO/BASE-ANY] [UP-SOCK/BASE-ANY] [UP-DEV/BASE-ANY] */
-	walk_left(w, GA_LEFT_SPECIAL, 1, 0);
+	walk_leave(w, GA_LEFT_SPECIAL, 1, 0);
 	return walk_removed(w, &it->base);
 }
 
@@ -471,7 +471,7 @@ static int visit(struct walk *w, struct walk_dir *d, const char *name)
 	if (fstatat(d->fd, name, &it.st, AT_SYMLINK_NOFOLLOW)) {
 		/* while an agent runs, an entry may disappear between two calls */
 		if (errno != ENOENT)
-			walk_left(w, GA_LEFT_UNREADABLE, 1, 0);
+			walk_leave(w, GA_LEFT_UNREADABLE, 1, 0);
 	} else {
 		rc = visit_kind(w, d, &it);
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading an upper layer in a child, and the result on its way from it: one function for each type,
- * which the child calls to write it and the parent to read it. Both are the same program, so
- * numbers are passed as they are in memory, and strings with their length. The reader still checks
- * bounds, since a child can be killed in the middle of a record.
+ * Read an upper layer in a child, and transfer the result: one function for each type, by which the
+ * child writes it and the parent reads it. Both are the same program, so numbers are passed in
+ * memory order, strings with their length. The parent still checks bounds, since a child can be
+ * killed in the middle of a record.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "ga/sys/fd.h"
 #include "ga/sys/ns.h"
 
-static void carry(struct wire *w, void *p, size_t n)
+static void transfer(struct wire *w, void *p, size_t n)
 {
 	if (w->out) {
 		ga_buf_add(w->b, p, n);
@@ -39,7 +39,7 @@ static void carry(struct wire *w, void *p, size_t n)
 
 static uint64_t number(struct wire *w, uint64_t v)
 {
-	carry(w, &v, sizeof(v));
+	transfer(w, &v, sizeof(v));
 	return v;
 }
 
@@ -95,8 +95,8 @@ static void changes(struct wire *w, struct ga_changes *l)
 		struct ga_change c = w->out ? l->v[i] : (struct ga_change){ .path = NULL };
 
 		path(w, &c.path);
-		carry(w, &c.old, sizeof(c.old));
-		carry(w, &c.new, sizeof(c.new));
+		transfer(w, &c.old, sizeof(c.old));
+		transfer(w, &c.new, sizeof(c.new));
 		if (w->out)
 			continue;
 		if (!w->bad)
@@ -153,7 +153,7 @@ void wire_files(struct wire *w, struct ga_left_files *l)
 
 void wire_result(struct wire *w, struct ga_upper_result *r)
 {
-	carry(w, &r->tree, sizeof(r->tree));
+	transfer(w, &r->tree, sizeof(r->tree));
 	changes(w, &r->changes);
 	left(w, &r->left);
 	strv(w, &r->newly_ignored);
@@ -267,10 +267,10 @@ static int reap(pid_t pid, struct ga_error *err)
 				     "cannot wait for the reader of the upper layer");
 	if (WIFSIGNALED(status))
 		return ga_fail(err, GA_EFATAL,
-			       "the reader of the upper layer was ended by signal %d",
+			       "the reader of the upper layer was killed by signal %d",
 			       WTERMSIG(status));
 	if (WEXITSTATUS(status))
-		return ga_fail(err, GA_EFATAL, "the reader of the upper layer gave no answer");
+		return ga_fail(err, GA_EFATAL, "no reply from the reader of the upper layer");
 	return 0;
 }
 
@@ -288,7 +288,7 @@ static int read_answer(int fd, int64_t deadline, struct ga_buf *ret, struct ga_e
 		n = rc < 0 ? -1 : read(fd, ga_buf_reserve(ret, CHUNK), CHUNK);
 		if (n < 0 && errno != EINTR)
 			return ga_fail_errno(err, GA_EFATAL, errno,
-					     "cannot read what the reader of the upper layer says");
+					     "cannot read the reply about the upper layer");
 		ret->len += n > 0 ? (size_t)n : 0;
 		if (ret->len > MAX_ANSWER)
 			return ga_fail(err, GA_EFATAL, "the upper layer has more changes than can "
@@ -302,7 +302,8 @@ static bool is_whole(const struct ga_buf *answer)
 	return answer->len > 1 && answer->ptr[answer->len - 1] == ANSWER_END;
 }
 
-int in_child(const struct child_job *j, struct ga_buf *b, struct wire *ret, struct ga_error *err)
+int run_in_child(const struct child_job *j, struct ga_buf *b, struct wire *ret,
+		 struct ga_error *err)
 {
 	cleanup_error struct ga_error read_err = GA_ERROR_INIT, killed = GA_ERROR_INIT;
 	int64_t deadline = ga_now_ms() + (int64_t)j->seconds * 1000;
@@ -349,12 +350,12 @@ int in_child(const struct child_job *j, struct ga_buf *b, struct wire *ret, stru
 	if (b->len && b->ptr[0] == ANSWER_FAILED)
 		wire_error(ret, err);
 	return err->msg ? -1 : ga_fail(err, GA_EFATAL,
-				       "the reader of the upper layer gave no answer");
+				       "no reply from the reader of the upper layer");
 }
 
-static int bad_answer(struct ga_error *err)
+static int fail_incomplete(struct ga_error *err)
 {
-	return ga_fail(err, GA_EFATAL, "the reader of the upper layer gave half an answer");
+	return ga_fail(err, GA_EFATAL, "incomplete reply from the reader of the upper layer");
 }
 
 /* ---- what is done in it ------------------------------------------------ */
@@ -374,8 +375,8 @@ static int open_layer(const char *path, struct ga_error *err)
 	return fd;
 }
 
-/* Is the layer of a session that wrote nothing? Then no child is needed to read it. */
-static bool nothing_in(const char *layer)
+/* Is the layer empty? Then no child is needed to read it. */
+static bool is_empty_layer(const char *layer)
 {
 	cleanup_close int fd = open(layer, WALK_OPEN_FLAGS | O_DIRECTORY);
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
@@ -414,7 +415,7 @@ static int finish(struct walk *w)
 	if (w->met.refused > LIMITS_NAMED)
 		ga_strv_pushf(&res->notes, "%zu more files that git refuses stay in the session",
 			      w->met.refused - LIMITS_NAMED);
-	if (add_unmet(w))
+	if (add_unvisited(w))
 		return -1;
 	if (!res->changes.n)
 		res->tree = *w->o->base_tree;
@@ -504,19 +505,19 @@ int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga
 	struct wire w;
 	int rc;
 
-	if ((!o->tracked || ga_oid_equal(o->tracked, o->base_tree)) && nothing_in(o->upper)) {
+	if ((!o->tracked || ga_oid_equal(o->tracked, o->base_tree)) && is_empty_layer(o->upper)) {
 		*ret = (struct ga_upper_result){ .tree = *o->base_tree };
 		return 0;
 	}
-	/* so that what the child has in memory is only what it adds itself */
+	/* so that the child's memory has only its own objects */
 	if (ga_batch_flush(r, err))
 		return -1;
-	rc = in_child(&child, &answer, &w, err);
+	rc = run_in_child(&child, &answer, &w, err);
 	if (rc)
 		return rc;
 	wire_result(&w, &res);
-	rc = w.bad ? bad_answer(err) :
-	     ga_batch_import(r, answer.ptr + w.pos, answer.len - w.pos, err);
+	rc = w.bad ? fail_incomplete(err)
+		   : ga_batch_import(r, answer.ptr + w.pos, answer.len - w.pos, err);
 	if (rc)
 		return -1;
 	*ret = res;
@@ -531,12 +532,12 @@ int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_up
 	struct child_job child = { do_walk, &j, o->limits->read_time, NULL, NULL, NULL };
 	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
 	struct wire w;
-	int rc = in_child(&child, &answer, &w, err);
+	int rc = run_in_child(&child, &answer, &w, err);
 
 	if (rc)
 		return rc;
 	wire_listed(&w, ret);
-	return w.bad ? bad_answer(err) : 0;
+	return w.bad ? fail_incomplete(err) : 0;
 }
 
 /* ---- counting ---------------------------------------------------------- */
@@ -574,14 +575,14 @@ int ga_upper_count(const char *upper, const char *path, const struct ga_limits *
 	struct wire w;
 	int rc;
 
-	if (nothing_in(upper))
+	if (is_empty_layer(upper))
 		return 0;
-	rc = in_child(&child, &answer, &w, err);
+	rc = run_in_child(&child, &answer, &w, err);
 	if (rc)
 		return rc;
 	wire_result(&w, &res);
 	if (w.bad)
-		return bad_answer(err);
+		return fail_incomplete(err);
 	ga_left_extend(&ret->left, &res.left);
 	ga_strv_extend(&ret->notes, &res.notes);
 	ret->met |= res.met;

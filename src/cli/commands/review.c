@@ -225,7 +225,7 @@ static int print_left(struct cli *c, const struct options *o, const struct ga_se
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 
 	if (ga_host_facts_gather(c->env.repo, &c->env.config, &c->env.risk, &facts, err) ||
-	    ga_left_behind(c->env.repo, s, &c->env.conf.limits, &r->left, &files, err))
+	    ga_list_leftovers(c->env.repo, s, &c->env.conf.limits, &r->left, &files, err))
 		return -1;
 	if (wants(o, "json"))
 		return cli_print_json(ga_left_json(r, &files, &facts), err);

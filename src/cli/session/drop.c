@@ -186,7 +186,7 @@ static int check_over(const struct ga_part_at *at, void *payload, struct ga_erro
 	/* a part whose repository is gone is left as it is */
 	if (!at->s || !at->env)
 		return 0;
-	if (!ga_land_check_over(at->env->repo, at->s, err))
+	if (!ga_land_check_ended(at->env->repo, at->s, err))
 		return ga_start_each_part(at->env, at->s, false, check_over, NULL, err);
 	(void)ga_error_wrap(err, "submodule %s", GA_QUOTED(at->path));
 	there = ga_steal(&err->hint);
@@ -196,8 +196,10 @@ static int check_over(const struct ga_part_at *at, void *payload, struct ga_erro
 
 int cli_check_over(const struct ga_env *e, struct ga_session *s, struct ga_error *err)
 {
-	return ga_land_check_over(e->repo, s, err) ||
-	       ga_start_each_part(e, s, false, check_over, NULL, err) ? -1 : 0;
+	return ga_land_check_ended(e->repo, s, err) ||
+			       ga_start_each_part(e, s, false, check_over, NULL, err)
+		       ? -1
+		       : 0;
 }
 
 /* The superproject of the submodules at hand, and its session. */

@@ -49,7 +49,7 @@ static int find(struct cli *c, const struct options *o, struct ga_exposure *ret,
 	int unborn = ga_repo_head(c->env.repo, &head, &branch, err);
 
 	if (unborn < 0 || cli_settings(c, unborn ? NULL : &head, &conf, err) ||
-	    ga_scan_look(c->env.repo, &scan, err))
+	    ga_scan_show(c->env.repo, &scan, err))
 		return -1;
 	if (!unborn) {
 		if (ga_commit_tree(c->env.repo, &head, &tree, err))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Installs the hooks: core.hooksPath names a directory of ours for the time being, in which every
- * hook runs the user's by its own path, as husky, lefthook, pre-commit and others require. No file
- * of the user's is changed, and none is added where others could see it.
+ * Install the hooks: core.hooksPath temporarily names a directory of ours, in which every hook runs
+ * the user's by its own path, as husky, lefthook, pre-commit and others require. No file of the
+ * user is changed, and none is added to the working tree.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -262,8 +262,8 @@ static bool is_foreign(int dir, const char *name)
 		strncmp(have.ptr, text, (size_t)(end - text)) != 0);
 }
 
-/* Move a file to where the user's hooks are, unless one of its name is there. */
-static int give_back(const char *from, const char *to, struct ga_error *err)
+/* Move a file to the user's hooks, unless one of that name exists. */
+static int move_to_users(const char *from, const char *to, struct ga_error *err)
 {
 	cleanup_free char *parent = ga_path_parent(to);
 
@@ -278,7 +278,7 @@ static int give_back(const char *from, const char *to, struct ga_error *err)
 
 /* A tool that asks git where hooks go may have written into our directory: such files are the
  * user's. */
-static int give_all_back(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err)
+static int move_all_to_users(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err)
 {
 	cleanup_free char *own = own_directory(r), *former = NULL, *to = NULL;
 	cleanup_strv struct ga_strv foreign = GA_STRV_INIT;
@@ -299,7 +299,7 @@ static int give_all_back(struct ga_repo *r, const struct ga_gitconfig *c, struct
 		cleanup_free char *is = ga_path_join(own, foreign.v[i]);
 		cleanup_free char *goes = ga_path_join(to, foreign.v[i]);
 
-		if (give_back(is, goes, err))
+		if (move_to_users(is, goes, err))
 			return -1;
 	}
 	return 0;
@@ -357,7 +357,7 @@ int guard_install(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_err
 	const char *set = guard_hooks_path(r, c);
 	cleanup_free char *own = own_directory(r), *former = NULL;
 
-	if (give_all_back(r, c, err) || put_scripts(r, err) ||
+	if (move_all_to_users(r, c, err) || put_scripts(r, err) ||
 	    former_directory(r, c, &former, err) || fill_directory(r, own, former, err))
 		return -1;
 	if (set && !strcmp(set, own))
@@ -373,7 +373,7 @@ int guard_remove(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_erro
 {
 	const char *set = guard_hooks_path(r, c), *former = guard_value(c, "agent.hookspath");
 
-	if (give_all_back(r, c, err))
+	if (move_all_to_users(r, c, err))
 		return -1;
 	if (set && guard_is_ours(set, "hooks") && (set_config(r, "core.hooksPath", former, err) ||
 					       ga_fault_stop("guard:restored", err)))

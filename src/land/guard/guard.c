@@ -19,7 +19,7 @@
 
 struct undecided {
 	struct ga_strv lines;   /* entries, as `git ls-tree -r` prints them */
-	struct ga_strv decided; /* those that somebody accepted, in whichever session */
+	struct ga_strv decided; /* those that were accepted in any session */
 	struct ga_strv paths;
 	struct ga_strv commits;
 	size_t flags, sessions;
@@ -71,21 +71,22 @@ static int add_commits(struct ga_repo *r, const struct ga_session *s, struct und
 	if (!n_tips || ga_oid_is_zero(&s->result.held))
 		return 0;
 	/* the branch may have been deleted, and its commits with it */
-	if (ga_rev_list(r, tips, n_tips, hide, ga_commit_here(r, &s->result.tip, &gone) > 0 ? 2 : 1,
-			COMMITS_MAX, &v, &n, err))
+	if (ga_rev_list(r, tips, n_tips, hide,
+			ga_commit_exists(r, &s->result.tip, &gone) > 0 ? 2 : 1, COMMITS_MAX, &v, &n,
+			err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		ga_strv_push(&u->commits, GA_HEX(&v[i]));
 	return 0;
 }
 
-/* Add the commits of the branch that contain what blocks but is not in the tip: whoever merges the
- * tip gets them as well. None if the tip is not in the repository. */
+/* Add the commits of the branch with blocking entries that the tip lacks: a merge of the tip
+ * includes them. None if the tip is not in the repository. */
 static int add_past(struct ga_repo *r, const struct ga_report *report, struct undecided *u,
 		    struct ga_error *err)
 {
 	cleanup_past struct ga_past past = GA_PAST_INIT;
-	int rc = ga_commit_here(r, &report->tip, err);
+	int rc = ga_commit_exists(r, &report->tip, err);
 
 	if (rc <= 0)
 		return rc;

@@ -122,8 +122,8 @@ static int end_git(const struct checkout *c, struct ga_process_job *job, const c
 	return status ? ga_git_failed(c->r, args[0], status, errout, err) : 0;
 }
 
-/* git checks the stat data of every file and writes those again that do not match the index: so
- * this also repairs what a crash of the machine left half written. */
+/* git compares every file with the index and rewrites those that differ, which also repairs a
+ * checkout that a crash of the machine left incomplete. */
 static int read_tree(const struct checkout *c, bool progress, bool one_worker,
 		     struct ga_error *err)
 {
@@ -198,8 +198,8 @@ static int write_come(struct checkout *c, struct ga_error *err)
 		       : 0;
 }
 
-/* Let git check out what comes. That gives the same files as with an index of everything, as git
- * reads attributes from the tree. Meanwhile the rest of the index is settled. */
+/* Let git check out the new files, while the rest of the index is settled. They are the same as
+ * with the whole index, since git reads attributes from the tree. */
 static int check_out_come(struct checkout *c, struct ga_error *err)
 {
 	static const char *const args[] = { "checkout", "-q", "--", ".", NULL };

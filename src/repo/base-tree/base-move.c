@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bringing a base tree from one commit to another at the cost of what differs. Its index lists the
- * files it has, and the index extension "TREE" (gitformat-index(5)) gives the tree ids of their
- * directories: a directory that is the same tree in the new commit is not descended into. If
- * anything is not as expected, git has to check every file instead.
+ * Plan the move of a base tree to another commit from what differs: its index lists its files, and
+ * the cache-tree extension (gitformat-index(5)) the tree ids of their directories, so a directory
+ * with the same tree in the new commit is skipped. If anything is unexpected, git checks every file
+ * instead.
  */
 #include "pool-internal.h"
 
@@ -23,7 +23,7 @@
 
 /* An entry of "TREE", for one directory. They are in the order of the extension: each before those
  * of its subdirectories. */
-struct noted {
+struct cached_tree {
 	const char *name;
 	size_t start, end;   /* bytes of it and its subdirectories in the extension */
 	size_t next;         /* index of the first that is not within it */
@@ -38,7 +38,7 @@ struct move {
 	bool more;
 	const char *trees;       /* the extension "TREE" */
 	size_t trees_len;
-	struct noted *v;
+	struct cached_tree *v;
 	size_t n, cap;
 	struct ga_buf path;
 	bool partial;            /* a partial clone, which may lack objects */
@@ -61,9 +61,9 @@ void ga_base_plan_release(struct ga_base_plan *p)
 
 /* ---- what is there ------------------------------------------------------------ */
 
-/* Is this file in the tree exactly the committed blob? git reads attributes from the files in the
- * tree when it checks out only some, but from its index when it checks out a whole commit; the two
- * may differ if a filter converted the file. */
+/* Is this file in the tree exactly the committed blob? git reads attributes from the working tree
+ * when it checks out some files, but from its index when it checks out a commit; the two differ if
+ * a filter converted the file. */
 static bool is_as_committed(int tree, const struct ga_index_entry *e)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -89,7 +89,7 @@ static bool is_plain(const struct ga_index_entry *e)
 }
 
 /* Check that the index has nothing but checked-out files. */
-static int look_over(struct move *m, int tree)
+static int check_index(struct move *m, int tree)
 {
 	struct ga_index_entry e;
 	int rc;
@@ -122,11 +122,11 @@ static bool take_number(const char *text, size_t len, size_t *at, char stop, siz
 
 /* Read the entry of a directory and those of its subdirectories. Fails at a negative count, with
  * which git marks a directory whose tree it no longer knows. */
-static int read_noted(struct move *m, size_t *at, unsigned depth)
+static int read_cached_tree(struct move *m, size_t *at, unsigned depth)
 {
 	const char *name = m->trees + *at, *nul = memchr(name, '\0', m->trees_len - *at);
 	size_t i = m->n, dirs;
-	struct noted d = { .name = name, .start = *at };
+	struct cached_tree d = { .name = name, .start = *at };
 
 	if (!nul || depth > GA_TREE_DEPTH_MAX)
 		return -1;
@@ -140,7 +140,7 @@ static int read_noted(struct move *m, size_t *at, unsigned depth)
 	GA_GROW(m->v, m->n, m->cap);
 	m->v[m->n++] = d;
 	for (; dirs; dirs--)
-		if (read_noted(m, at, depth + 1))
+		if (read_cached_tree(m, at, depth + 1))
 			return -1;
 	m->v[i].end = *at;
 	m->v[i].next = m->n;
@@ -149,17 +149,18 @@ static int read_noted(struct move *m, size_t *at, unsigned depth)
 
 static int by_tree_order(const void *a, const void *b)
 {
-	const struct noted *x = *(const struct noted *const *)a;
-	const struct noted *y = *(const struct noted *const *)b;
+	const struct cached_tree *x = *(const struct cached_tree *const *)a;
+	const struct cached_tree *y = *(const struct cached_tree *const *)b;
 
 	return ga_path_tree_cmp(x->name, strlen(x->name), true, y->name, strlen(y->name), true);
 }
 
 /* Get the immediate subdirectories of `was`, in the order of tree objects. */
-static const struct noted **noted_in(const struct move *m, const struct noted *was, size_t *ret_n)
+static const struct cached_tree **list_subdirs(const struct move *m, const struct cached_tree *was,
+					       size_t *ret_n)
 {
 	size_t end = was ? was->next : 0, n = 0, first = was ? (size_t)(was - m->v) + 1 : 0;
-	const struct noted **v;
+	const struct cached_tree **v;
 
 	for (size_t i = first; i < end; i = m->v[i].next)
 		n++;
@@ -187,7 +188,7 @@ static void drop(struct move *m)
 	advance(m);
 }
 
-/* Drop the entries before the current path: the new tree has none of these. */
+/* Remove the entries before the current path, which the new tree does not have. */
 static void drop_before_path(struct move *m)
 {
 	while (m->more && strcmp(m->e.path, m->path.ptr) < 0)
@@ -220,8 +221,8 @@ static int take_file(struct move *m, const struct ga_entry *new)
 	m->plan->attributes = m->plan->attributes || is_attributes(m->path.ptr);
 	ga_index_add(&m->plan->come, m->path.ptr, new);
 	m->plan->n_come++;
-	return m->partial && new->mode != GA_MODE_GITLINK && !ga_object_here(m->r, &new->oid) ? -1
-											      : 0;
+	return m->partial && new->mode != GA_MODE_GITLINK && !ga_object_exists(m->r, &new->oid) ? -1
+												: 0;
 }
 
 /* The "TREE" entries of one directory's subdirectories. They are made in the order of tree objects
@@ -241,7 +242,7 @@ static void pieces_release(struct pieces *p)
 }
 
 /* The extension's order: the shorter name first. */
-static int by_noted_order(const void *a, const void *b, void *bytes)
+static int by_extension_order(const void *a, const void *b, void *bytes)
 {
 	const char *x = (const char *)bytes + ((const struct piece *)a)->start;
 	const char *y = (const char *)bytes + ((const struct piece *)b)->start;
@@ -250,11 +251,11 @@ static int by_noted_order(const void *a, const void *b, void *bytes)
 	return n != k ? (n < k ? -1 : 1) : memcmp(x, y, n);
 }
 
-static void note(struct pieces *p, const char *name, size_t entries, const struct ga_oid *oid,
-		 struct ga_buf *out)
+static void add_cached_tree(struct pieces *p, const char *name, size_t entries,
+			    const struct ga_oid *oid, struct ga_buf *out)
 {
 	if (p->n)
-		qsort_r(p->v, p->n, sizeof(*p->v), by_noted_order, p->bytes.ptr);
+		qsort_r(p->v, p->n, sizeof(*p->v), by_extension_order, p->bytes.ptr);
 	ga_buf_add0(out, name);
 	ga_buf_addf(out, "%zu %zu\n", entries, p->n);
 	ga_buf_add(out, oid->id, GA_OID_RAWSZ);
@@ -263,10 +264,11 @@ static void note(struct pieces *p, const char *name, size_t entries, const struc
 }
 
 static int take_dir(struct move *m, const char *name, const struct ga_oid *oid,
-		    const struct noted *was, unsigned depth, struct ga_buf *out, size_t *entries);
+		    const struct cached_tree *was, unsigned depth, struct ga_buf *out,
+		    size_t *entries);
 
 /* `was`: the old "TREE" entry of that directory, or NULL. */
-static int take_subdir(struct move *m, const struct ga_tree_item *it, const struct noted *was,
+static int take_subdir(struct move *m, const struct ga_tree_item *it, const struct cached_tree *was,
 		       unsigned depth, struct pieces *p, size_t *entries)
 {
 	size_t start = p->bytes.len, n;
@@ -287,12 +289,12 @@ static int take_subdir(struct move *m, const struct ga_tree_item *it, const stru
 	return 0;
 }
 
-static int cmp_name(const struct noted *d, const struct ga_tree_item *it)
+static int cmp_name(const struct cached_tree *d, const struct ga_tree_item *it)
 {
 	return ga_path_tree_cmp(d->name, strlen(d->name), true, it->name, it->len, true);
 }
 
-static int take_items(struct move *m, struct ga_tree_reader *t, const struct noted **in,
+static int take_items(struct move *m, struct ga_tree_reader *t, const struct cached_tree **in,
 		      size_t n_in, unsigned depth, struct pieces *p, size_t *entries)
 {
 	size_t len = m->path.len, i = 0;
@@ -320,11 +322,12 @@ static int take_items(struct move *m, struct ga_tree_reader *t, const struct not
 }
 
 static int take_dir(struct move *m, const char *name, const struct ga_oid *oid,
-		    const struct noted *was, unsigned depth, struct ga_buf *out, size_t *entries)
+		    const struct cached_tree *was, unsigned depth, struct ga_buf *out,
+		    size_t *entries)
 {
 	cleanup_tree_reader struct ga_tree_reader t = GA_TREE_READER_INIT;
 	cleanup_(pieces_release) struct pieces p = { .bytes = GA_BUF_INIT };
-	cleanup_free const struct noted **in = NULL;
+	cleanup_free const struct cached_tree **in = NULL;
 	cleanup_free char *bad = NULL;
 	size_t n_in;
 
@@ -334,11 +337,11 @@ static int take_dir(struct move *m, const char *name, const struct ga_oid *oid,
 	bad = ga_import_judge_tree(t.p, (size_t)(t.end - t.p));
 	if (bad)
 		return -1;
-	in = noted_in(m, was, &n_in);
+	in = list_subdirs(m, was, &n_in);
 	*entries = 0;
 	if (take_items(m, &t, in, n_in, depth, &p, entries))
 		return -1;
-	note(&p, name, *entries, oid, out);
+	add_cached_tree(&p, name, *entries, oid, out);
 	return 0;
 }
 
@@ -347,7 +350,7 @@ static int take_tree(struct move *m, const struct ga_oid *commit)
 	size_t at = 0, n, n_gone;
 	struct ga_oid tree;
 
-	if (read_noted(m, &at, 0) || at != m->trees_len ||
+	if (read_cached_tree(m, &at, 0) || at != m->trees_len ||
 	    ga_commit_tree(m->r, commit, &tree, GA_IGNORED))
 		return -1;
 	ga_index_rewind(&m->ix);
@@ -363,7 +366,7 @@ static int take_tree(struct move *m, const struct ga_oid *commit)
 
 /* ---- making room --------------------------------------------------------------------- */
 
-/* Only git wrote to the tree; even so, no symlink is followed out of it. */
+/* No symlink is followed, although only git wrote to the tree. */
 static int remove_path(int tree, const char *path)
 {
 	cleanup_close int at = ga_open_parent_beneath(tree, path, false);
@@ -405,7 +408,7 @@ bool ga_base_plan_move(struct ga_repo *r, const char *dir, const struct ga_oid *
 	cleanup_(move_release) struct move m = { .r = r, .ix = GA_INDEX_INIT, .path = GA_BUF_INIT,
 						 .partial = partial, .plan = ret };
 
-	if (tree < 0 || ga_index_open(index, &m.ix, GA_IGNORED) || look_over(&m, tree) ||
+	if (tree < 0 || ga_index_open(index, &m.ix, GA_IGNORED) || check_index(&m, tree) ||
 	    take_tree(&m, commit))
 		return false;
 	return ret->attributes || !remove_gone(&m, tree);

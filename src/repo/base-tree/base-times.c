@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The mtimes of a base tree. Build tools compare them: a file that equals the user's byte for byte
- * must have the user's mtime, or everything in a shared build directory would be built
- * again.
+ * Set the mtimes of a base tree: a file with the content of the user's gets the user's mtime, or
+ * build tools would build everything in a shared build directory again.
  */
 #include "pool-internal.h"
 
@@ -28,8 +27,8 @@ struct coming {
 struct ga_base_settle {
 	char *dir;
 	int tree, work;              /* roots of the base tree and of the user's working tree */
-	struct ga_index base, come, user; /* indexes: the tree's, of what comes, the user's */
-	const struct ga_base_plan *plan;  /* NULL: nothing comes or goes */
+	struct ga_index base, come, user; /* indexes: the tree's, of new files, the user's */
+	const struct ga_base_plan *plan;  /* NULL: no entry is added or removed */
 	size_t gone;                 /* offset in plan->gone: the next entry of `base` to be
 				      * skipped */
 	struct ga_index_entry entry; /* the entry reached in the user's index */
@@ -67,11 +66,11 @@ void ga_base_settle_free(struct ga_base_settle *s)
 
 /* ---- is it the user's file? --------------------------------------------------- */
 
-/* Is the user's file the same by git's own test: does the user's index have this blob at the path,
- * and has the file not been touched since? An entry with an mtime no older than the index itself
- * proves nothing. */
-static bool user_index_says_same(const struct ga_base_settle *s, const struct ga_index_entry *e,
-				 const struct stat *st)
+/* Does git take the user's file for unmodified: is this blob in the user's index, with matching
+ * stat data? An entry with an mtime no older than the index itself is racily clean and proves
+ * nothing. */
+static bool is_same_by_index(const struct ga_base_settle *s, const struct ga_index_entry *e,
+			     const struct stat *st)
 {
 	const struct ga_index_entry *u = &s->entry;
 
@@ -100,15 +99,14 @@ static bool same_bytes(const struct ga_base_settle *s, const char *path)
 	return a >= 0 && b >= 0 && ga_same_content(a, b);
 }
 
-static bool same_as_users(const struct ga_base_settle *s, const struct ga_index_entry *e,
-			  const struct stat *st)
+static bool is_same_as_users(const struct ga_base_settle *s, const struct ga_index_entry *e,
+			     const struct stat *st)
 {
 	if (S_ISLNK(st->st_mode) != (e->mode == GA_MODE_LINK))
 		return false;
 	if (S_ISLNK(st->st_mode))
 		return same_link(s, e->path);
-	return S_ISREG(st->st_mode) &&
-	       (user_index_says_same(s, e, st) || same_bytes(s, e->path));
+	return S_ISREG(st->st_mode) && (is_same_by_index(s, e, st) || same_bytes(s, e->path));
 }
 
 /* ---- one entry ------------------------------------------------------------------ */
@@ -125,7 +123,7 @@ static void advance_user(struct ga_base_settle *s, const char *path)
 }
 
 /* Was the file written by this checkout, or touched by the user since the last one? */
-static bool needs_time(const struct ga_base_settle *s, const struct ga_index_entry *e)
+static bool needs_mtime(const struct ga_base_settle *s, const struct ga_index_entry *e)
 {
 	if ((time_t)e->mtime >= s->since - 1)
 		return true;
@@ -150,13 +148,13 @@ static void note_attributes(struct ga_base_settle *s, const char *path)
 }
 
 /* `to`: offset of the entry in the new index. */
-static int carry_time(struct ga_base_settle *s, struct ga_index_entry *e, size_t to,
+static int copy_mtime(struct ga_base_settle *s, struct ga_index_entry *e, size_t to,
 		      struct ga_error *err)
 {
 	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, { 0, 0 } };
 	struct stat st;
 
-	if (fstatat(s->work, e->path, &st, AT_SYMLINK_NOFOLLOW) || !same_as_users(s, e, &st))
+	if (fstatat(s->work, e->path, &st, AT_SYMLINK_NOFOLLOW) || !is_same_as_users(s, e, &st))
 		return 0;
 	note_attributes(s, e->path);
 	ts[1] = st.st_mtim;
@@ -169,7 +167,7 @@ static int carry_time(struct ga_base_settle *s, struct ga_index_entry *e, size_t
 	return 0;
 }
 
-static void carry_dir_time(const struct ga_base_settle *s, const char *dir)
+static void copy_dir_mtime(const struct ga_base_settle *s, const char *dir)
 {
 	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, { 0, 0 } };
 	struct stat st, own;
@@ -205,15 +203,15 @@ static void note_dirs(struct ga_base_settle *s, const char *path)
 }
 
 /* Settle an entry whose stat data is known. git inside compares only the size and the whole seconds
- * of the mtime with the index (core.checkStat=minimal). A file with an mtime that a write of the
- * agent's could also give it is marked as git itself marks such files, by size 0: then git compares
- * its content. One second is added because the kernel's clock for files lags behind. */
+ * of the mtime with the index (core.checkStat=minimal). A file whose mtime a write of the agent's
+ * could also have is marked as git marks racily clean ones, by size 0: then git compares its
+ * content. One second is added because the kernel's clock for files lags behind. */
 static int settle_known(struct ga_base_settle *s, struct ga_index_entry *e, size_t to,
 			struct ga_error *err)
 {
 	if (e->mode == GA_MODE_GITLINK || e->skip_worktree)
 		return 0;
-	if (needs_time(s, e) && carry_time(s, e, to, err))
+	if (needs_mtime(s, e) && copy_mtime(s, e, to, err))
 		return -1;
 	if ((time_t)e->mtime >= s->now - 1)
 		ga_index_put32(s->bytes.ptr + to + GA_INDEX_SIZE, 0);
@@ -307,7 +305,7 @@ static int settle_coming(struct ga_base_settle *s, struct ga_error *err)
 			return -1;
 	}
 	if (rc || s->come.i != s->n_coming)
-		return ga_fail(err, GA_EFATAL, "git checked out other files than it was to");
+		return ga_fail(err, GA_EFATAL, "git checked out unexpected files");
 	return 0;
 }
 
@@ -350,7 +348,7 @@ static int put_index(const struct ga_base_settle *s, struct ga_error *err)
 	return (unlink(git) && errno != ENOENT) || link(index, git) ? cannot_write(git, err) : 0;
 }
 
-static int carry_root(const struct ga_base_settle *s, struct ga_error *err)
+static int copy_root_mtime(const struct ga_base_settle *s, struct ga_error *err)
 {
 	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, { 0, 0 } };
 	struct stat st;
@@ -384,7 +382,7 @@ static int open_settle(const struct ga_repo *r, struct ga_base_settle *s, struct
 	/* allocate once; the new index begins like `base`, with its version */
 	(void)ga_buf_reserve(&s->bytes, s->base.len + s->come.len);
 	ga_buf_add(&s->bytes, s->base.map, s->base.pos);
-	/* the user's index only saves work: without it files are compared */
+	/* optional: without the user's index files are compared */
 	if (!stat(users, &st) && !ga_index_open(users, &s->user, GA_IGNORED)) {
 		s->user_written = st.st_mtim.tv_sec;
 		s->have_entry = !ga_index_next(&s->user, &s->entry, GA_IGNORED);
@@ -427,10 +425,10 @@ int ga_base_settle_end(struct ga_base_settle *s, struct ga_base *ret, struct ga_
 	ret->attributed = s->attributed;
 	s->attributed = NULL;
 	while ((dir = ga_buf_next0(&s->dirs, &pos)))
-		carry_dir_time(s, dir);
+		copy_dir_mtime(s, dir);
 	end_index(s);
 	if (put_index(s, err))
 		return -1;
 	(void)unlink(come);
-	return carry_root(s, err);
+	return copy_root_mtime(s, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of the pool of base trees share.
+ * Shared by the files of the pool of base trees.
  */
 #ifndef GA_POOL_INTERNAL_H
 #define GA_POOL_INTERNAL_H
@@ -11,7 +11,7 @@
 #include "repo/repo-internal.h"
 
 enum ga_base_way {
-	GA_WAY_MOVE,   /* from the commit that it has; costs what differs, if that can be told */
+	GA_WAY_MOVE,   /* from its commit, by the difference if that is known */
 	GA_WAY_REPAIR, /* the same, but git checks every file */
 	GA_WAY_WHOLE,  /* from nothing */
 };
@@ -27,11 +27,10 @@ struct ga_base_plan {
 };
 #define GA_BASE_PLAN_INIT { .gone = GA_BUF_INIT, .come = GA_BUF_INIT, .trees = GA_BUF_INIT }
 void ga_base_plan_release(struct ga_base_plan *p);
-/* Find what differs between `dir`/tree and `commit`, and remove files that changed or are gone from
- * the tree; what comes in their place has yet to be checked out. Returns false if the difference
- * cannot be told, and git has to check every file. `partial`: in a partial clone that includes
- * objects that are missing, because git fetches them all at once only if it does the whole
- * checkout. */
+/* Find what differs between `dir`/tree and `commit`, and remove changed and deleted files from the
+ * tree; the new ones have yet to be checked out. Returns false if the difference is unknown, so
+ * that git has to check every file; with `partial` (a partial clone) also if objects are missing,
+ * which git fetches at once only in a whole checkout. */
 bool ga_base_plan_move(struct ga_repo *r, const char *dir, const struct ga_oid *commit,
 		       bool partial, struct ga_base_plan *ret);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pool of base trees: finding one, making one, and removing those that nobody uses.
+ * Find or make a base tree in the pool, and remove unused ones.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -70,7 +70,7 @@ static int add_rules(const struct ga_repo *r, const struct ga_gitconfig *c, stru
 #define SMALL_FILE ((size_t)64 << 20)
 #define MAX_TRIES 100
 
-/* What one call of ga_base_acquire() looks for. The key is what decides the bytes of a checkout
+/* What one call of ga_base_acquire() needs. The key has all that affects the bytes of a checkout
  * besides the commit. */
 struct want {
 	struct ga_repo *r;
@@ -91,10 +91,10 @@ static void want_release(struct want *w)
 	free(w->bases);
 }
 
-/* What a base is good for, as far as its files tell; the best comes first. */
+/* How well a base fits, by its files; the best first. */
 enum fit {
-	FIT_EXACT,      /* is what is wanted */
-	FIT_MAKING,     /* is being made into that, or was when its maker died */
+	FIT_EXACT,      /* can be used without a change */
+	FIT_MAKING,     /* is being made, or its maker was killed */
 	FIT_REPAIR,     /* has the commit, but from another boot: each file has to be checked */
 	FIT_MOVE,       /* has another commit, with the same rules */
 	FIT_INCOMPLETE, /* has no complete checkout */
@@ -174,7 +174,7 @@ static enum fit fit_of_complete(const struct want *w, const struct ga_buf *commi
 	return memcmp(commit->ptr, w->stand.ptr, id) ? FIT_MOVE : FIT_REPAIR;
 }
 
-static enum fit look_at(const struct want *w, int dir)
+static enum fit read_fit(const struct want *w, int dir)
 {
 	cleanup_error struct ga_error e1 = GA_ERROR_INIT, e2 = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf commit = GA_BUF_INIT, key = GA_BUF_INIT;
@@ -227,7 +227,7 @@ static int list(const struct want *w, struct pool *p, struct ga_error *err)
 		GA_GROW(p->v, p->n, p->cap);
 		c = &p->v[p->n++];
 		(void)fstatat(dir, "commit", &st, AT_SYMLINK_NOFOLLOW);
-		*c = (struct candidate){ (unsigned)n, look_at(w, dir), st.st_mtim };
+		*c = (struct candidate){ (unsigned)n, read_fit(w, dir), st.st_mtim };
 	}
 	if (p->n)
 		qsort(p->v, p->n, sizeof(*p->v), by_worth);
@@ -245,10 +245,9 @@ static int open_lock(int dir, struct ga_error *err)
 	return fd;
 }
 
-/* Take a shared lock on base `n`, and only then check that it is what is wanted. Returns 1 if it is
- * not, or no longer. */
-static int stand_on(const struct want *w, unsigned n, bool wait, struct ga_base *ret,
-		    struct ga_error *err)
+/* Take a shared lock on base `n`, then check that it fits. Returns 1 if it does not. */
+static int lock_base(const struct want *w, unsigned n, bool wait, struct ga_base *ret,
+		     struct ga_error *err)
 {
 	cleanup_close int dir = open_base(w, n), lock = -1;
 	int rc;
@@ -273,8 +272,8 @@ static int stand_on(const struct want *w, unsigned n, bool wait, struct ga_base 
 
 /* ---- making -------------------------------------------------------------------------- */
 
-/* A base taken for change: its exclusive lock is held, `commit` is removed, and `making` says what
- * it is going to be. */
+/* A base locked for change: its exclusive lock is held, `commit` is removed, and `making` names its
+ * new commit and key. */
 struct taken {
 	unsigned n;
 	int dir, lock;
@@ -291,9 +290,9 @@ static void taken_release(struct taken *t)
 	ga_cleanup_closep(&t->lock);
 }
 
-/* Take base `n`, to change it. Returns 1 if a session uses it. */
-static int take(const struct want *w, unsigned n, enum fit fit, struct taken *ret,
-		struct ga_error *err)
+/* Lock base `n` for change. Returns 1 if a session uses it. */
+static int lock_for_change(const struct want *w, unsigned n, enum fit fit, struct taken *ret,
+			   struct ga_error *err)
 {
 	cleanup_(taken_release) struct taken t = TAKEN_INIT;
 	int rc;
@@ -310,7 +309,7 @@ static int take(const struct want *w, unsigned n, enum fit fit, struct taken *re
 	rc = ga_flock(t.lock, true, false, err);
 	if (rc)
 		return rc;
-	/* from here on nobody takes it for complete, not even if we crash */
+	/* from here on it is incomplete, even after a crash */
 	if (unlinkat(t.dir, "commit", 0) && errno != ENOENT)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot take a base tree");
 	if (write_small(t.dir, "making", &w->making, err))
@@ -336,16 +335,16 @@ static int take_new(const struct want *w, const struct pool *p, struct taken *re
 		if (errno != EEXIST)
 			return ga_fail_path(err, errno, "create", path);
 	}
-	if (take(w, n, FIT_INCOMPLETE, ret, err) < 0)
+	if (lock_for_change(w, n, FIT_INCOMPLETE, ret, err) < 0)
 		return -1;
 	return ret->lock < 0 ? ga_fail(err, GA_EFATAL, "cannot take a new base tree") : 0;
 }
 
-/* Returns 0 if a base was found and locked. Else, with the pool's lock held, 1 if one was taken
- * that has to be made, or 2 if base `*ret_n` is being made by another process. Without the lock,
- * `taken` is NULL, and only a base is looked for that can be used as it is: the usual case. */
-static int choose(const struct want *w, struct ga_base *ret, struct taken *taken, unsigned *ret_n,
-		  struct ga_error *err)
+/* Returns 0 if a base was found and locked. Else, with the pool's lock held, 1 if one was locked
+ * for change, or 2 if base `*ret_n` is being made by another process. Without the lock, `taken` is
+ * NULL, and only a base that needs no change is found: the usual case. */
+static int choose_base(const struct want *w, struct ga_base *ret, struct taken *taken,
+		       unsigned *ret_n, struct ga_error *err)
 {
 	cleanup_(pool_release) struct pool p = { 0 };
 
@@ -358,12 +357,12 @@ static int choose(const struct want *w, struct ga_base *ret, struct taken *taken
 		if (c->fit == FIT_NONE || (!taken && c->fit != FIT_EXACT))
 			break;
 		if (c->fit == FIT_EXACT) {
-			rc = stand_on(w, c->n, false, ret, err);
+			rc = lock_base(w, c->n, false, ret, err);
 			if (rc <= 0)
 				return rc;
 			continue;
 		}
-		rc = take(w, c->n, c->fit, taken, err);
+		rc = lock_for_change(w, c->n, c->fit, taken, err);
 		if (rc <= 0)
 			return rc ? -1 : 1;
 		if (c->fit == FIT_MAKING) {
@@ -421,18 +420,17 @@ static int choose_locked(const struct want *w, struct ga_base *ret, struct taken
 	lock = open_lock(dir, err);
 	if (lock < 0 || ga_flock(lock, true, true, err) < 0)
 		return -1;
-	return choose(w, ret, taken, ret_n, err);
+	return choose_base(w, ret, taken, ret_n, err);
 }
 
-/* An exclusive lock cannot be made a shared one without letting go of it for a moment, in which the
- * base may be changed or removed. So stand_on() checks it again, and if it is gone everything is
- * tried again. */
+/* flock(2) does not convert a lock atomically: in between, the base may be changed or removed. So
+ * lock_base() checks it again, and if it is gone everything is tried again. */
 static int acquire(const struct want *w, struct ga_base *ret, struct ga_error *err)
 {
 	for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
 		cleanup_(taken_release) struct taken t = TAKEN_INIT;
 		unsigned n = 0;
-		int rc = choose(w, ret, NULL, NULL, err);
+		int rc = choose_base(w, ret, NULL, NULL, err);
 
 		if (rc <= 0)
 			return rc;
@@ -445,7 +443,7 @@ static int acquire(const struct want *w, struct ga_base *ret, struct ga_error *e
 			n = t.n;
 		taken_release(&t);
 		t = (struct taken)TAKEN_INIT;
-		rc = stand_on(w, n, true, ret, err);
+		rc = lock_base(w, n, true, ret, err);
 		if (rc <= 0)
 			return rc;
 	}
@@ -480,7 +478,7 @@ int ga_base_acquire(struct ga_repo *r, const char *state_dir, const struct ga_oi
 		       * uses it */
 
 /* Why a base may be removed, or NULL. Its exclusive lock is held. */
-static char *why_removable(int dir, int lock, time_t unused_since)
+static char *removal_reason(int dir, int lock, time_t unused_since)
 {
 	cleanup_buf struct ga_buf key = GA_BUF_INIT;
 	const char *workdir;
@@ -502,7 +500,7 @@ static char *why_removable(int dir, int lock, time_t unused_since)
 	return ga_strf("not used for %lld days", (long long)((time(NULL) - st.st_mtime) / 86400));
 }
 
-/* Rename it first, so that nobody takes half of it for a base, and remove it. */
+/* Rename it first, so that a partly removed base is never used. */
 static int remove_base(int bases, const char *name, struct ga_error *err)
 {
 	cleanup_free char *gone = ga_strf(GONE "%s", name);
@@ -530,7 +528,7 @@ static int prune_one(int bases, const char *name, time_t unused_since, bool dry,
 	rc = ga_flock(lock, true, false, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	why = why_removable(dir, lock, unused_since);
+	why = removal_reason(dir, lock, unused_since);
 	rc = why && !dry ? remove_base(bases, name, err) : 0;
 	ga_funlock(lock);
 	if (rc || !why)
@@ -557,7 +555,7 @@ int ga_base_prune(const char *state_dir, time_t unused_since, bool dry, struct g
 		    !strncmp(e->d_name, GONE, sizeof(GONE) - 1))
 			ga_strv_push(&all, e->d_name);
 	ga_strv_sort_unique(&all);
-	/* held so that nobody chooses a base then */
+	/* no process chooses a base while it is held */
 	lock = open_lock(bases, err);
 	if (lock < 0 || ga_flock(lock, true, true, err) < 0)
 		return -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Starting git with the environment and configuration that our commands run with. Calls no function
- * of libgit2, so that a program that is not linked with it can start git.
+ * Start git with the environment and configuration of our commands, without libgit2, for programs
+ * that are not linked with it.
  */
 #include "repo/repo-internal.h"
 
@@ -18,11 +18,11 @@ static const char *const forced_config[] = {
 	"core.untrackedCache=false",
 	/* otherwise each object id is looked up as the name of a ref, in six places */
 	"core.warnAmbiguousRefs=false",
-	/* milliseconds: whoever deletes a ref waits for all others that do, and git's default of
-	 * one second is not enough on a busy machine */
+	/* milliseconds: deletions of refs wait for each other, and git's default of one second is
+	 * too short on a busy machine */
 	"core.packedRefsTimeout=10000",
 	"core.splitIndex=false",
-	/* a check for what the user adds: no working tree is written from what we add */
+	/* core.safecrlf checks what the user adds: no working tree is written from what we add */
 	"core.safecrlf=false",
 	"index.sparse=false",
 	/* recursion would rewrite core.worktree of the user's submodules */
@@ -160,8 +160,8 @@ static void add_object_dirs(const struct ga_repo *r, const struct ga_git *g, str
 		      more ? more : "");
 }
 
-/* A variable in the environment of a command is one in that of all that it starts: so the user's
- * own gets none of ours. */
+/* The user's own commands get none of our variables, which everything that they start would
+ * inherit. */
 static void build_env(const struct ga_repo *r, const struct ga_git *g, struct ga_strv *env)
 {
 	if (g->as_user) {

@@ -55,7 +55,7 @@ char *ga_git_last_line(const struct ga_buf *b)
 	 * name */
 	if (lock && strstr(lock, "\n\n") == strchr(lock, '\n'))
 		end = lock + strcspn(lock, "\n");
-	/* so is that about a remote, and what went wrong with it was said before */
+	/* so is the one about a remote, after the actual error */
 	if (remote)
 		end = remote > b->ptr ? remote : remote + strlen(unread);
 	start = last_line(b->ptr, &end);
@@ -78,8 +78,8 @@ char *ga_git_last_line(const struct ga_buf *b)
 	return ga_buf_steal(&out);
 }
 
-/* Of a filter whose program is missing git says last that the other end hung up. Returns 1 if it
- * was something else. */
+/* If the program of a filter is missing, git's last message is that the other end hung up. Returns
+ * 1 for any other failure. */
 static int fail_filter(const struct ga_repo *r, const char *command, const struct ga_buf *errout,
 		       struct ga_error *err)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What git's configuration names: the user's files and identity, hooks; and files in its syntax.
+ * Read from git's configuration the user's files, identity and hooks, and read other files in its
+ * syntax.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -24,8 +25,8 @@ static char *default_user_file(const char *name)
 	return home ? ga_strf("%s/.config/git/%s", home, name) : NULL;
 }
 
-/* Let git expand the value. Fails where git would refuse to do anything at all, for example because
- * of a user who does not exist. */
+/* Let git expand the value. Fails where every git command would, for example for a user who does
+ * not exist. */
 static int ask_for_path(const struct ga_repo *r, const char *key, char **ret, struct ga_error *err)
 {
 	const char *const args[] = { "config", "-z", "--type=path", "--get", key, NULL };
@@ -33,7 +34,7 @@ static int ask_for_path(const struct ga_repo *r, const char *key, char **ret, st
 	struct ga_git g = GA_GIT(.args = args, .out = &out);
 
 	if (ga_git_ok(r, &g, err))
-		return ga_error_wrap(err, "cannot tell what '%s' names", key);
+		return ga_error_wrap(err, "cannot expand '%s'", key);
 	*ret = ga_buf_steal(&out); /* the string ends at the NUL that git printed */
 	return 0;
 }
@@ -149,7 +150,7 @@ int ga_repo_signature(const struct ga_repo *r, const struct ga_gitconfig *c, tim
 	if (ga_repo_identity(r, c ? c : &own, &who, err))
 		return -1;
 	if (!localtime_r(&at, &tm))
-		return ga_fail(err, GA_EFATAL, "cannot tell the local time");
+		return ga_fail(err, GA_EFATAL, "cannot get the local time");
 	minutes = tm.tm_gmtoff / 60;
 	*ret = ga_strf("%s %lld %c%02ld%02ld", who, (long long)at, minutes < 0 ? '-' : '+',
 		       labs(minutes) / 60, labs(minutes) % 60);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The index, read entry by entry, and composed: what it has of submodules, and what it says of
- * files.
+ * Read and compose an index: its entries, submodules, cached tree, and stat data.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -260,8 +259,8 @@ void ga_index_end(struct ga_buf *out, uint32_t n)
 
 /* ---- the tree it is ---------------------------------------------------------------- */
 
-/* Read all entries. Returns false if one of them can be in no tree, or if that is not known. */
-static bool pass_entries(struct ga_index *ix)
+/* Read all entries. Returns false if one is unmerged or intent-to-add, or if that is unknown. */
+static bool read_all_entries(struct ga_index *ix)
 {
 	struct ga_index_entry e;
 	bool a_tree = true;
@@ -293,7 +292,7 @@ bool ga_index_tree(struct ga_index *ix, struct ga_oid *ret)
 	const unsigned char *tree;
 	size_t n;
 
-	if (!pass_entries(ix))
+	if (!read_all_entries(ix))
 		return false;
 	tree = ga_index_extension(ix, "TREE", &n);
 	return tree && parse_root(tree, n, ix->n, ret);
@@ -307,8 +306,9 @@ int ga_repo_index_tree(const struct ga_repo *r, struct ga_oid *ret)
 	return ga_index_open(path, &ix, GA_IGNORED) || !ga_index_tree(&ix, ret);
 }
 
-/* Is the file as it was when git last looked at it, and long enough ago? One that is missing is. */
-static bool is_as_noted(int root, const struct ga_index_entry *e, const struct timespec *written)
+/* Does the file match the entry's stat data, and is the entry not racily clean? A missing file
+ * does. */
+static bool is_up_to_date(int root, const struct ga_index_entry *e, const struct timespec *written)
 {
 	struct stat st;
 
@@ -321,8 +321,8 @@ static bool is_as_noted(int root, const struct ga_index_entry *e, const struct t
 		(st.st_mtime == written->tv_sec && st.st_mtim.tv_nsec < written->tv_nsec));
 }
 
-void ga_repo_index_look(const struct ga_repo *r, const struct ga_changes *changes,
-			struct ga_index_look *ret)
+void ga_repo_check_index(const struct ga_repo *r, const struct ga_changes *changes,
+			 struct ga_index_state *ret)
 {
 	cleanup_free char *path = ga_path_join(ga_repo_info(r)->gitdir, "index");
 	cleanup_close int root = open(ga_repo_info(r)->workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -332,16 +332,16 @@ void ga_repo_index_look(const struct ga_repo *r, const struct ga_changes *change
 	size_t at = 0;
 	int rc = stat(path, &st) ? 1 : ga_index_open(path, &ix, GA_IGNORED);
 
-	*ret = (struct ga_index_look){ .marked = false };
+	*ret = (struct ga_index_state){ .marked = false };
 	while (!rc && !(rc = ga_index_next(&ix, &e, GA_IGNORED))) {
 		ret->marked |= e.skip_worktree || e.assume_unchanged;
 		while (at < changes->n && strcmp(changes->v[at].path, e.path) < 0)
 			at++;
 		if (at < changes->n && !strcmp(changes->v[at].path, e.path))
-			ret->touched |= !is_as_noted(root, &e, &st.st_mtim);
+			ret->touched |= !is_up_to_date(root, &e, &st.st_mtim);
 	}
 	if (rc < 0 || ix.split)
-		*ret = (struct ga_index_look){ .marked = true, .touched = true };
+		*ret = (struct ga_index_state){ .marked = true, .touched = true };
 }
 
 bool ga_index_is_unmerged(const char *gitdir)
@@ -400,8 +400,8 @@ int ga_repo_gitlinks(struct ga_repo *r, struct ga_strv *ret, struct ga_error *er
 	return 0;
 }
 
-/* The nearest directory above with a `.git`. Nothing else counts, since no merge can bring that;
- * git itself would also take a directory that looks like a bare repository. */
+/* The nearest directory above with a `.git`, which no merge can create; unlike git, ignore
+ * directories that look like a bare repository. */
 static char *find_above(const char *workdir)
 {
 	cleanup_free char *dir = ga_path_parent(workdir);
@@ -424,7 +424,7 @@ int ga_repo_superproject(struct ga_repo *r, struct ga_repo **ret, struct ga_erro
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 	cleanup_repo struct ga_repo *above = NULL;
 
-	/* one that cannot be opened is none for git either, or none that we could look into */
+	/* git does not open it either, or we cannot read it */
 	if (!dir || ga_repo_open_as_is(dir, &above, &odd) || strcmp(above->info.workdir, dir) != 0)
 		return 1;
 	if (ga_repo_gitlinks(above, &paths, err))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opening a repository, and its id: <common git dir>/git-agent/id has 16 hex digits and, on the
+ * Open a repository, and manage its id: <common git dir>/git-agent/id has 16 hex digits and, on the
  * lines after them, the common git dir that they were made for. A repository that was moved keeps
  * its id; one that was copied gets a new one.
  */
@@ -125,7 +125,7 @@ static int ga_repo_load_id(struct ga_repo_info *info, struct ga_error *err)
 	return 0;
 }
 
-/* How deep alternates may be nested, and how many there may be in all. */
+/* Greatest depth of nested alternates, and their greatest number. */
 #define ALTERNATES_DEPTH 8
 #define ALTERNATES_MAX 64
 #define SMALL_FILE ((size_t)1 << 20)
@@ -464,8 +464,8 @@ static int peel_to_commit(struct ga_repo *r, const struct ga_oid *oid, const cha
 	return 0;
 }
 
-/* Is it the name of one ref, in the places where git looks, and of no other? Returns 1 if not, or
- * where git has to say. */
+/* Is it the name of exactly one ref in git's search order? Returns 1 if not, or if only git can
+ * tell. */
 static int resolve_name(struct ga_repo *r, const char *rev, struct ga_oid *ret)
 {
 	static const char *const places[][2] = {
@@ -494,8 +494,8 @@ static int resolve_name(struct ga_repo *r, const char *rev, struct ga_oid *ret)
 	return found != 1;
 }
 
-/* What people type is git's business: @{u}, :/text, describe names, ambiguity.
- * Only the forms with nothing to interpret are done here. */
+/* git resolves what the user typed: @{u}, :/text, describe names, ambiguity. Only plain forms are
+ * resolved here. */
 int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;

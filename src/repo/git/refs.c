@@ -108,7 +108,7 @@ int ga_refs_list(struct ga_repo *r, const char *prefix, struct ga_refs *ret, str
 }
 
 /* The rules of git-check-ref-format(1), and more of our own: nothing that has to be quoted, and no
- * '-' at the beginning, as people type these names as arguments. */
+ * '-' at the beginning, as users type these names as arguments. */
 bool ga_ref_name_ok(const char *name)
 {
 	cleanup_free char *quoted = ga_escape(name);
@@ -184,9 +184,8 @@ static void format_update(const struct ga_ref_update *v, struct ga_buf *out)
 	ga_buf_add0(out, v->has_old ? GA_HEX(&v->old) : "");
 }
 
-/* Say what to do about what git's message tells. A lock that a crash of the machine, or a full
- * disk, left behind blocks every later update; only the user can tell whether another git
- * holds it just now. */
+/* Add a hint for git's message. A lock left by a crash or a full disk blocks every later update;
+ * only the user knows whether another git holds it. */
 static int explain(const struct ga_repo *r, const struct ga_ref_updates *u, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf locks = GA_BUF_INIT;
@@ -274,8 +273,8 @@ int ga_refs_begin(struct ga_repo *r, const char *reason, int lock, struct ga_ref
 {
 	const char *const args[] = { "update-ref", "--create-reflog", "-m", reason, "-z",
 				     "--stdin", NULL };
-	/* milliseconds: git's default of 100 is less than another git that has the lock may need,
-	 * which waits for its turn or the disk */
+	/* milliseconds: longer than git's default of 100, as another git may hold the lock while it
+	 * waits for the disk */
 	static const char *const patience[] = { "core.filesRefLockTimeout=5000", NULL };
 	struct ga_refs_job *j = ga_calloc(1, sizeof(*j));
 	int p[2], rc;
@@ -302,7 +301,7 @@ int ga_refs_begin(struct ga_repo *r, const char *reason, int lock, struct ga_ref
 	return 0;
 }
 
-/* Returns when git says that it has committed; its end need not be waited for. */
+/* Returns when git reports the commit, without waiting for its exit. */
 static int commit(struct ga_refs_job *j, const struct ga_ref_updates *u, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
@@ -315,7 +314,7 @@ static int commit(struct ga_refs_job *j, const struct ga_ref_updates *u, struct 
 		format_update(&u->v[i], &in);
 	ga_buf_add0(&in, "prepare");
 	ga_buf_add0(&in, "commit");
-	/* if git is gone, its own message says why */
+	/* if git has exited, its own message tells why */
 	if (ga_write_full(j->in, in.ptr, in.len) && errno != EPIPE)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write to git");
 	(void)close(ga_steal_fd(&j->in));

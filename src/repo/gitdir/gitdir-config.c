@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The configuration of a private git dir: made from an allowlist, since the configuration of the
- * host has credentials, commands and paths that are not for the agent.
+ * Write the configuration of a private git dir from an allowlist: the host's has credentials,
+ * commands and paths that are not for the agent.
  */
 #include "gitdir-internal.h"
 
@@ -34,14 +34,14 @@ static const char *const branch_keys[] = { "remote", "merge", "rebase", "pushrem
 static const char *const submodule_keys[] = { "active", "url" };
 static const char *const filter_keys[] = { "clean", "smudge", "process", "required" };
 
-static bool in(const char *s, const char *const *list, size_t n)
+static bool is_listed(const char *s, const char *const *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(s, list[i]))
 			return true;
 	return false;
 }
-#define IN(s, list) in((s), (list), GA_NELEMS(list))
+#define IN(s, list) is_listed((s), (list), GA_NELEMS(list))
 
 static void add_escaped(struct ga_buf *out, const char *s, bool newlines)
 {
@@ -64,8 +64,8 @@ static const char *scheme_of(const char *text, const char *colon)
 	return colon;
 }
 
-/* Append what follows "://" without what gives access: no password, and unless it is ssh's, whose
- * "git@" says where to and not who, no user, query or fragment. Returns what comes after. */
+/* Append the rest of a URL after "://" without credentials: no password and, unless it is ssh's,
+ * whose "git@" is part of the address, no user, query or fragment. Returns its end. */
 static const char *add_place(struct ga_buf *out, const char *scheme, const char *host)
 {
 	size_t n = strcspn(host, "/?#");
@@ -105,8 +105,7 @@ char *ga_gitdir_public_url(const char *url)
 	return p && p == url + strcspn(url, ":/") ? NULL : ga_gitdir_public(url);
 }
 
-/* Append one setting with a section header of its own: longer than by hand, but never wrong. No
- * part of it keeps what gives access to a URL, whatever the setting is for. */
+/* Append one setting with a section header of its own, and no credentials in any part of it. */
 static void add_setting(struct ga_buf *out, const char *key, const char *value)
 {
 	const char *first = strchr(key, '.'), *last = strrchr(key, '.');
@@ -133,8 +132,7 @@ static void add_setting(struct ga_buf *out, const char *key, const char *value)
 	ga_buf_addch(out, '\n');
 }
 
-/* Is it the command of a filter that runs inside: LFS's, whose program does nothing else, or one
- * that the user named? */
+/* Is it the command of a filter that runs inside: LFS's, or one that the user named? */
 static bool is_filter_inside(const char *key, const char *last, const struct ga_strv *filters)
 {
 	cleanup_free char *name = ga_gitconfig_filter(key);
@@ -173,8 +171,8 @@ static void add_item(struct ga_buf *out, const struct ga_gitconfig_item *it,
 	add_setting(out, it->key, value);
 }
 
-/* Write down an identity that is not in the configuration (but in the environment, or the system's
- * user database): without it the agent could not commit. */
+/* Add an identity that comes from the environment or the system's user database: without it the
+ * agent could not commit. */
 static void add_identity(const struct ga_repo *r, const struct ga_gitconfig *c, struct ga_buf *out)
 {
 	cleanup_free char *who = NULL, *name = NULL, *mail = NULL;
@@ -183,7 +181,7 @@ static void add_identity(const struct ga_repo *r, const struct ga_gitconfig *c, 
 	if (ga_gitconfig_get(c, "user.name") && ga_gitconfig_get(c, "user.email"))
 		return;
 	if (ga_repo_identity(r, c, &who, GA_IGNORED))
-		return; /* there is none: git inside will say so, as it does outside */
+		return; /* there is none: git inside reports that, as outside */
 	open = strrchr(who, '<');
 	close = strrchr(who, '>');
 	if (!open || !close || open > close || open == who)

@@ -16,7 +16,7 @@
 #define LOG_MAX ((size_t)16 << 20)
 #define PACKED_MAX ((size_t)256 << 20)
 
-/* Limits when looking through refs/; beyond them it counts as changed. */
+/* Limits for reading refs/; beyond them it counts as changed. */
 #define MAX_ENTRIES 256
 #define MAX_DEPTH 24
 /* Limits of ga_gitdir_has_trap(), beyond which there is a trap. Work on a large history leaves many
@@ -64,7 +64,7 @@ static bool is_below(const struct writer *w, const char *path)
 }
 
 /* Write a file unless the template has it with this content: creating one takes ten times as long
- * as looking at one. */
+ * as reading one. */
 static int put(const struct writer *w, const char *path, const struct ga_buf *b,
 	       struct ga_error *err)
 {

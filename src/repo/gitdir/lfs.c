@@ -110,7 +110,7 @@ char *ga_lfs_object(const char *oid)
 	return ga_strf("objects/%.2s/%.2s/%s", oid, oid + 2, oid);
 }
 
-enum ga_lfs_have ga_lfs_look(const char *store, const struct ga_lfs_pointer *p)
+enum ga_lfs_have ga_lfs_find(const char *store, const struct ga_lfs_pointer *p)
 {
 	cleanup_free char *object = ga_lfs_object(p->oid), *path = ga_path_join(store, object);
 	struct stat st;
@@ -120,15 +120,14 @@ enum ga_lfs_have ga_lfs_look(const char *store, const struct ga_lfs_pointer *p)
 	return S_ISREG(st.st_mode) && (uint64_t)st.st_size == p->size ? GA_LFS_HERE : GA_LFS_ODD;
 }
 
-/* Read some bytes. -1 is a bad block beneath what the agent left: for callers the file is as good
- * as absent. */
+/* Read some bytes. -1 is an I/O error, which callers treat as a missing file. */
 static ssize_t read_some(int fd, unsigned char *chunk, size_t n)
 {
 	return TEMP_FAILURE_RETRY(read(fd, chunk, n));
 }
 
 /* Does the file have the size and SHA-256 that the pointer names? */
-static bool has_sum(int fd, const struct ga_lfs_pointer *p)
+static bool has_checksum(int fd, const struct ga_lfs_pointer *p)
 {
 	cleanup_free unsigned char *chunk = ga_malloc(CHUNK);
 	char hex[GA_SHA256_HEXSZ + 1];
@@ -137,7 +136,7 @@ static bool has_sum(int fd, const struct ga_lfs_pointer *p)
 	ssize_t n;
 
 	ga_sha256_init(&sum);
-	/* one byte more than there should be is asked for, to notice a longer file */
+	/* one byte more than its size, to notice a longer file */
 	while ((n = read_some(fd, chunk, left < CHUNK ? (size_t)left + 1 : CHUNK)) > 0) {
 		if ((uint64_t)n > left)
 			return false;
@@ -194,7 +193,7 @@ static int make_dirs(const char *store, const char *object, struct ga_strv *dirs
 	return 0;
 }
 
-/* Give it its name, but never replace a file that is there: it is the user's. */
+/* Rename it into place, but never replace an existing file, which is the user's. */
 static int put(const char *store, const char *object, const char *tmp, struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(store, object);
@@ -216,8 +215,8 @@ int ga_lfs_add(const char *store, const struct ga_lfs_pointer *p, int fd, struct
 	int rc;
 
 	(void)umask(mask);
-	/* checked before a byte is written: an agent can offer any amount */
-	if (fstat(fd, &st) || !has_sum(fd, p))
+	/* checked before a byte is written: the agent chooses the size */
+	if (fstat(fd, &st) || !has_checksum(fd, p))
 		return 1;
 	if (make_dirs(store, object, dirs, err))
 		return -1;

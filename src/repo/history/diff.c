@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Comparing versions of a file, and merging them.
+ * Compare and merge versions of a file, by libgit2.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -39,13 +39,13 @@ static void patch_release(struct patch *p)
 bool ga_diff_is_absent(struct ga_repo *r, const struct ga_entry *e)
 {
 	return e->mode != GA_MODE_NONE && e->mode != GA_MODE_GITLINK &&
-	       !ga_object_here(r, &e->oid) && ga_repo_is_partial(r);
+	       !ga_object_exists(r, &e->oid) && ga_repo_is_partial(r);
 }
 
 int ga_diff_fetch(struct ga_repo *r, const struct ga_oid *base_tree, const struct ga_oid *tree,
 		  struct ga_error *err)
 {
-	/* of all commands, this one fetches everything that it lacks at once */
+	/* unlike other commands, this one fetches all missing objects at once */
 	static const char *const args[] = { "pack-objects", "-q", "--stdout", "--window=0", NULL };
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
@@ -99,8 +99,8 @@ static size_t count_newlines(const char *p, const char *end)
 	return n;
 }
 
-/* The lines, of both together, between their common beginning and end: those that a comparison has
- * to look at. 0 if one of them is empty, where there is nothing to search (diff.c). */
+/* The lines of both, without their common beginning and end, that have to be compared; 0 if one of
+ * them is empty (diff.c). */
 static size_t ga_lines_between(const struct ga_buf *a, const struct ga_buf *b)
 {
 	size_t min = a->len < b->len ? a->len : b->len, head = 0, tail = 0;
@@ -135,7 +135,7 @@ int ga_diff_read(struct ga_repo *r, const struct ga_entry *old, const struct ga_
 	/* only the mode changes */
 	if (old->mode && new->mode && ga_oid_equal(&old->oid, &new->oid))
 		return GA_DIFF_SHOWN;
-	/* what text takes the place of is shown with it, whatever it was */
+	/* a text that replaces anything is shown with what it replaces */
 	if (ga_diff_is_binary(new->mode ? ret_new : ret_old))
 		return GA_DIFF_BINARY;
 	return ga_lines_between(ret_old, ret_new) > GA_DIFF_LINES_MAX ? GA_DIFF_TOO_MANY
@@ -392,7 +392,7 @@ struct position {
 
 /* Move to line `n` and return where it begins. NULL if there are fewer lines, or it was passed
  * already. */
-static const char *go_to(struct position *l, size_t n)
+static const char *seek_line(struct position *l, size_t n)
 {
 	while (l->n < n && l->at < l->end) {
 		const char *nl = memchr(l->at, '\n', (size_t)(l->end - l->at));
@@ -413,8 +413,10 @@ int ga_hunks_undo(const struct ga_hunks *h, const bool *undo, const struct ga_bu
 
 	for (size_t i = 0; i < h->n_edits; i++) {
 		const struct ga_edit *e = &h->edits[i];
-		const char *from = go_to(&is, e->new_at), *to = go_to(&is, e->new_at + e->new_n);
-		const char *put = go_to(&was, e->old_at), *end = go_to(&was, e->old_at + e->old_n);
+		const char *from = seek_line(&is, e->new_at),
+			   *to = seek_line(&is, e->new_at + e->new_n);
+		const char *put = seek_line(&was, e->old_at),
+			   *end = seek_line(&was, e->old_at + e->old_n);
 
 		if (!from || !to || !put || !end) {
 			ga_buf_truncate(out, start);

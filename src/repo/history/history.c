@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Questions about history are put to git: libgit2 before 1.7 knows nothing of shallow clones and
- * fails at their boundary, and git has commit graphs. Only short walks, which mostly give the
- * answer, are done here.
+ * Answer questions about history, by git: libgit2 before 1.7 fails at the boundary of a shallow
+ * clone, and git has commit graphs. Only short walks, which usually suffice, are done in process.
  */
 #include "ga/repo/history.h"
 #include "repo/objects-internal.h"
@@ -12,7 +11,7 @@
 
 #include "ga/base/path.h"
 
-/* Whether a session's branch is based on a commit is mostly decided by its own few commits. */
+/* A session's own commits, which are few, usually tell whether its branch is based on a commit. */
 #define NEAR_COMMITS 64
 
 bool ga_is_near_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_oid *desc)
@@ -129,7 +128,7 @@ int ga_find_on_branches(struct ga_repo *r, const struct ga_oid *oids, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		cleanup_error struct ga_error unreadable = GA_ERROR_INIT;
 
-		if (ga_commit_here(r, &oids[i], &unreadable) > 0 &&
+		if (ga_commit_exists(r, &oids[i], &unreadable) > 0 &&
 		    ga_oidmap_add(&here, &oids[i], 0))
 			ga_buf_addf(&in, "%s\n", GA_HEX(&oids[i]));
 	}
@@ -173,7 +172,7 @@ static int parse_list(const struct ga_buf *out, struct ga_oid **ret, size_t *ret
 		const char *line = out->ptr + i * (GA_OID_HEXSZ + 1);
 
 		if (line[GA_OID_HEXSZ] != '\n' || !ga_oid_parse(line, GA_OID_HEXSZ, &v[i]))
-			return ga_fail(err, GA_EFATAL, "cannot understand what git rev-list says");
+			return ga_fail(err, GA_EFATAL, "cannot parse the output of git rev-list");
 	}
 	*ret = ga_steal(&v);
 	*ret_n = n;
@@ -183,7 +182,7 @@ static int parse_list(const struct ga_buf *out, struct ga_oid **ret, size_t *ret
 #define MAX_LINE 256 /* commits: reading them takes about as long as starting git */
 
 /* If only commits with one parent lead from `tip` to `hide`, list them, oldest first. Returns 1 if
- * it is not that simple, or cannot be seen from here. */
+ * not, or if that is unknown. */
 static int straight_line(struct ga_repo *r, const struct ga_oid *tip, const struct ga_oid *hide,
 			 struct ga_oid *v, size_t *ret_n)
 {

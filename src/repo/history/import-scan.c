@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checking a pack before git is given it: `git index-pack` would inflate whatever it is told to, so
- * that a kilobyte could cost minutes and gigabytes. Each entry declares its size, and each delta
- * also that of its result; these are added up, and no entry is inflated beyond the size it
- * declares. And what `git index-pack --strict` accepts and we refuse: modes that fsck only
- * mentions, names that mean ".git" or a special file on some file system, headers of commits with
- * characters that a terminal would act upon.
+ * Scan a pack before `git index-pack`, which inflates without limits, so that a kilobyte could cost
+ * minutes and gigabytes. Each entry declares its size, and each delta also that of its result;
+ * these are added up, and no entry is inflated beyond the size it declares. Also refuse what `git
+ * index-pack --strict` accepts: modes that fsck only warns about, names that mean ".git" or a
+ * special file on some file system, commit headers with characters that a terminal would interpret.
  */
 #include <errno.h>
 #include <limits.h>
@@ -127,7 +126,7 @@ char *ga_import_judge_commit(const char *p, size_t n)
 
 	if (n > COMMIT_MAX)
 		return ga_strdup("a commit is too large");
-	/* what follows a NUL counts for the id, but nobody sees it */
+	/* text after a NUL is hashed but never shown */
 	if (memchr(p, '\0', n))
 		return ga_strdup("a commit has a NUL");
 	while (!bad && p < end && *p != '\n') {
@@ -173,7 +172,7 @@ static bool refuse(struct scan *s, const char *reason)
 	return false;
 }
 
-static bool beyond(struct scan *s, enum ga_import_over which, const char *reason)
+static bool refuse_limit(struct scan *s, enum ga_import_over which, const char *reason)
 {
 	s->over = which;
 	return refuse(s, reason);
@@ -262,11 +261,11 @@ static bool skip_delta_base(struct scan *s, unsigned type)
 static bool add_size(struct scan *s, uint64_t size)
 {
 	if (size > s->l->max_object_bytes)
-		return beyond(s, GA_IMPORT_OBJECT_BYTES, "an object is too large");
+		return refuse_limit(s, GA_IMPORT_OBJECT_BYTES, "an object is too large");
 	/* no overflow: each is within its limit here */
 	s->total += size;
 	return s->total <= s->l->max_total_bytes ||
-	       beyond(s, GA_IMPORT_TOTAL_BYTES, "the objects are too large together");
+	       refuse_limit(s, GA_IMPORT_TOTAL_BYTES, "the objects are too large together");
 }
 
 /* Add the size of a delta's result, the second of the two sizes that it begins with. */
@@ -327,7 +326,7 @@ static bool scan_entry(struct scan *s)
 	bool delta;
 
 	if (ga_now_ms() >= s->deadline)
-		return beyond(s, GA_IMPORT_TIME, GA_IMPORT_LATE);
+		return refuse_limit(s, GA_IMPORT_TIME, GA_IMPORT_LATE);
 	if (!entry_head(s, &type, &size))
 		return false;
 	delta = type == TYPE_OFS_DELTA || type == TYPE_REF_DELTA;
@@ -351,7 +350,7 @@ static bool scan_pack(struct scan *s, int64_t delay_ms)
 	if (magic != 0x5041434b || (version != 2 && version != 3))
 		return refuse(s, "it is no pack");
 	if (count > s->l->max_objects)
-		return beyond(s, GA_IMPORT_OBJECTS, "there are too many objects");
+		return refuse_limit(s, GA_IMPORT_OBJECTS, "there are too many objects");
 	ga_progress_begin(&p, delay_ms, "Reading the agent's objects", count);
 	for (; ok && count; count--) {
 		ok = scan_entry(s);

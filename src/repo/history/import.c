@@ -70,8 +70,8 @@ enum ga_import_over ga_import_over(const struct ga_import *im)
 }
 
 /* Refuse because a limit was exceeded. Returns 1. */
-static int beyond(struct ga_import *im, enum ga_import_over which, const char *reason,
-		  char **ret_reason)
+static int refuse_limit(struct ga_import *im, enum ga_import_over which, const char *reason,
+			char **ret_reason)
 {
 	im->over = which;
 	*ret_reason = ga_strdup(reason);
@@ -81,12 +81,13 @@ static int beyond(struct ga_import *im, enum ga_import_over which, const char *r
 /* Refuse if time is up. Returns 1 then. */
 static int check_time(struct ga_import *im, char **ret_reason)
 {
-	return ga_now_ms() < im->deadline ? 0
-					  : beyond(im, GA_IMPORT_TIME, GA_IMPORT_LATE, ret_reason);
+	return ga_now_ms() < im->deadline
+		       ? 0
+		       : refuse_limit(im, GA_IMPORT_TIME, GA_IMPORT_LATE, ret_reason);
 }
 
-/* Give the handle its own object database back: one that has a removed directory among its
- * alternates could no longer look for new objects. */
+/* Restore the handle's own object database: with a removed directory among its alternates libgit2
+ * no longer finds new objects. */
 static void restore_odb(struct ga_import *im)
 {
 	if (!im->saved)
@@ -138,8 +139,8 @@ static int spool(struct ga_import *im, int from, int to, uint64_t *ret_size, cha
 		ssize_t got = rc ? -1 : read(from, buf, CHUNK);
 
 		if (rc > 0)
-			return beyond(im, GA_IMPORT_TIME, "the pack took too long to arrive",
-				      ret_reason);
+			return refuse_limit(im, GA_IMPORT_TIME, "the pack took too long to arrive",
+					    ret_reason);
 		if (got < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (got < 0)
@@ -148,8 +149,8 @@ static int spool(struct ga_import *im, int from, int to, uint64_t *ret_size, cha
 			break;
 		size += (size_t)got;
 		if (size > im->l.max_pack_bytes)
-			return beyond(im, GA_IMPORT_PACK_BYTES, "the pack is too large",
-				      ret_reason);
+			return refuse_limit(im, GA_IMPORT_PACK_BYTES, "the pack is too large",
+					    ret_reason);
 		if (ga_write_full(to, buf, (size_t)got))
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot write a pack");
 	}
@@ -157,8 +158,8 @@ static int spool(struct ga_import *im, int from, int to, uint64_t *ret_size, cha
 	return 0;
 }
 
-/* The first line has what fsck says about an object, the last only that git failed. */
-static char *first_complaint(const struct ga_buf *errout)
+/* The first line is fsck's message about an object, the last only reports that git failed. */
+static char *first_error_line(const struct ga_buf *errout)
 {
 	static const char mark[] = "error: ";
 	const char *line = strstr(errout->ptr, mark);
@@ -189,7 +190,7 @@ static int run_git(struct ga_import *im, const struct ga_git *what, char **ret_r
 		return 0;
 	if (check_time(im, ret_reason))
 		return 1;
-	*ret_reason = first_complaint(&errout);
+	*ret_reason = first_error_line(&errout);
 	if (!*ret_reason)
 		*ret_reason = ga_strdup(e.msg);
 	return 1;
@@ -266,7 +267,8 @@ static int judge_object(const git_oid *id, void *data)
 	if (check_time(w->im, &w->reason))
 		return -1;
 	if (size > w->im->l.max_object_bytes)
-		(void)beyond(w->im, GA_IMPORT_OBJECT_BYTES, "an object is too large", &w->reason);
+		(void)refuse_limit(w->im, GA_IMPORT_OBJECT_BYTES, "an object is too large",
+				   &w->reason);
 	else if (type != GIT_OBJECT_BLOB && size > TREE_MAX)
 		w->reason = ga_strdup("a tree or commit is too large");
 	else if (type == GIT_OBJECT_TREE || type == GIT_OBJECT_COMMIT)
@@ -344,7 +346,7 @@ static int new_commits(struct ga_import *im, const struct ga_buf *revs, struct g
 		return 1;
 	if (ret->len / (GA_OID_HEXSZ + 1) <= im->l.max_commits)
 		return 0;
-	return beyond(im, GA_IMPORT_COMMITS, "there are too many commits", ret_reason);
+	return refuse_limit(im, GA_IMPORT_COMMITS, "there are too many commits", ret_reason);
 }
 
 static const char *too_much(const struct ga_tree_size *size, const struct ga_tree_size *limit)
@@ -385,8 +387,8 @@ static int measure_commits(struct ga_import *im, const struct ga_buf *commits,
 				im->over = GA_IMPORT_PATHS;
 			*ret_reason = ga_strf("commit %s %s", GA_HEX(&id), too_much(&size, &limit));
 		} else if (!rc && all > im->l.max_all_paths) {
-			(void)beyond(im, GA_IMPORT_PATHS,
-				     "the commits have too many paths together", ret_reason);
+			(void)refuse_limit(im, GA_IMPORT_PATHS,
+					   "the commits have too many paths together", ret_reason);
 		}
 		if (rc || *ret_reason)
 			return rc < 0 ? -1 : 1;
@@ -477,8 +479,8 @@ int ga_import_check_origin(struct ga_import *im, const struct ga_oid *tips, size
 		return 1;
 	if (find_absent(im, &list, &absent, err))
 		return -1;
-	/* git leaves out what the last commits of `known` have, and their history may have more: a
-	 * file that is as it was long ago need not be sent */
+	/* git leaves out only what the tips of `known` have: a file restored to an old version of
+	 * their history need not be in the pack */
 	if (absent.n && list_objects(im, &known_revs, &all, ret_reason))
 		return 1;
 	for (const char *p = all.ptr; absent.n && *p; p += GA_OID_HEXSZ + 1) {
@@ -524,7 +526,7 @@ static bool has_long_line(const char *p, size_t n)
 /* Does `name` mean `plain` on some file system? libgit2 knows the short names that NTFS may make of
  * it. Nearly all names are dismissed by their first byte; characters that HFS+ ignores are never
  * ASCII. */
-static bool means(const char *name, const char *plain, git_path_gitfile which)
+static bool is_spelling_of(const char *name, const char *plain, git_path_gitfile which)
 {
 	size_t n = strlen(name);
 
@@ -536,15 +538,15 @@ static bool means(const char *name, const char *plain, git_path_gitfile which)
 
 bool ga_name_means_gitmodules(const char *name)
 {
-	return means(name, ".gitmodules", GIT_PATH_GITFILE_GITMODULES);
+	return is_spelling_of(name, ".gitmodules", GIT_PATH_GITFILE_GITMODULES);
 }
 
 bool ga_name_means_gitattributes(const char *name)
 {
-	return means(name, ".gitattributes", GIT_PATH_GITFILE_GITATTRIBUTES);
+	return is_spelling_of(name, ".gitattributes", GIT_PATH_GITFILE_GITATTRIBUTES);
 }
 
-bool ga_import_minds_file(const char *name, const char *data, size_t n)
+bool ga_import_needs_check(const char *name, const char *data, size_t n)
 {
 	return ga_name_means_gitmodules(name) ||
 	       (ga_name_means_gitattributes(name) && (n >= LONG_FILE || has_long_line(data, n)));
@@ -577,7 +579,7 @@ static int ask_git(struct ga_repo *r, const struct ga_buf *pack, char **ret_reas
 	return rc;
 }
 
-int ga_import_judge_file(struct ga_repo *r, const char *name, const char *data, size_t n,
+int ga_import_check_file(struct ga_repo *r, const char *name, const char *data, size_t n,
 			 char **ret_reason, struct ga_error *err)
 {
 	/* under its plain name: which other spellings are recognised differs between versions of

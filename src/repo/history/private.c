@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The object directory of a session, which no ref of the repository names and no other session
- * reads.
+ * Read and write the private object directory of a session, whose objects no ref of the repository
+ * reaches and no other session reads.
  */
 #include "repo/objects-internal.h"
 
@@ -69,8 +69,8 @@ int ga_repo_open_private(const struct ga_repo *r, const char *objects, struct ga
 	return 0;
 }
 
-/* What only the directory has must still be written to the repository. And one that was read until
- * now may be removed, which would end every look for new objects. */
+/* What only the directory has must still be written to the repository. And if it is removed while
+ * it is read, libgit2 no longer finds new objects. */
 static int read_also(struct ga_repo *r, const char *objects, struct ga_error *err)
 {
 	bool gone = access(objects, F_OK) && errno == ENOENT;

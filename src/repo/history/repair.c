@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Refs of a session that lead nowhere: a file that names nothing, or a commit that cannot be read.
- * git deletes none of the former, and its gc and fsck fail at either.
+ * Remove broken refs of a session, which are empty or name an unreadable commit: git cannot delete
+ * the former, and its gc and fsck fail on both.
  */
 #include "ga/repo/history.h"
 #include "repo/objects-internal.h"
@@ -17,7 +17,7 @@
 #include "ga/repo/refs.h"
 #include "ga/sys/fd.h"
 
-#define MAX_COMMITS 64 /* of a history that are looked at */
+#define MAX_COMMITS 64 /* commits of a history that are read */
 #define CHUNK 65536
 #define MAX_CORRUPT 1000 /* objects that are removed, one by one */
 
@@ -44,8 +44,8 @@ static bool is_cut(const char *path)
 	return rc != Z_STREAM_END;
 }
 
-/* Can the object be read? One that is damaged, and a file of its own, is removed: git would take it
- * for the whole one that is about to be written. */
+/* Can the object be read? A damaged loose object is removed, or git would keep it when the object
+ * is written again. */
 static bool is_readable(struct ga_repo *r, const struct ga_oid *oid)
 {
 	cleanup_free char *path = ga_strf("%s/%.2s/%s", r->objects, GA_HEX(oid), GA_HEX(oid) + 2);
@@ -59,7 +59,7 @@ static bool is_readable(struct ga_repo *r, const struct ga_oid *oid)
 	return false;
 }
 
-bool ga_commit_whole(struct ga_repo *r, const struct ga_oid *commit, const struct ga_oid *base)
+bool ga_commit_readable(struct ga_repo *r, const struct ga_oid *commit, const struct ga_oid *base)
 {
 	struct ga_oid at = *commit;
 
@@ -122,9 +122,9 @@ int ga_refs_repair(struct ga_repo *r, const char *branch, const char *space,
 	if (ga_refs_list(r, prefix, &refs, err))
 		return -1;
 	for (size_t i = 0; i < refs.n; i++)
-		if (!ga_commit_whole(r, &refs.v[i].oid, base))
+		if (!ga_commit_readable(r, &refs.v[i].oid, base))
 			ga_ref_updates_add(&u, refs.v[i].name, &refs.v[i].oid, NULL);
-	if (!ga_ref_read(r, branch, &oid, err) && !ga_commit_whole(r, &oid, base))
+	if (!ga_ref_read(r, branch, &oid, err) && !ga_commit_readable(r, &oid, base))
 		ga_ref_updates_add(&u, branch, &oid, NULL);
 	for (size_t i = 0; i < u.n; i++)
 		ga_strv_pushf(ret, "%s %s", GA_HEX(&u.v[i].old), u.v[i].name);
@@ -186,7 +186,7 @@ int ga_refs_check(struct ga_repo *r, const char *branch, const char *space,
 	for (char *p = out.ptr, *next; damaged >= 0 && p && *p; p = next) {
 		next = strchr(p, '\n');
 		next = next ? next + 1 : NULL;
-		/* in a partial clone much is missing that can be fetched */
+		/* a partial clone can fetch missing objects */
 		if (*p == '?')
 			damaged |= !partial;
 		else if (ga_oid_parse(p, GA_OID_HEXSZ, &oid) && !is_readable(r, &oid))

@@ -58,7 +58,7 @@ static const char *after_fields(const char *rec, unsigned n)
 }
 
 /* Why git cannot read it as content; NULL if it can, or if it is gone, and `*st` zero. */
-static const char *why_not(const struct scan *sc, const char *path, struct stat *st)
+static const char *unreadable_reason(const struct scan *sc, const char *path, struct stat *st)
 {
 	*st = (struct stat){ 0 };
 	if (fstatat(sc->workdir, path, st, AT_SYMLINK_NOFOLLOW))
@@ -73,7 +73,7 @@ static const char *why_not(const struct scan *sc, const char *path, struct stat 
 static void add_changed(struct scan *sc, const char *xy, const char *path)
 {
 	struct stat st;
-	const char *why = why_not(sc, path, &st);
+	const char *why = unreadable_reason(sc, path, &st);
 
 	if (why) {
 		skip(sc->ret, path, why);
@@ -88,7 +88,7 @@ static void add_untracked(struct scan *sc, const char *path)
 {
 	cleanup_free char *dir = ga_strndup(path, strlen(path) - 1), *large = NULL;
 	struct stat st;
-	const char *why = why_not(sc, path, &st);
+	const char *why = unreadable_reason(sc, path, &st);
 
 	if (path[strlen(path) - 1] == '/') {
 		skip(sc->ret, dir, "a repository of its own");
@@ -181,7 +181,7 @@ static int run_status(struct ga_repo *r, struct ga_buf *out, struct ga_error *er
 				 .out = out, .out_max = OUTPUT_MAX);
 
 	if (ga_git_ok(r, &g, err))
-		return ga_error_wrap(err, "cannot look for uncommitted work");
+		return ga_error_wrap(err, "cannot check for uncommitted work");
 	return 0;
 }
 
@@ -222,7 +222,7 @@ int ga_scan_worktree(struct ga_repo *r, uint64_t max_untracked, struct ga_scan *
 	return scan(r, &sc, err);
 }
 
-int ga_scan_look(struct ga_repo *r, struct ga_scan *ret, struct ga_error *err)
+int ga_scan_show(struct ga_repo *r, struct ga_scan *ret, struct ga_error *err)
 {
 	struct scan sc = { .ret = ret, .max_untracked = UINT64_MAX, .look = true };
 
@@ -299,8 +299,8 @@ static bool load_cache(const struct ga_repo *r, const char *state_dir, struct ga
 	return false; /* no "end": it was cut short */
 }
 
-/* A submodule that is missing from the list would be an empty directory for the agent, without
- * anybody being told. The index is only read if there may be submodules. */
+/* List submodules, none of which may be missed: it would be an empty directory for the agent. The
+ * index is only read if there may be submodules. */
 static int refresh_submodules(struct ga_repo *r, struct scan *sc, struct ga_error *err)
 {
 	cleanup_close int workdir = open(r->info.workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -81,8 +81,8 @@ static void sorted_copy(struct ga_strv *to, const struct ga_strv *from)
 	ga_strv_sort_unique(to);
 }
 
-/* Is `path` gone from the working tree? It counts as gone if one of its directories is a symlink
- * now: git takes what was below that as removed, but `update-index` refuses to look there. */
+/* Is `path` deleted in the working tree? It counts as deleted if one of its directories is a
+ * symlink now, as for git; but `update-index` refuses paths beyond a symlink. */
 static bool is_gone(int worktree, const char *path)
 {
 	cleanup_close int fd = ga_openat_beneath(worktree, path, O_PATH | O_NOFOLLOW, 0);
@@ -90,9 +90,8 @@ static bool is_gone(int worktree, const char *path)
 	return fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
 }
 
-/* Give lines to `git update-index --index-info`; mode 0 removes. Git rewrites the index, and by
- * then looks at files that were written in the second of the old one: so it needs the working
- * tree. */
+/* Feed `git update-index --index-info`; mode 0 removes an entry. It needs the working tree, since
+ * git checks racily clean files when it writes the index. */
 static int change_index(struct ga_repo *r, const char *index, const struct ga_buf *lines,
 			struct ga_error *err)
 {
@@ -125,8 +124,8 @@ static int remove_gone(struct ga_repo *r, const struct ga_strv *paths, const cha
 	return change_index(r, index, &in, err);
 }
 
-/* The refs of a start are synced, so what they lead to must be, too; git by default leaves objects
- * to the file system. `batch` waits for many together. */
+/* The refs of a start are synced, so their objects must be, which git by default leaves to the file
+ * system. `batch` syncs many at once. */
 static const char *const synced[] = { "core.fsync=loose-object,pack,pack-metadata",
 				      "core.fsyncMethod=batch", NULL };
 
@@ -167,7 +166,7 @@ static int stage_work(struct ga_repo *r, const struct ga_gitconfig *c, const str
 	return ga_git_ok(r, &g, err);
 }
 
-/* Put HEAD's entries back at the excluded paths, whatever was staged there. */
+/* Restore HEAD's entries at the excluded paths, whatever was staged there. */
 static int restore_excluded(struct ga_repo *r, const struct ga_scan *s,
 			    const struct ga_strv *exclude, const struct ga_oid *head,
 			    const char *index, struct ga_error *err)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Batches: objects that wait in memory until a result is complete, or that never reach the disk.
- * libgit2 finds them through a backend of ours, which is for reading only; ga_tree_open() looks
- * here itself. They are written as a small pack made in memory, with its index (gitformat-pack(5),
- * version 2 of both).
+ * Batches: keep objects in memory until a result is complete, or without ever writing them. libgit2
+ * reads them through a backend of ours, ga_tree_open() directly. They are written as a small pack
+ * made in memory, with its index (gitformat-pack(5), version 2 of both).
  */
 #include <arpa/inet.h>
 
@@ -95,8 +94,7 @@ static void add_deflated(struct ga_buf *b, z_stream *z, const struct ga_packed *
 	b->len += room - z->avail_out;
 }
 
-/* Trees are not compressed: they are mostly ids, which cannot be made smaller. What they share with
- * earlier trees git finds when it repacks. */
+/* Trees are mostly ids, which do not compress; git deltifies them when it repacks. */
 static void add_object(struct ga_buf *b, z_stream *z, const struct ga_packed *o)
 {
 	unsigned char h[GA_PACK_HEADER_MAX];
@@ -420,11 +418,11 @@ int ga_batch_import(struct ga_repo *r, const void *data, size_t n, struct ga_err
 		git_oid id;
 
 		if ((size_t)(end - p) < sizeof(h))
-			return ga_fail(err, GA_EFATAL, "objects were handed over in part");
+			return ga_fail(err, GA_EFATAL, "incomplete objects from another process");
 		memcpy(&h, p, sizeof(h));
 		p += sizeof(h);
 		if (!is_type(h.type) || h.n > (uint64_t)(end - p))
-			return ga_fail(err, GA_EFATAL, "objects were handed over in part");
+			return ga_fail(err, GA_EFATAL, "incomplete objects from another process");
 		/* the id is computed from the content, not believed */
 		if (git_odb_hash(&id, p, h.n, (git_object_t)h.type))
 			return ga_fail_git(err, "cannot hash an object");
@@ -440,20 +438,20 @@ void ga_cleanup_odb_objectp(git_odb_object **o)
 	git_odb_object_free(*o);
 }
 
-/* Was an object missed, and is it worth another look? A `git gc` may just have repacked it. */
-static bool look_again(const struct ga_repo *r, int rc, int *looks)
+/* Should a missing object be looked up again? A `git gc` may just have repacked it. */
+static bool should_retry(const struct ga_repo *r, int rc, int *tries)
 {
-	return rc == GIT_ENOTFOUND && ++*looks < 3 && !ga_odb_refresh(r);
+	return rc == GIT_ENOTFOUND && ++*tries < 3 && !ga_odb_refresh(r);
 }
 
 int ga_odb_read_header(const struct ga_repo *r, const git_oid *id, size_t *size,
 		       git_object_t *type)
 {
-	int looks = 0, rc;
+	int tries = 0, rc;
 
 	do
 		rc = git_odb_read_header(size, type, r->odb, id);
-	while (look_again(r, rc, &looks));
+	while (should_retry(r, rc, &tries));
 	return rc;
 }
 
@@ -462,11 +460,11 @@ int ga_odb_read(struct ga_repo *r, const struct ga_oid *oid, git_object_t type,
 {
 	cleanup_odb_object git_odb_object *obj = NULL;
 	git_oid id = ga_to_git_oid(oid);
-	int looks = 0, rc;
+	int tries = 0, rc;
 
 	do
 		rc = git_odb_read(&obj, r->odb, &id);
-	while (look_again(r, rc, &looks));
+	while (should_retry(r, rc, &tries));
 	if (rc)
 		return ga_fail_git(err, "cannot read object %s", GA_HEX(oid));
 	if (git_odb_object_type(obj) != type)

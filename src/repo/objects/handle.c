@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What all others need of a repository that is open, and of libgit2.
+ * Initialise libgit2, report its errors, and free a handle.
  */
 #include "repo/objects-internal.h"
 
@@ -72,7 +72,7 @@ int ga_library_begin(struct ga_error *err)
 	return 0;
 }
 
-void ga_repo_hold(struct ga_repo *r, int lock)
+void ga_repo_set_lock(struct ga_repo *r, int lock)
 {
 	r->lock = lock;
 }

@@ -184,7 +184,7 @@ int ga_commit_read(struct ga_repo *r, const struct ga_oid *oid, struct ga_commit
 	return 0;
 }
 
-int ga_commit_here(struct ga_repo *r, const struct ga_oid *commit, struct ga_error *err)
+int ga_commit_exists(struct ga_repo *r, const struct ga_oid *commit, struct ga_error *err)
 {
 	git_oid id = ga_to_git_oid(commit);
 	git_object_t type;
@@ -197,7 +197,7 @@ int ga_commit_here(struct ga_repo *r, const struct ga_oid *commit, struct ga_err
 		  : type == GIT_OBJECT_COMMIT;
 }
 
-bool ga_object_here(struct ga_repo *r, const struct ga_oid *oid)
+bool ga_object_exists(struct ga_repo *r, const struct ga_oid *oid)
 {
 	git_oid id = ga_to_git_oid(oid);
 

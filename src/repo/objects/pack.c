@@ -223,7 +223,7 @@ static bool known(struct ga_pack *p, const git_oid *id)
 	return false;
 }
 
-static bool can_wait(const struct ga_pack *p, size_t n)
+static bool fits_in_memory(const struct ga_pack *p, size_t n)
 {
 	return (p->n_pending < PENDING_MAX && n <= PENDING_BYTES &&
 		p->pending_bytes <= PENDING_BYTES - n) ||
@@ -240,7 +240,7 @@ int ga_pack_add(struct ga_pack *p, git_object_t type, const void *data, size_t n
 	*ret = ga_from_git_oid(&id);
 	if (known(p, &id))
 		return 0;
-	if (p->fd < 0 && can_wait(p, n)) {
+	if (p->fd < 0 && fits_in_memory(p, n)) {
 		GA_GROW(p->pending, p->n_pending, p->cap_pending);
 		p->pending[p->n_pending++] = (struct ga_packed){ type, *ret,
 								ga_memdup(data, n), n };

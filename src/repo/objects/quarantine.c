@@ -84,8 +84,8 @@ void ga_quarantine_free(struct ga_quarantine *q)
 {
 	if (!q)
 		return;
-	/* without a descriptor the directory was never made, or may be somebody else's by now;
-	 * usually it is empty, all packs having been moved out */
+	/* without a descriptor the directory was never made, or may be another process's; usually
+	 * it is empty, as all packs were moved */
 	if (q->lock >= 0 && (rmdir(q->packs) || rmdir(q->path)))
 		(void)ga_rmtree_at(AT_FDCWD, q->path, GA_IGNORED);
 	ga_cleanup_closep(&q->lock);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Applying changes to a tree, in one recursion down the changed paths. git_tree_create_updated() of
- * libgit2 cannot turn a file into a directory, and reads and writes one path at a time.
+ * Apply changes to a tree, in one recursion down the changed paths: libgit2's
+ * git_tree_create_updated() cannot replace a file by a directory, and reads and writes one path at
+ * a time.
  */
 #include "repo/objects-internal.h"
 
@@ -286,8 +287,7 @@ static bool path_ok(const char *path)
 	}
 }
 
-/* Callers have rules of their own for what may be committed, and their own messages. Whatever they
- * let pass, no tree is written that git would refuse. */
+/* Whatever callers accept, no tree is written that git would refuse. */
 static int check(const struct ga_changes *c, struct ga_error *err)
 {
 	for (size_t i = 0; i < c->n; i++) {

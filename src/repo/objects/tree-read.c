@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Trees: reading them, paths in them, how they differ. They are read from their bytes, since
- * libgit2's own parser refuses some that old repositories have, and building its objects takes
- * longer.
+ * Read trees, look up paths in them, and compare them: parsed from their bytes, as libgit2's parser
+ * is slower and refuses some trees of old repositories.
  */
 #include <stdlib.h>
 #include <string.h>

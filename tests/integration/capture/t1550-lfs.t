@@ -220,7 +220,7 @@ test_that GITLFS 'an object with wrong bytes, or that is no file, is not stored,
 	cd wrong &&
 	test_aihome &&
 	pointer wanted >"$HOME/aihome/pointer" &&
-	not="the session.s LFS object is not" &&
+	not="its LFS object in the session does not match" &&
 	plant digest "echo wanteD >\$dir/\$o" "$not" &&
 	plant link "echo wanted >\$HOME/w; ln -s \$HOME/w \$dir/\$o" "$not" &&
 	plant dirlink "
@@ -260,7 +260,7 @@ open(\"$planted/x\", \"w\")
 	(cd .git/lfs && find . -type d | sort >../../../dirs2) &&
 	test_cmp ../dirs ../dirs2 &&
 	git agent show i | grep note: | sort -u >../show &&
-	test "$(grep -c "ptr: the session.s LFS object is not" ../show)" = 3 &&
+	test "$(grep -c "ptr: its LFS object in the session does not match" ../show)" = 3 &&
 	test "$(grep -c "ptr: its LFS object is over the limit.*total_size" ../show)" = 5
 '
 
@@ -270,7 +270,7 @@ test_that LFS_NOT_ROOT 'an object that cannot be opened is named' '
 	make_lfs closed &&
 	cd closed &&
 	pointer wanted >"$HOME/aihome/pointer" &&
-	plant c "echo wanted >\$dir/\$o; chmod 000 \$dir/\$o" "what the session has as its LFS object cannot be opened"
+	plant c "echo wanted >\$dir/\$o; chmod 000 \$dir/\$o" "its LFS object in the session cannot be opened"
 '
 
 test_that GITLFS 'pointers with odd syntax are held, and nothing is stored for them' '
@@ -319,7 +319,7 @@ test_that GITLFS 'a fifo in place of an object is not waited for' '
 		echo t >t &&
 		cat \$HOME/pointer >x.bin" &&
 	same_store &&
-	git agent show f | grep "note: x.bin: the session.s LFS object" &&
+	git agent show f | grep "note: x.bin: its LFS object in the session" &&
 	test_holds agent/f:t t &&
 	git cat-file -e refs/agent/f/held:x.bin &&
 	! git cat-file -e agent/f:x.bin 2>/dev/null
@@ -355,7 +355,7 @@ test_that GITLFS 'an object that is in the store already is never overwritten' '
 	mkdir -p "$o" &&
 	test_session d "echo dir >d.bin" &&
 	test -d "$o" &&
-	git agent show d | grep "note: d.bin: what is here as its LFS object"
+	git agent show d | grep "note: d.bin: its LFS object here does not match"
 '
 
 test_done

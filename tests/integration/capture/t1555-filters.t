@@ -42,7 +42,7 @@ test_that 'edited and new files are critical, and kept off the branch' '
 	nowhere clear &&
 	test_holds refs/agent/e/held:x.sec "new clear" &&
 	git agent show e |
-		grep "note: held, since no filter of yours ran on what was taken: d/new.sec, x.sec" &&
+		grep "note: held, since your filter did not run on it: d/new.sec, x.sec" &&
 	git agent review e | grep "filter.*did not"
 '
 

@@ -33,7 +33,7 @@ test_that 'a file whose filter fails inside is held, unless it was only touched'
 	nowhere clear &&
 	test "$(git diff --name-only HEAD agent/f)" = n.nb &&
 	test_holds agent/f:n.nb "in 2" &&
-	git agent show f | grep "held, since no filter of yours ran on what was taken: d/y.sec" &&
+	git agent show f | grep "held, since your filter did not run on it: d/y.sec" &&
 	test_holds refs/agent/f/held:d/y.sec "new clear"
 '
 
@@ -56,7 +56,7 @@ test_that 'the files of a filter that never ends are held' '
 	git agent $inside -c limits.capture.git_time=10s start --name h -- sh -c "
 		echo out: 2 >n.nb
 		echo b >a" &&
-	git agent show h | grep "held, since no filter of yours ran on what was taken: n.nb" &&
+	git agent show h | grep "held, since your filter did not run on it: n.nb" &&
 	test "$(git diff --name-only HEAD agent/h)" = a &&
 	test_holds refs/agent/h/held:n.nb "out: 2"
 '
@@ -70,9 +70,9 @@ for i in range(300000): f.write(\"[attr]m%d m%d\n\" % (i, i + 1))
 f.close(); open(\"n.nb\", \"w\").write(\"in\\nout: 4\\n\"); open(\"b\", \"w\").write(\"b\")" &&
 	nowhere ^out: &&
 	test_missing agent/q &&
-	git agent show q | grep "content was not converted" &&
+	git agent show q | grep "content was captured unconverted" &&
 	git agent show q |
-		grep "held, since no filter of yours ran on what was taken: .*b, n.nb" &&
+		grep "held, since your filter did not run on it: .*b, n.nb" &&
 	test "$(git show refs/agent/q/held:n.nb | tail -1)" = "out: 4"
 '
 
@@ -89,7 +89,7 @@ test_that 'a file that git inside cannot open is held, if a filter is for it' '
 	nowhere ^out: &&
 	test "$(git diff --name-only HEAD agent/c | tr "\n" " ")" = "b d/1.nb e/a " &&
 	git agent show c >../show &&
-	grep "on what was taken: e/n.nb, n.nb$" ../show &&
+	grep "did not run on it: e/n.nb, n.nb$" ../show &&
 	test "$(git show refs/agent/c/held:e/n.nb | tail -1)" = "out: 4" &&
 	for p in a e/a e/n.nb n.nb; do
 		grep "note: $p: git could not convert it" ../show || return 1
@@ -106,14 +106,14 @@ test_that 'below attributes that git inside cannot read, a filter may be for any
 		echo b >b" &&
 	nowhere ^out: &&
 	test "$(git diff --name-only HEAD agent/p)" = b &&
-	test_shows "on what was taken: d/+, d/1.nb$" git agent show p &&
+	test_shows "did not run on it: d/+, d/1.nb$" git agent show p &&
 	git agent $inside start --name u -- sh -c "
 		echo \"*.out filter=strip\" >d/.gitattributes
 		printf \"in\nout: 4\n\" | tee d/1.nb >d/1.out
 		echo b >b
 		chmod 000 d/.gitattributes" &&
 	nowhere ^out: &&
-	test_shows "on what was taken: d/.gitattributes, d/1.out$" git agent show u &&
+	test_shows "did not run on it: d/.gitattributes, d/1.out$" git agent show u &&
 	test_holds agent/u:d/1.nb in
 '
 
@@ -160,13 +160,13 @@ test_that BROKEN_GIT 'where git inside fails at any step, no file that a filter 
 		printf \"in\nout: 4\n\" >n.nb
 		echo b >b" 2>../err &&
 		git agent show b-$at >../show &&
-		grep "content was not converted (git $at inside failed" ../show &&
+		grep "content was captured unconverted (git $at inside failed" ../show &&
 		nowhere ^out: &&
 		test "$(git show refs/agent/b-$at/held:n.nb | tail -1)" = "out: 4" || return 1
 		case $at in
-		ls-files | pack-objects) grep "on what was taken: n.nb$" ../show &&
+		ls-files | pack-objects) grep "did not run on it: n.nb$" ../show &&
 		test "$(git diff --name-only HEAD agent/b-$at)" = b ;;
-		*) grep "on what was taken: b, n.nb$" ../show &&
+		*) grep "did not run on it: b, n.nb$" ../show &&
 		test_must_fail git rev-parse -q --verify agent/b-$at ;;
 		esac || return 1
 	done

@@ -238,7 +238,7 @@ test_that 'ignored files that are too many to be counted are counted when the li
 		echo \"*.x\" >more/.gitignore
 		: >more/1.x" &&
 	test "$(limits_of c)" = limits.capture.entries &&
-	git agent show c | grep "note: ign: not all in it was counted (limits.capture.entries: 3)" &&
+	git agent show c | grep "note: ign: counted only in part (limits.capture.entries: 3)" &&
 	captures_rest c entries 100 &&
 	git agent review --json c | grep "\"count\": 4"
 '

@@ -26,7 +26,7 @@ for how in merge squash; do
 		refused 4 "merging agent/$how would conflict in f" git agent land --dry-run --$how $how &&
 		remember &&
 		test_fails 4 "merging agent/$how conflicts in f" git agent land --$how $how &&
-		hint "resolve and .git add., then .git agent land --continue $how. commits it, --abort gives it up" &&
+		hint "resolve and .git add., then .git agent land --continue $how. commits it, --abort rolls it back" &&
 		test "$(git diff --name-only --diff-filter=U)" = f &&
 		git diff --cached --name-only | grep -x new &&
 		test_says "agent/$how: landing aborted" git agent land --abort &&

@@ -83,7 +83,7 @@ test_that 'a part is refused where it would not run commit hooks, which a squash
 	session h "line f 2 one" &&
 	mine &&
 	hook commit-msg "echo ran >>../ran" &&
-	refused 2 "would pass by your commit hooks" git agent land h -- f &&
+	refused 2 "would bypass your commit hooks" git agent land h -- f &&
 	hint "git agent land --squash h" &&
 	git agent land --squash h &&
 	test "$(cat ../ran)" = ran

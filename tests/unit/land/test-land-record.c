@@ -13,9 +13,9 @@ static struct ga_repo *new_repo(const char *dir)
 	return open_repo(dir);
 }
 
-static struct ga_work_look look(mode_t mode, char digit)
+static struct ga_work_stat look(mode_t mode, char digit)
 {
-	struct ga_work_look l = { .mode = mode };
+	struct ga_work_stat l = { .mode = mode };
 	char hex[GA_OID_HEXSZ + 1];
 
 	memset(hex, digit, GA_OID_HEXSZ);
@@ -39,8 +39,8 @@ TEST(a_record_is_read_as_it_was_written)
 	};
 	static const char *const paths[] = { "a", "d/e f", "new\nline", "\377\200", "q\"'\\t", "\033[31m", " " };
 	struct ga_repo *r = new_repo("back");
-	struct ga_work_look none = { 0 }, one = look(S_IFREG | 0640, '1'),
-			 two = look(S_IFLNK | 0777, '2');
+	struct ga_work_stat none = { 0 }, one = look(S_IFREG | 0640, '1'),
+			    two = look(S_IFLNK | 0777, '2');
 
 	for_each (row, v) {
 		cleanup_record struct record rec = RECORD_INIT, got = RECORD_INIT;
@@ -138,7 +138,7 @@ TEST(a_damaged_record_is_refused_by_name)
 		{ "git-dir", "sed -i 's,\"d/f\",\"\",' now" },
 	};
 	struct ga_repo *r = new_repo("damaged");
-	struct ga_work_look one = look(S_IFREG | 0644, '1');
+	struct ga_work_stat one = look(S_IFREG | 0644, '1');
 
 	for_each (row, v) {
 		cleanup_record struct record rec = RECORD_INIT, got = RECORD_INIT;

@@ -254,9 +254,9 @@ TEST(a_batch_goes_to_another_process)
 	OK(ga_batch_commit(b, &keeps, &err));
 	SH("two", "git ls-tree -r %s; git fsck --strict", GA_HEX(&oid));
 	for (size_t n = 1; n < 40; n++)
-		FAILS(ga_batch_import(b, bytes.ptr, n, &err), "in part");
+		FAILS(ga_batch_import(b, bytes.ptr, n, &err), "incomplete");
 	bytes.ptr[0] = 99;
-	FAILS(ga_batch_import(b, bytes.ptr, bytes.len, &err), "in part");
+	FAILS(ga_batch_import(b, bytes.ptr, bytes.len, &err), "incomplete");
 }
 
 TEST(blobs_are_read_from_files_of_the_promised_size)
