@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What could stand at the end of a command line, for the completions of shells (docs/completion).
- * These know nothing of commands and options themselves: it is all in the tables here.
+ * List candidates for shell completion (docs/completion), from the tables of commands and options.
  */
 #include "cli.h"
 #include "ga/on/on.h"
 
 #define PATHS_MAX 2000 /* of one session */
 
-/* Tells the completions that the word is a file's name. */
+/* Tells the completion scripts to complete file names. */
 static const char file_line[] = ":file\n";
 
 /* Print a candidate on a line of its own: `before` is what the word has before the part that is
@@ -17,7 +16,7 @@ static void say(const char *before, const char *word, const char *end, const cha
 {
 	for (const char *p = word; *p; p++)
 		if ((unsigned char)*p <= ' ' || *p == 0x7f)
-			return; /* a shell would not take it as one word */
+			return; /* a shell would split it */
 	(void)printf("%s%s%s\t%s\n", before, word, end, help);
 }
 
@@ -32,7 +31,7 @@ static void say_sessions(struct cli *c, const char *before, const char *prefix, 
 	for (size_t i = 0; i < l.n; i++) {
 		const char *name = l.v[i].name + strlen(prefix), *base = strchr(name, '/');
 
-		/* every session has this ref, and refs can be listed without capturing anything */
+		/* every session has this ref, and listing refs captures nothing */
 		if (base && !strcmp(base, "/base"))
 			ga_strv_take(&names, ga_strndup(name, (size_t)(base - name)));
 	}
@@ -77,7 +76,7 @@ static void say_remotes(struct cli *c, const char *before)
 	}
 }
 
-/* `known`: not the shell, which is a preset too, but no agent. */
+/* `known`: without the shell preset, which is no agent. */
 static void say_agents(struct cli *c, const char *before, bool known)
 {
 	const struct ga_preset *p;
@@ -90,13 +89,13 @@ static void say_agents(struct cli *c, const char *before, bool known)
 			say(before, p->name, "", "agent");
 }
 
-/* Is there a repository around us? Opens it. */
+/* Open the repository of the current directory, if any. */
 static bool in_repository(struct cli *c)
 {
 	return c->env.repo || !cli_context_init(c, CLI_NEED_REPO, GA_IGNORED);
 }
 
-/* An agent chose the name, and the shell puts it on a command line that the user enters. */
+/* Check a name chosen by an agent, which the shell would insert into a command line. */
 static bool is_safe(const char *path)
 {
 	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -105,7 +104,7 @@ static bool is_safe(const char *path)
 	return *path != '-' && !path[strspn(path, plain)];
 }
 
-/* The paths that a session changed; if none is known, any file. */
+/* Print the paths that a session changed; if none is known, any file. */
 static void say_changed(struct cli *c, const char *name)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
@@ -130,9 +129,9 @@ static void say_changed(struct cli *c, const char *name)
 		(void)fputs(file_line, stdout);
 }
 
-/* Candidates for one alternative of struct cli_command.words, `n` bytes at `kinds`: a literal word,
- * or a kind of word. `after` is the word before, for "WORD:". `dropped`: sessions in the trash are
- * meant. */
+/* Print candidates for one alternative of struct cli_command.words, `n` bytes at `kinds`: a literal
+ * word, or a kind of word. `after` is the previous word, for "WORD:". `dropped`: list sessions in
+ * the trash. */
 static void say_kind(struct cli *c, const char *before, const char *kinds, size_t n,
 		     const char *after, bool dropped)
 {
@@ -183,7 +182,7 @@ static void say_options(const struct cli_command *cmd, char **words, size_t n)
 	}
 }
 
-/* The option that `word` is, if it takes a value and that is the next word. */
+/* The option `word` if its value is the next word, else NULL. */
 static const struct cli_opt *takes_next(const struct cli_command *cmd, const char *word)
 {
 	for (size_t i = 0; i < cmd->n_opts; i++) {
@@ -199,13 +198,13 @@ static const struct cli_opt *takes_next(const struct cli_command *cmd, const cha
 	return NULL;
 }
 
-/* Where the last of `n` words is: words[0] is the command's name. */
+/* Position of the last of `n` words; words[0] is the command's name. */
 struct place {
 	const char *first;          /* the first word that is no option, or NULL */
 	size_t index;               /* counting only words that are no options */
-	bool behind;                /* options have ended before it */
+	bool behind;                /* options ended before it */
 	const struct cli_opt *of;   /* it is the value of this option, or NULL */
-	size_t line;                /* the word with which a command line in it begins */
+	size_t line;                /* first word of a nested command line */
 };
 
 static void find_place(const struct cli_command *cmd, char **words, size_t n, struct place *ret)
@@ -239,7 +238,7 @@ static void find_place(const struct cli_command *cmd, char **words, size_t n, st
 	}
 }
 
-/* The item of struct cli_command.words for word number `at`; NULL: there is none. */
+/* The item of struct cli_command.words for word number `at`, or NULL. */
 static const char *kinds_at(const char *words, size_t at, size_t *ret_n)
 {
 	const char *p = words ? words : "";
@@ -291,7 +290,7 @@ static void complete(struct cli *c, const struct cli_command *cmd, char **words,
 		say_kinds(c, "", kinds, len, n > 1 ? words[n - 2] : "", dropped);
 		return;
 	}
-	/* a command line within the command line: the shell completes it, from its first word on */
+	/* a nested command line: the shell completes it from its first word */
 	if (at.line == n - 1)
 		say_agents(c, "", false);
 	(void)printf(":command %zu\n", before + at.line);

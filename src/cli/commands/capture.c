@@ -11,7 +11,7 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(verbose, "verbose", 'v', "show the progress, even if not on a terminal"),
 };
 
-/* Of a session and its submodules: did a limit keep anything away, and was any flag decided? */
+/* Of a session and its submodules: did a limit skip anything, and has any flag a verdict? */
 struct again {
 	bool limits, decided;
 };
@@ -27,7 +27,7 @@ static int look_at_part(const struct ga_part_at *at, void *payload, struct ga_er
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 
-	/* a part that is gone, or that landed by itself, is not captured again */
+	/* a part that is missing, or has landed separately, is not captured again */
 	if (!at->s || !at->env || at->s->state == GA_STATE_LANDED)
 		return 0;
 	if (ga_report_read(at->env->repo, at->s, &r, err) < 0)
@@ -36,8 +36,7 @@ static int look_at_part(const struct ga_part_at *at, void *payload, struct ga_er
 	return ga_start_each_part(at->env, at->s, false, look_at_part, payload, err);
 }
 
-/* Capture once more if a limit kept something away, which may have been raised since, or if objects
- * are gone. */
+/* Capture once more if a limit, perhaps raised since, skipped something, or objects are missing. */
 static int capture_again(struct cli *c, struct ga_session *s, int lock, struct ga_report *r,
 			 struct ga_error *err)
 {

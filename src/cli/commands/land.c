@@ -47,8 +47,8 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG_JSON,
 };
 
-/* What HEAD's branch got: ": 2 commits, 3 files changed", without a merge commit. `locks`: the lock
- * files in it that ask for an installation. */
+/* Describe the landed changes: ": 2 commits, 3 files changed", without a merge commit. `locks`:
+ * changed lock files that call for an installation. */
 static char *say_got(struct ga_repo *r, const struct ga_oid *before, const struct ga_oid *after,
 		     struct ga_strv *locks)
 {
@@ -73,7 +73,7 @@ static char *say_got(struct ga_repo *r, const struct ga_oid *before, const struc
 	return ga_strf(": %s, %s changed", commits, files);
 }
 
-/* Directories of dependencies that changed in the session, and that git ignores. */
+/* Report ignored directories of dependencies that changed in the session. */
 static void say_not_landed(const struct ga_report *r)
 {
 	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
@@ -122,7 +122,7 @@ static void say(struct cli *c, const struct ga_session *s, const struct ga_repor
 		cli_note("agent/%s: an interrupted landing was rolled back first", s->name);
 	if (res->nothing) {
 		cli_note("agent/%s: nothing to land", s->name);
-		/* nor do branches and a stash of the agent's, which no landing brings */
+		/* nor does landing include the agent's other branches and stash */
 		if (cli_kept_refs(c->env.repo, s, NULL, GA_IGNORED) > 0)
 			cli_note("  branches or a stash of the agent: 'git for-each-ref "
 				 GA_SESSION_REFS "%s/' lists them", s->name);
@@ -139,7 +139,7 @@ static void say(struct cli *c, const struct ga_session *s, const struct ga_repor
 		cli_note("  flagged in what git or a hook made of it: %s", res->new_flags.v[i]);
 }
 
-/* The session that is named, else that of the last landing in this working tree. */
+/* The named session, else the one of the last landing in this working tree. */
 static int pick(struct cli *c, const char *name, struct ga_session *s, int *lock,
 		struct ga_error *err)
 {
@@ -216,7 +216,7 @@ static int resume(struct cli *c, const struct options *o, const char *name, stru
 	return cli_say_parts(&c->env, &s, err);
 }
 
-/* --undo, --continue and --abort: what can be done about a landing that was begun. */
+/* Handle --undo, --continue and --abort. */
 static int go_on(struct cli *c, const struct options *o, const char *name, bool paths,
 		 struct ga_error *err)
 {
@@ -230,8 +230,8 @@ static int go_on(struct cli *c, const struct options *o, const char *name, bool 
 	       : o->resume ? resume(c, o, name, err) : abort_merge(c, name, err);
 }
 
-/* How to land. No setting of the repository's counts: it could choose a way that runs fewer of the
- * user's hooks. */
+/* How to land. The repository's settings are ignored: they could choose a way that runs fewer user
+ * hooks. */
 static int choose_way(struct cli *c, const struct options *o, bool paths, enum ga_land_how *ret,
 		      struct ga_error *err)
 {
@@ -254,7 +254,7 @@ static int choose_way(struct cli *c, const struct options *o, bool paths, enum g
 	       : o->rebase        ? GA_LAND_REBASE
 	       : o->ff_only       ? GA_LAND_FF_ONLY
 				  : configured[conf.land];
-	/* git does not merge either where there is nothing: the branch begins there */
+	/* like git, do not merge into an unborn branch: it starts at the commit */
 	if (unborn && *ret == GA_LAND_MERGE)
 		*ret = GA_LAND_FF_ONLY;
 	return 0;
@@ -284,7 +284,7 @@ static int check_options(const struct options *o, enum ga_land_how how, bool pat
 	return 0;
 }
 
-/* The paths after "--", as they are from the top of the working tree. */
+/* Convert the paths after "--" to paths from the top of the working tree. */
 static int take_paths(const struct cli *c, size_t argc, char **argv, struct ga_strv *ret,
 		      struct ga_error *err)
 {
@@ -327,8 +327,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	    cli_check_parts(&c->env, &s, err))
 		return -1;
 	if (ga_land(c->env.repo, &s, &r, &lo, &res, err)) {
-		/* a pointer to a submodule that conflicts is resolved by merging in the submodule
-		 */
+		/* a submodule conflict is resolved by merging in the submodule */
 		if (err->code == GA_ECONFLICT)
 			(void)cli_say_parts(&c->env, &s, GA_IGNORED);
 		return -1;

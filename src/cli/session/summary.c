@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 
 #define MAX_PATHS 3 /* on the line of flags */
-#define MIN_PATH 12 /* columns of a path, however narrow the terminal */
+#define MIN_PATH 12 /* minimum columns of a path */
 
 static void set_counts(json_t *j, const struct ga_report *r)
 {
@@ -46,7 +46,7 @@ static json_t *limits_json(const struct ga_session *s)
 	return list;
 }
 
-/* What 'finish' came to: a session that did nothing has no report, a fetched one only that. */
+/* The results of 'finish': a session without changes has no report, a fetched one nothing else. */
 static const struct ga_strv *checks_of(const struct ga_session *s, const struct ga_report *r)
 {
 	return r && r->checks.n ? &r->checks : &s->run.checks;
@@ -280,7 +280,7 @@ int cli_say_next(struct cli *c, const struct ga_session *s, const struct ga_repo
 		kept = cli_kept_refs(c->env.repo, s, NULL, err);
 	if (kept < 0)
 		return -1;
-	/* if the submodule is gone, a note says what to do */
+	/* if the submodule is gone, a note has the next step */
 	if (dir && access(dir, F_OK))
 		return 0;
 	if (dir) {
@@ -307,7 +307,7 @@ int cli_say_next(struct cli *c, const struct ga_session *s, const struct ga_repo
 	return 0;
 }
 
-/* How to continue the conversation, if the session is one with an agent that can. */
+/* Print how to continue the conversation, if the agent can. */
 static void say_resume(const struct cli *c, const struct ga_session *s, FILE *f)
 {
 	const char *command = s->id.command.n ? s->id.command.v[0] : "";
@@ -355,8 +355,7 @@ static void say_refused(const struct ga_session *s, FILE *f)
 		      allow.len ? "allow with" : "only TCP can be allowed", allow.ptr);
 }
 
-/* Names that are allowed, but lead to addresses that are not: allowing the name again is no help.
- */
+/* Names that are allowed but resolve to refused addresses: allowing them again is no help. */
 static void say_forbidden(const struct ga_session *s, FILE *f)
 {
 	cleanup_strv struct ga_strv to = GA_STRV_INIT;

@@ -50,7 +50,6 @@ static int list(struct cli *c, const struct options *o, struct ga_error *err)
 	for (size_t i = 0; (p = ga_preset_at(own, i)) != NULL; i++) {
 		cleanup_(ga_agents_found_release) struct ga_agents_found f = { 0 };
 
-		/* a shell is no agent */
 		if (!p->login)
 			continue;
 		ga_agents_look(&c->env, p, &f);

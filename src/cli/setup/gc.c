@@ -6,7 +6,7 @@
 #include "ga/trash/trash.h"
 
 #define DAY 86400
-#define KEEP_DAYS 14 /* in the trash, and a base tree that nobody uses */
+#define KEEP_DAYS 14 /* of trash and unused base trees */
 
 struct options {
 	bool dry_run, json;
@@ -23,7 +23,7 @@ struct gc {
 	json_t *list; /* with --json */
 };
 
-/* Print what was cleared away, or would be; `why` is for users, and safe to show. */
+/* Print what was removed, or would be; `why` is for users, and safe to show. */
 static void tell(const struct gc *g, const char *kind, const char *name, const char *action,
 		 const char *why)
 {
@@ -42,14 +42,13 @@ static void tell(const struct gc *g, const char *kind, const char *name, const c
 		     strcmp(action, "trash") ? "removed" : "moved to the trash", why);
 }
 
-/* Why a session that has landed stays all the same; `*ret` stays NULL if it need not. Caller frees.
- */
+/* Why a landed session is kept, or NULL. Caller frees. */
 static int why_stays(struct gc *g, struct ga_session *s, char **ret, struct ga_error *err)
 {
 	cleanup_free char *dir = NULL, *commits = NULL, *ref = NULL;
 	int rc, away;
 
-	/* it is cleared away together with the session of the superproject */
+	/* it is removed with the superproject's session */
 	if (s->id.within && !access(s->id.within, F_OK)) {
 		*ret = ga_strdup("it is a part of a superproject's session");
 		return 0;
@@ -99,7 +98,7 @@ static int session(struct gc *g, const char *name, struct ga_error *err)
 	cleanup_close int lock = -1;
 	int rc = cli_load_session(g->c, name, false, &s, &lock, err);
 
-	/* gone, or it runs */
+	/* gone or running */
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	if (cli_notice_landed(g->c, &s, err))
@@ -111,7 +110,7 @@ static int session(struct gc *g, const char *name, struct ga_error *err)
 		say_stays(&s, "HEAD is detached where it is, and no branch has it", NULL);
 	if (rc)
 		return rc > 0 ? 0 : -1;
-	/* before all other reasons: for this one there is a hint */
+	/* first, because this reason has a hint */
 	if (cli_check_over(&g->c->env, &s, &over)) {
 		say_stays(&s, over.msg, over.hint);
 		return 0;
@@ -129,7 +128,7 @@ static int session(struct gc *g, const char *name, struct ga_error *err)
 	return 0;
 }
 
-/* A session that is damaged or cannot be looked at is reported, and does not keep the others. */
+/* Report a damaged or unreadable session and continue with the others. */
 static int sessions(struct gc *g, int *ret_status, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;

@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 #include "ga/risk/risk.h"
 
-enum { FILE_MAX = (10 << 20) + 1 }; /* a byte more than rules read, so that they say: too long */
+enum { FILE_MAX = (10 << 20) + 1 }; /* one byte more than rules read, to detect longer files */
 
 struct options {
 	bool json, reach;
@@ -63,7 +63,7 @@ static int list_rules(struct cli *c, const struct options *o, struct ga_error *e
 
 /* ---- paths -------------------------------------------------------------------- */
 
-/* What a path is, compared with HEAD, and so what rules are told of it. */
+/* A path compared with HEAD, as input of the rules. */
 enum state { NEW, CHANGED, UNCHANGED, REMOVED, NAME_ONLY, DIRECTORY, IN_RANGE };
 
 static const char *const state_names[] = {
@@ -106,7 +106,7 @@ static void explain_release(struct explain *e)
 	ga_flags_release(&e->flags);
 }
 
-/* The flag of the path after `f` (NULL: the first), the most severe first; NULL: there is none. */
+/* The path's flag after `f` (NULL: the first), the most severe first, or NULL. */
 static const struct ga_flag *next_flag(const struct explain *e, const char *path,
 				       const struct ga_flag *f)
 {

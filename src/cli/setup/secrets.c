@@ -14,8 +14,8 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG_JSON,
 };
 
-/* Find again, with the directories that a start passes over: a session sees what is in them. What
- * was found before keeps its view. */
+/* Scan the directories that a start skips as well, since a session sees them. Earlier findings keep
+ * their visibility. */
 static int find_all(const struct ga_exposure_opts *o, struct ga_exposure *x, struct ga_error *err)
 {
 	cleanup_exposure struct ga_exposure some = *x;
