@@ -303,8 +303,8 @@ void ga_agents_found_release(struct ga_agents_found *f)
 	*f = (struct ga_agents_found){ 0 };
 }
 
-static void look_at_login(const struct ga_env *e, const struct ga_preset *p,
-			  struct ga_agents_found *ret)
+static void find_logins(const struct ga_env *e, const struct ga_preset *p,
+			struct ga_agents_found *ret)
 {
 	cleanup_free char *home = ga_home_dir(e, e->conf.home_mode);
 
@@ -314,14 +314,14 @@ static void look_at_login(const struct ga_env *e, const struct ga_preset *p,
 	ret->importable = has_importable(e->home, p);
 }
 
-void ga_agents_look(const struct ga_env *e, const struct ga_preset *p, struct ga_agents_found *ret)
+void ga_agents_find(const struct ga_env *e, const struct ga_preset *p, struct ga_agents_found *ret)
 {
 	const char *program = ga_preset_program(p);
 
 	*ret = (struct ga_agents_found){
 		.version = p->package ? ga_agents_version(e, p->name) : NULL
 	};
-	look_at_login(e, p, ret);
+	find_logins(e, p, ret);
 	if (ret->version) {
 		ret->where = GA_AGENTS_HOME;
 		ret->path = ga_agents_program(e, p->name, ret->version);
@@ -345,7 +345,7 @@ void ga_agents_describe_login(const struct ga_env *e, const struct ga_preset *p,
 
 	if (!p || !p->login)
 		return;
-	look_at_login(e, p, &f);
+	find_logins(e, p, &f);
 	/* without a login file, take existing state as a sign of an earlier login */
 	if (f.login || f.key || (!p->logins[0] && (!p->state[0] || has_state(e, p))))
 		return;
@@ -408,7 +408,7 @@ static char *login_words(const struct ga_env *e, const struct ga_preset *p)
 	cleanup_(ga_agents_found_release) struct ga_agents_found f = { 0 };
 
 	if (p)
-		look_at_login(e, p, &f);
+		find_logins(e, p, &f);
 	if (!p || !p->login || f.login || f.key)
 		return ga_strdup("");
 	if (f.importable)

@@ -183,8 +183,8 @@ int cli_read_session(struct cli *c, const char *name, struct ga_session *ret, in
 		     struct ga_error *err);
 /* The same for a command that only looks: the session may be in any state, is not captured, and is
  * not locked. */
-int cli_look_at_session(struct cli *c, const char *name, struct ga_session *ret,
-			struct ga_error *err);
+int cli_peek_session(struct cli *c, const char *name, struct ga_session *ret,
+		     struct ga_error *err);
 
 /* A path of the command line, from the top of the working tree: taken as it is, as listings print
  * paths, or from the current directory, as git takes them, if only that is `known`. Caller
@@ -322,13 +322,13 @@ int cli_check_over(const struct ga_env *e, struct ga_session *s, struct ga_error
  * one to a commit that is on no branch there or cannot be read. */
 int cli_check_parts(const struct ga_env *e, const struct ga_session *s, struct ga_error *err);
 /* After landing, print the steps still needed in the submodules. */
-int cli_say_parts(const struct ga_env *e, const struct ga_session *s, struct ga_error *err);
+int cli_print_parts(const struct ga_env *e, const struct ga_session *s, struct ga_error *err);
 
 /* Move a locked session that has ended to the trash, if it was captured completely and has no
  * result; with --rm also if 'git agent drop' would need no --force, else print why it is kept.
  * True: its state is DROPPED. `*ret_left`: it has leftover files. */
 bool cli_drop_at_end(struct cli *c, struct ga_session *s, bool *ret_left);
-void cli_say_dropped(const struct ga_session *s, bool left);
+void cli_print_dropped(const struct ga_session *s, bool left);
 /* Refuse a drop that would lose work, in a submodule too. */
 int cli_check_work(struct cli *c, struct ga_session *s, struct ga_error *err);
 /* Restore a session and then its parts (of `whole_or_null`), found through it. 1: it does not
@@ -430,8 +430,8 @@ struct cli_detach {
 };
 /* Take over the common options that do not depend on settings, and with --detach call cli_detach();
  * `so` borrows `detach` (NULL: do not). 1: this is the parent, which is done. */
-int cli_take_run(struct cli *c, const struct cli_run_options *o, struct cli_detach *detach,
-		 struct ga_start_opts *so, struct cli_filter *ret_filter, struct ga_error *err);
+int cli_apply_run(struct cli *c, const struct cli_run_options *o, struct cli_detach *detach,
+		  struct ga_start_opts *so, struct cli_filter *ret_filter, struct ga_error *err);
 
 /* How long a session may take to start, or its supervisor to end. */
 #define CLI_COME_UP_MS 10000
@@ -448,7 +448,7 @@ int cli_sessions_where(struct cli *c, bool (*is)(const struct ga_session *s, boo
 		       struct ga_strv *ret, struct ga_error *err);
 /* Ask the supervisor of a running session for its status; `ret` is not connected without an
  * answer. */
-void cli_look_live(const struct ga_session *s, struct ga_live_peer *ret);
+void cli_query_live(const struct ga_session *s, struct ga_live_peer *ret);
 /* Does its state say running or starting? It is so only if its lock is held as well. */
 bool cli_has_running_state(const struct ga_session *s);
 /* For cli_sessions_where(): is it running, and not a part of a superproject's session? */
@@ -480,8 +480,8 @@ struct cli_journal {
 
 /* Print the next command to type for a captured session, as "  next: ..."; none if a note has a
  * command. */
-int cli_say_next(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
-		 struct ga_error *err);
+int cli_print_next(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
+		   struct ga_error *err);
 /* Print the summary of a captured session on `f`, and the next command to type. */
 int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
 		struct ga_error *err);

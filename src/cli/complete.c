@@ -12,7 +12,7 @@ static const char file_line[] = ":file\n";
 
 /* Print a candidate on a line of its own: `before` is what the word has before the part that is
  * completed, `end` what follows the candidate; then a tab and the help. */
-static void say(const char *before, const char *word, const char *end, const char *help)
+static void print_candidate(const char *before, const char *word, const char *end, const char *help)
 {
 	for (const char *p = word; *p; p++)
 		if ((unsigned char)*p <= ' ' || *p == 0x7f)
@@ -21,7 +21,7 @@ static void say(const char *before, const char *word, const char *end, const cha
 }
 
 /* `elsewhere`: sessions on other machines, too. */
-static void say_sessions(struct cli *c, const char *before, const char *prefix, bool elsewhere)
+static void print_sessions(struct cli *c, const char *before, const char *prefix, bool elsewhere)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 	cleanup_refs struct ga_refs l = GA_REFS_INIT;
@@ -38,24 +38,24 @@ static void say_sessions(struct cli *c, const char *before, const char *prefix, 
 	if (elsewhere && !cli_context_init(c, CLI_NEED_STATE, GA_IGNORED))
 		ga_on_names(c->env.state_dir, &names);
 	for (size_t i = 0; i < names.n; i++)
-		say(before, names.v[i], "", "session");
+		print_candidate(before, names.v[i], "", "session");
 }
 
-static void say_revisions(struct cli *c, const char *before)
+static void print_revisions(struct cli *c, const char *before)
 {
 	static const char *const kinds[] = { "refs/heads/", "refs/tags/", "refs/remotes/" };
 	cleanup_refs struct ga_refs l = GA_REFS_INIT;
 
-	say(before, "HEAD", "", "");
+	print_candidate(before, "HEAD", "", "");
 	if (ga_session_host_refs(c->env.repo, &l, GA_IGNORED))
 		return;
 	for (size_t i = 0; i < l.n; i++)
 		for (size_t k = 0; k < GA_NELEMS(kinds); k++)
 			if (!strncmp(l.v[i].name, kinds[k], strlen(kinds[k])))
-				say(before, l.v[i].name + strlen(kinds[k]), "", "");
+				print_candidate(before, l.v[i].name + strlen(kinds[k]), "", "");
 }
 
-static void say_remotes(struct cli *c, const char *before)
+static void print_remotes(struct cli *c, const char *before)
 {
 	static const char section[] = "remote.", key[] = ".url";
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig conf = GA_GITCONFIG_INIT;
@@ -71,13 +71,13 @@ static void say_remotes(struct cli *c, const char *before)
 			cleanup_free char *word = ga_strndup(
 				k + strlen(section), n - strlen(section) - strlen(key));
 
-			say(before, word, "", "remote");
+			print_candidate(before, word, "", "remote");
 		}
 	}
 }
 
 /* `known`: without the shell preset, which is no agent. */
-static void say_agents(struct cli *c, const char *before, bool known)
+static void print_agents(struct cli *c, const char *before, bool known)
 {
 	const struct ga_preset *p;
 
@@ -86,7 +86,7 @@ static void say_agents(struct cli *c, const char *before, bool known)
 
 	for (size_t i = 0; (p = ga_preset_at(&c->env.agents, i)); i++)
 		if (!known || p->login)
-			say(before, p->name, "", "agent");
+			print_candidate(before, p->name, "", "agent");
 }
 
 /* Open the repository of the current directory, if any. */
@@ -105,7 +105,7 @@ static bool is_safe(const char *path)
 }
 
 /* Print the paths that a session changed; if none is known, any file. */
-static void say_changed(struct cli *c, const char *name)
+static void print_changed(struct cli *c, const char *name)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
@@ -124,7 +124,7 @@ static void say_changed(struct cli *c, const char *name)
 		(void)ga_tree_diff(c->env.repo, &base, &tip, &all, GA_IGNORED);
 	for (size_t i = 0; i < all.n && i < PATHS_MAX; i++)
 		if (is_safe(all.v[i].path))
-			say("", all.v[i].path, "", "changed");
+			print_candidate("", all.v[i].path, "", "changed");
 	if (!all.n)
 		(void)fputs(file_line, stdout);
 }
@@ -132,8 +132,8 @@ static void say_changed(struct cli *c, const char *name)
 /* Print candidates for one alternative of struct cli_command.words, `n` bytes at `kinds`: a literal
  * word, or a kind of word. `after` is the previous word, for "WORD:". `dropped`: list sessions in
  * the trash. */
-static void say_kind(struct cli *c, const char *before, const char *kinds, size_t n,
-		     const char *after, bool dropped)
+static void print_kind(struct cli *c, const char *before, const char *kinds, size_t n,
+		       const char *after, bool dropped)
 {
 	cleanup_free char *word = ga_strndup(kinds, n);
 	char *colon = strchr(word, ':');
@@ -144,31 +144,31 @@ static void say_kind(struct cli *c, const char *before, const char *kinds, size_
 	if (!strcmp(kind, "FILE") || !strcmp(kind, "PATH"))
 		(void)fputs(file_line, stdout);
 	else if (!strcmp(kind, "SESSION") && in_repository(c))
-		say_sessions(c, before, dropped ? GA_TRASH_REFS : GA_SESSION_REFS, !dropped);
+		print_sessions(c, before, dropped ? GA_TRASH_REFS : GA_SESSION_REFS, !dropped);
 	else if (!strcmp(kind, "REV") && in_repository(c))
-		say_revisions(c, before);
+		print_revisions(c, before);
 	else if (!strcmp(kind, "REMOTE") && in_repository(c))
-		say_remotes(c, before);
+		print_remotes(c, before);
 	else if (!strcmp(kind, "AGENT"))
-		say_agents(c, before, true);
+		print_agents(c, before, true);
 	else if (n && kind[0] >= 'a' && kind[0] <= 'z')
-		say(before, kind, "", "");
+		print_candidate(before, kind, "", "");
 }
 
-static void say_kinds(struct cli *c, const char *before, const char *kinds, size_t n,
-		      const char *after, bool dropped)
+static void print_kinds(struct cli *c, const char *before, const char *kinds, size_t n,
+			const char *after, bool dropped)
 {
 	for (const char *p = kinds, *end = kinds + n; p <= end; p++) {
 		size_t len = strcspn(p, "| ");
 
 		if (len > (size_t)(end - p))
 			len = (size_t)(end - p);
-		say_kind(c, before, p, len, after, dropped);
+		print_kind(c, before, p, len, after, dropped);
 		p += len;
 	}
 }
 
-static void say_options(const struct cli_command *cmd, char **words, size_t n)
+static void print_options(const struct cli_command *cmd, char **words, size_t n)
 {
 	for (size_t i = 0; i < cmd->n_opts; i++) {
 		const struct cli_opt *o = &cmd->opts[i];
@@ -178,7 +178,7 @@ static void say_options(const struct cli_command *cmd, char **words, size_t n)
 		for (size_t k = 1; k < n && o->kind == CLI_IS_FLAG; k++)
 			given |= !strcmp(words[k], word);
 		if (!given)
-			say("", word, o->kind == CLI_IS_FLAG ? "" : "=", o->help);
+			print_candidate("", word, o->kind == CLI_IS_FLAG ? "" : "=", o->help);
 	}
 }
 
@@ -265,7 +265,7 @@ static void complete(struct cli *c, const struct cli_command *cmd, char **words,
 	for (size_t i = 1; i + 1 < n; i++)
 		dropped |= !strcmp(words[i], "--restore");
 	if (at.of) {
-		say_kinds(c, "", at.of->arg, strlen(at.of->arg), "", false);
+		print_kinds(c, "", at.of->arg, strlen(at.of->arg), "", false);
 		return;
 	}
 	if (!at.behind && last[0] == '-') {
@@ -274,25 +274,25 @@ static void complete(struct cli *c, const struct cli_command *cmd, char **words,
 		const struct cli_opt *o = name ? takes_next(cmd, name) : NULL;
 
 		if (o)
-			say_kinds(c, prefix, o->arg, strlen(o->arg), "", false);
+			print_kinds(c, prefix, o->arg, strlen(o->arg), "", false);
 		else
-			say_options(cmd, words, n);
+			print_options(cmd, words, n);
 		return;
 	}
 	kinds = kinds_at(cmd->words, at.index, &len);
 	if (!kinds)
 		return;
 	if (!strncmp(kinds, "CHANGED", strlen("CHANGED")) && at.first) {
-		say_changed(c, cli_plain_name(at.first));
+		print_changed(c, cli_plain_name(at.first));
 		return;
 	}
 	if (strncmp(kinds, "COMMAND", strlen("COMMAND")) != 0) {
-		say_kinds(c, "", kinds, len, n > 1 ? words[n - 2] : "", dropped);
+		print_kinds(c, "", kinds, len, n > 1 ? words[n - 2] : "", dropped);
 		return;
 	}
 	/* a nested command line: the shell completes it from its first word */
 	if (at.line == n - 1)
-		say_agents(c, "", false);
+		print_agents(c, "", false);
 	(void)printf(":command %zu\n", before + at.line);
 }
 
@@ -304,17 +304,17 @@ void cli_complete(struct cli *c, const struct cli_group *groups, size_t n_groups
 	for (; n - skip >= 2 && !strcmp(words[skip], "-c"); skip += 2)
 		if (n - skip == 2) {
 			for (size_t i = 0; i < GA_CONFIG_KEYS; i++)
-				say("", ga_config_key(i), "=", ga_config_help(i));
+				print_candidate("", ga_config_key(i), "=", ga_config_help(i));
 			return;
 		}
 	if (n - skip == 1)
-		say("", "help", "", "show the manual page of a command");
+		print_candidate("", "help", "", "show the manual page of a command");
 	if (n - skip == 2 && !strcmp(words[skip], "help")) /* by their names too */
 		skip++;
 	for (const struct cli_group *g = groups; g < groups + n_groups; g++)
 		for (size_t i = 0; i < g->n; i++) {
 			if (n - skip == 1 && g->title)
-				say("", g->v[i]->name, "", g->v[i]->summary);
+				print_candidate("", g->v[i]->name, "", g->v[i]->summary);
 			else if (n - skip > 1 && !strcmp(g->v[i]->name, words[skip]))
 				complete(c, g->v[i], words + skip, n - skip, skip);
 		}

@@ -59,7 +59,7 @@ void cli_listing_release(struct cli_listing *l);
  * out, the error is printed, and the status of `c` is that of the error. */
 int cli_listing_read(struct cli *c, struct cli_listing *ret, struct ga_error *err);
 /* Update the status of running sessions. */
-void cli_listing_look(struct cli_listing *l);
+void cli_listing_update(struct cli_listing *l);
 
 /* A line for each, of at most 80 columns. */
 void cli_listing_print(const struct cli_listing *l, FILE *f);

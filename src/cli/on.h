@@ -28,7 +28,7 @@ int cli_on_wait(struct cli *c, const char *name, int64_t deadline, int *ret_stat
 int cli_on_attach(struct cli *c, struct ga_on *o, struct ga_error *err);
 
 /* Query the hosts, and read the records of sessions whose result was not fetched. */
-int cli_on_look(struct cli *c, struct ga_ons *ret, struct ga_error *err);
+int cli_on_query(struct cli *c, struct ga_ons *ret, struct ga_error *err);
 /* Its status in a word or two: "unknown" if the host did not answer. */
 const char *cli_on_describe(const struct ga_on *o);
 

@@ -112,7 +112,7 @@ static int read_own(const struct ga_env *e, const char *rel, const char *key,
 	return ret->len ? 0 : -1;
 }
 
-int ga_home_look_at_login(const struct ga_env *e, const char *rel, const char *key,
+int ga_home_compare_login(const struct ga_env *e, const char *rel, const char *key,
 			  enum ga_home_login *ret, struct ga_error *err)
 {
 	cleanup_(login_release) struct login theirs = { .bytes = GA_BUF_INIT };
@@ -349,7 +349,7 @@ static int make_home(const struct ga_env *e, const char *dir, struct ga_error *e
 		return ga_hint(err, "the agents' home is kept there: make room for it");
 	if (lstat(dir, &st) || !S_ISDIR(st.st_mode))
 		return ga_fail(err, GA_ESTART, "the agents' home '%s' is not a directory" GA_HINT
-			       "move what is there away; a link to a directory does not do", q);
+			       "move it away; a symlink to a directory is not accepted", q);
 	if (st.st_uid != geteuid())
 		return ga_fail(err, GA_ESTART, "the agents' home '%s' belongs to another user"
 			       GA_HINT "move it away; the next start makes one of your own", q);

@@ -199,7 +199,7 @@ int on_fail_there(const struct ga_on *o, int status, const struct ga_buf *out,
 }
 
 /* The text after the line GA_ON_READY, or NULL. */
-static const char *behind_noise(const struct ga_buf *out)
+static const char *skip_noise(const struct ga_buf *out)
 {
 	static const char mark[] = GA_ON_READY "\n";
 	const char *at = out->len ? memmem(out->ptr, out->len, mark, strlen(mark)) : NULL;
@@ -208,10 +208,10 @@ static const char *behind_noise(const struct ga_buf *out)
 }
 
 /* Parse the answer of a call, after the login shell's output. Returns 1 if it is an error. */
-static int take_answer(const struct ga_on *o, int status, const struct ga_buf *out,
-		       const struct ga_buf *why, json_t **ret, struct ga_error *err)
+static int parse_answer(const struct ga_on *o, int status, const struct ga_buf *out,
+			const struct ga_buf *why, json_t **ret, struct ga_error *err)
 {
-	const char *ready = behind_noise(out);
+	const char *ready = skip_noise(out);
 	cleanup_free char *text = NULL, *hint = NULL, *safe = NULL;
 	const char *said, *more;
 	json_t *j = ready ? json_loads(ready, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
@@ -254,7 +254,7 @@ static int ask(const struct ga_on *o, const char *action, const struct ga_buf *i
 		.out_max = strcmp(action, "patch") ? ANSWER_MAX : 2 * ON_PATCH_MAX);
 	if (ga_process_run(&p, &status, err))
 		return ga_error_wrap(err, "no answer from '%s'", o->host);
-	rc = take_answer(o, status, &out, &why, ret, err);
+	rc = parse_answer(o, status, &out, &why, ret, err);
 	return rc < 0 && status != ON_SSH_FAILED ? 2 : rc;
 }
 
@@ -370,7 +370,7 @@ void ga_on_ask(struct ga_ons *l, unsigned timeout_ms)
 		int status;
 
 		if (v[i].job && !ga_process_end(v[i].job, &status, GA_IGNORED) &&
-		    !take_answer(&l->v[i], status, &v[i].out, &v[i].why, &answer, GA_IGNORED))
+		    !parse_answer(&l->v[i], status, &v[i].out, &v[i].why, &answer, GA_IGNORED))
 			take_states(l, &l->v[i], answer);
 		json_decref(answer);
 		ga_strv_release(&v[i].words);
@@ -380,7 +380,7 @@ void ga_on_ask(struct ga_ons *l, unsigned timeout_ms)
 	free(v);
 }
 
-int ga_on_look(struct ga_on *o, struct ga_error *err)
+int ga_on_query(struct ga_on *o, struct ga_error *err)
 {
 	struct ga_ons one = { .v = o, .n = 1 };
 	json_t *answer = NULL;

@@ -162,7 +162,7 @@ static const char *reason(const struct job *j)
 	return out.len >= 9 && !strncmp(out.ptr, "TimeLimit", 9) ? "time limit" : "cancelled";
 }
 
-static int give_result(const struct job *j, const json_t *session, struct ga_error *err)
+static int push_result(const struct job *j, const json_t *session, struct ga_error *err)
 {
 	for (int i = 1;; i++) {
 		cleanup_error struct ga_error one = GA_ERROR_INIT;
@@ -198,7 +198,7 @@ static int work(struct job *j, const sigset_t *signals, struct ga_error *err)
 	json_t *end = NULL;
 	int rc = start(j, err);
 
-	if (!rc && (!(end = wait_end(j, signals, err)) || give_result(j, end, err))) {
+	if (!rc && (!(end = wait_end(j, signals, err)) || push_result(j, end, err))) {
 		rc = ga_error_wrap(err, "what it left stays in '%s' on its node", j->dir);
 		j->kept = true;
 	}

@@ -78,7 +78,7 @@ static int forbid(const struct depot *d, struct ga_error *err)
 
 /* The states that jobs left, by name; null for a session without a started job. `name` may be a
  * pattern. New reference; NULL: unknown. */
-static json_t *left_by(const struct depot *d, const char *name, struct ga_error *err)
+static json_t *states_left(const struct depot *d, const char *name, struct ga_error *err)
 {
 	cleanup_free char *slurm = ga_strf(DEPOT_REFS "%s/slurm", name);
 	cleanup_free char *states = ga_strf(DEPOT_REFS "%s/state", name);
@@ -152,7 +152,7 @@ static char *log_of(const struct depot *d, const char *name)
 }
 
 /* The job has ended without a result: its last message. */
-static json_t *gone(const struct depot *d, const char *name, const char *state)
+static json_t *ended_state(const struct depot *d, const char *name, const char *state)
 {
 	cleanup_free char *log = log_of(d, name), *line = NULL;
 	cleanup_buf struct ga_buf said = GA_BUF_INIT;
@@ -171,17 +171,17 @@ static json_t *judge(const struct depot *d, const char *name, const json_t *befo
 {
 	if (!json_is_object(now))
 		return is(row, "pending") ? json_incref(row)
-		       : row ? slurm_state("pending", "starting") : gone(d, name, "absent");
+		       : row ? slurm_state("pending", "starting") : ended_state(d, name, "absent");
 	/* it started in between, or is running */
 	if (!json_is_object(before) || is(row, "running"))
 		return json_incref(now);
-	return gone(d, name, "lost");
+	return ended_state(d, name, "lost");
 }
 
-/* Their states by name, as in left_by(). */
-static json_t *look(const struct depot *d, const char *name, struct ga_error *err)
+/* Their states by name, as in states_left(). */
+static json_t *query(const struct depot *d, const char *name, struct ga_error *err)
 {
-	json_t *before = left_by(d, name, err), *rows = NULL, *ret = NULL, *one;
+	json_t *before = states_left(d, name, err), *rows = NULL, *ret = NULL, *one;
 	cleanup_error struct ga_error silent = GA_ERROR_INIT;
 	bool open = false;
 	const char *key;
@@ -191,7 +191,7 @@ static json_t *look(const struct depot *d, const char *name, struct ga_error *er
 	if (!open)
 		return before;
 	rows = ask(&silent);
-	ret = left_by(d, name, err);
+	ret = states_left(d, name, err);
 	json_object_foreach(ret, key, one)
 		if (!slurm_is_over(one))
 			ga_json_set(ret, key, !rows ? slurm_state("unknown", silent.msg)
@@ -203,9 +203,9 @@ static json_t *look(const struct depot *d, const char *name, struct ga_error *er
 }
 
 /* The same for one session. */
-static json_t *look_at(const struct depot *d, struct ga_error *err)
+static json_t *query_one(const struct depot *d, struct ga_error *err)
 {
-	json_t *all = look(d, d->name, err);
+	json_t *all = query(d, d->name, err);
 	json_t *ret = json_incref(json_object_get(all, d->name));
 
 	if (all && !ret)
@@ -216,7 +216,7 @@ static json_t *look_at(const struct depot *d, struct ga_error *err)
 
 int slurm_list(struct depot *d, json_t *states, struct ga_error *err)
 {
-	json_t *jobs = look(d, "*", err);
+	json_t *jobs = query(d, "*", err);
 	int rc = jobs ? json_object_update(states, jobs) : -1;
 
 	json_decref(jobs);
@@ -292,7 +292,7 @@ static int fail_state(const char *name, const json_t *state, struct ga_error *er
 		       *why ? ": " : "", why);
 }
 
-static int print_left(struct depot *d, const char *what, struct ga_error *err)
+static int print_saved(struct depot *d, const char *what, struct ga_error *err)
 {
 	cleanup_free char *ref = depot_ref(d, what);
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
@@ -311,8 +311,8 @@ static int do_ended(struct depot *d, const json_t *state, const struct ga_strv *
 		return fail_state(d->name, state, err);
 	if (!strcmp(command, "logs") || ga_strv_has(words, "--text") ||
 	    ga_strv_has(words, "--replay"))
-		return print_left(d, "log", err);
-	return !strcmp(command, "show") ? print_left(d, "show", err)
+		return print_saved(d, "log", err);
+	return !strcmp(command, "show") ? print_saved(d, "show", err)
 					: fail_state(d->name, state, err);
 }
 
@@ -343,7 +343,7 @@ int slurm_do(struct depot *d, const struct ga_strv *words, struct ga_error *err)
 
 	if (rc <= 0)
 		return rc ? -1 : cancel(d, err);
-	state = look_at(d, err);
+	state = query_one(d, err);
 	rc = !state ? -1 : is(state, "running") ? do_inside(d, state, err)
 	     : do_ended(d, state, words, err);
 	json_decref(state);
@@ -363,7 +363,7 @@ int slurm_drop(struct depot *d, struct ga_error *err)
 	if (rc < 0 || ((runs || !rc) && cancel(d, err)))
 		return -1;
 	while (runs && ga_now_ms() < deadline) {
-		state = look_at(d, GA_IGNORED);
+		state = query_one(d, GA_IGNORED);
 		runs = !slurm_is_over(state);
 		json_decref(state);
 		(void)usleep(runs ? POLL_US : 0);

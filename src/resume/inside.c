@@ -9,8 +9,8 @@
 /* A git dir in the sandbox's /tmp, empty at first. It makes the project another working tree of the
  * session's repository, with a HEAD and an index that the agent has not written. */
 #define SCRATCH "/tmp/git-agent-resume"
-#define UNSEEN "cannot look at the layers"
-#define UNBROUGHT "what was done to the branch cannot be brought into the session"
+#define UNSEEN "cannot read the layers"
+#define UNBROUGHT "changes to the branch cannot be applied to the session"
 #define MAX_OUTPUT ((size_t)256 << 20)
 #define MOST 10u /* `patience` for commands that may read many files */
 

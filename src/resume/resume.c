@@ -68,7 +68,7 @@ static int mask_again(struct ga_env *e, const struct ga_start_opts *o, const str
 	/* files that the session has seen stay visible */
 	ga_strv_extend(&s->view.exposed, o->view.expose);
 	ga_strv_sort_unique(&s->view.exposed);
-	if (ga_view_look_again(e, &o->view, s, &p->branch_base, b, err))
+	if (ga_view_rescan(e, &o->view, s, &p->branch_base, b, err))
 		return -1;
 	ga_strv_extend(&s->view.masked_objects, &b->objects);
 	ga_strv_sort_unique(&s->view.masked_objects);
@@ -277,7 +277,7 @@ static void describe(const struct ga_env *e, const struct ga_view_base *b,
 	hex[10] = '\0';
 	ga_strv_pushf(&st->banner, "continues from %s", hex);
 	if (p->bring.n)
-		ga_strv_pushf(&st->banner, "brought from the branch: %zu path%s", p->bring.n,
+		ga_strv_pushf(&st->banner, "applied from the branch: %zu path%s", p->bring.n,
 			      p->bring.n == 1 ? "" : "s");
 	if (st->update)
 		ga_strv_pushf(&st->banner, "merges %s into it first", st->update);

@@ -62,7 +62,7 @@ int ga_landlock_abi(void)
 	return abi > 0 ? (int)abi : 0;
 }
 
-static bool there(const char *path)
+static bool exists(const char *path)
 {
 	return !access(path, F_OK);
 }
@@ -71,15 +71,15 @@ static enum machine find(void)
 {
 	struct utsname u;
 
-	if (there("/workspaces/.codespaces"))
+	if (exists("/workspaces/.codespaces"))
 		return CODESPACES;
-	if (there("/run/secrets/kubernetes.io"))
+	if (exists("/run/secrets/kubernetes.io"))
 		return KUBERNETES;
-	if (there("/.dockerenv"))
+	if (exists("/.dockerenv"))
 		return DOCKER;
-	if (there("/run/.containerenv"))
+	if (exists("/run/.containerenv"))
 		return PODMAN;
-	if (there("/run/systemd/container"))
+	if (exists("/run/systemd/container"))
 		return OTHER;
 	if (uname(&u) || !strcasestr(u.release, "microsoft"))
 		return PLAIN;

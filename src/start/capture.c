@@ -151,13 +151,13 @@ static int capture_without(const struct captured *c, const struct ga_part_at *at
 	if (ga_repo_gitlinks(c->e->repo, &links, err))
 		return -1;
 	l->gone = true;
-	l->lost = "it is not there any more, and what was done in it stays in its session: "
-		  "'git agent list' in it, wherever it is now, captures that";
+	l->lost = "its repository was not found, its changes are only in its session: "
+		  "'git agent list' in its new place captures them";
 	if (!ga_strv_has(&links, at->path))
 		return 0;
 	(void)ga_fail(err, GA_EFATAL, "submodule '%s': %s", at->path, at->why->msg);
 	ga_quote_add_text(&safe, word, strlen(word));
-	return ga_hint(err, "%s%s'git rm --cached %s' gives it up",
+	return ga_hint(err, "%s%s'git rm --cached %s' removes it",
 		       at->why->hint ? at->why->hint : "", at->why->hint ? "; " : "", safe.ptr);
 }
 

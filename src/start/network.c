@@ -156,7 +156,7 @@ static void push_real(struct ga_strv *ret, const char *path)
 /* Hosts named in the banner. */
 #define LISTED_MAX 4
 
-static char *say_listed(const struct ga_strv *allow)
+static char *describe_listed(const struct ga_strv *allow)
 {
 	return allow && allow->n ? ga_quote_list(allow, LISTED_MAX) : ga_strdup("nothing");
 }
@@ -165,7 +165,7 @@ void start_describe_network(const struct ga_env *e, struct ga_start *st)
 {
 	const struct ga_session *s = &st->session;
 	const struct ga_preset *p = st->command.preset;
-	cleanup_free char *listed = say_listed(e->net.allow), *needed = NULL;
+	cleanup_free char *listed = describe_listed(e->net.allow), *needed = NULL;
 	cleanup_strv struct ga_strv hosts = GA_STRV_INIT;
 
 	if (e->net.mode == GA_NETWORK_NONE)
@@ -175,7 +175,7 @@ void start_describe_network(const struct ga_env *e, struct ga_start *st)
 	/* hosts that the agent needs are allowed unlisted */
 	for (size_t i = 0; p && e->net.mode == GA_NETWORK_ALLOW && p->hosts[i]; i++)
 		ga_strv_push(&hosts, p->hosts[i]);
-	needed = say_listed(&hosts);
+	needed = describe_listed(&hosts);
 	if (hosts.n)
 		ga_strv_pushf(&st->notes, "network: and what '%s' needs: %s", p->name, needed);
 	for (size_t i = 0; i < s->run.published.n; i++) {

@@ -204,8 +204,8 @@ struct told {
 	bool incomplete;
 };
 
-static void tell(const struct ga_view_base *b, const struct ga_start *st, const char *at,
-		 struct told *t)
+static void report_limits(const struct ga_view_base *b, const struct ga_start *st, const char *at,
+			  struct told *t)
 {
 	t->incomplete |= b->secrets.incomplete;
 	for (size_t i = 0; i < b->secrets.n; i++) {
@@ -225,7 +225,7 @@ static void tell(const struct ga_view_base *b, const struct ga_start *st, const 
 	for (size_t i = 0; i < st->parts.n; i++) {
 		cleanup_free char *sub = ga_path_join(at, st->parts.v[i].path);
 
-		tell(&st->parts.v[i].base, &st->parts.v[i].start, sub, t);
+		report_limits(&st->parts.v[i].base, &st->parts.v[i].start, sub, t);
 	}
 }
 
@@ -233,7 +233,7 @@ void ga_start_describe_secrets(const struct ga_view_base *b, struct ga_start *st
 {
 	struct told t = { .masked = GA_STRV_INIT, .stored = GA_STRV_INIT };
 
-	tell(b, st, "", &t);
+	report_limits(b, st, "", &t);
 	ga_view_describe_paths("secrets kept out (--expose PATH shows one)", &t.masked,
 			       &st->banner);
 	ga_view_describe_paths("kept out, but git has stored it (commit, stash or index), where it "
@@ -400,8 +400,8 @@ static int has_refs(struct ga_env *e, struct ga_start *st, const char *name, str
 
 /* Refs outlive a removed or reconfigured state directory, and may be all that remains of a
  * session's work. So refuse a `name` that has some, and skip such numbers (added to `taken`). */
-static int check_left_refs(struct ga_env *e, const struct ga_start_opts *o, const char *stem,
-			   struct ga_start *st, struct ga_strv *taken, struct ga_error *err)
+static int check_leftover_refs(struct ga_env *e, const struct ga_start_opts *o, const char *stem,
+			       struct ga_start *st, struct ga_strv *taken, struct ga_error *err)
 {
 	cleanup_free char *sessions = ga_path_join(e->state_dir, "sessions");
 	cleanup_close int at = open(sessions, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -443,7 +443,7 @@ int ga_start_prepare(struct ga_env *e, const struct ga_start_opts *o, struct ga_
 	    ga_view_choose_base(e, &o->view, false, &b, err) ||
 	    ga_start_taken_names(e, &taken, err) ||
 	    start_open_parts(e, o, &b, ret, &taken, err) ||
-	    check_left_refs(e, o, stem, ret, &taken, err) ||
+	    check_leftover_refs(e, o, stem, ret, &taken, err) ||
 	    ga_session_create(e->state_dir, o->name, stem, &taken, &ret->session, &ret->lock, err))
 		return -1;
 	if (prepare(e, o, &b, ret, err)) {
@@ -472,7 +472,7 @@ int ga_start_plan(struct ga_env *e, const struct ga_start_opts *o, struct ga_sta
 	    ga_start_plan_limits(e, ret, err) || ga_view_choose_base(e, &o->view, true, &b, err) ||
 	    ga_start_taken_names(e, &taken, err) ||
 	    start_open_parts(e, o, &b, ret, &taken, err) ||
-	    (o->name && check_left_refs(e, o, stem, ret, &taken, err)) ||
+	    (o->name && check_leftover_refs(e, o, stem, ret, &taken, err)) ||
 	    check_identity(e, err))
 		return -1;
 	if (o->name && ga_session_name_check(e->state_dir, o->name, &taken, err))

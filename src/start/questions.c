@@ -179,7 +179,7 @@ int ga_start_answer(struct ga_env *e, const struct ga_view_base *b, const struct
 
 	if (!p || !p->login || e->conf.questions == GA_QUESTIONS_ASK)
 		return 0;
-	ga_agents_look(e, p, &f);
+	ga_agents_find(e, p, &f);
 	if (!is_known(st, &f))
 		return 0;
 	if ((!tree && ga_commit_tree(e->repo, &b->base, &base, err)) ||

@@ -63,8 +63,8 @@ static int show(const struct refresh *r, const struct place *a, const struct sta
 
 /* Show the directory if it is a new one. If the host removed it, the session keeps the old one; if
  * the session removed it, nothing is shown. */
-static int look(const struct refresh *r, struct place *a, struct ga_view_seen *seen,
-		struct ga_error *err)
+static int refresh_dir(const struct refresh *r, struct place *a, struct ga_view_seen *seen,
+		       struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(a->s->id.project, a->s->view.shared.v[a->i]);
 	cleanup_free char *why = NULL;
@@ -79,7 +79,7 @@ static int look(const struct refresh *r, struct place *a, struct ga_view_seen *s
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
 		return 0;
 	if (fd < 0 || fstat(fd, &st))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot look at '%s': agent/%s still "
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot access '%s': agent/%s still "
 				     "has what it was", path, r->s->name);
 	if (ga_view_seen_has(seen, a->i, &st))
 		return 0;
@@ -93,7 +93,7 @@ static int look(const struct refresh *r, struct place *a, struct ga_view_seen *s
 }
 
 /* Refresh all directories of one session. A failure does not stop the others. */
-static int look_at_all(const struct refresh *r, struct place *a, struct ga_error *err)
+static int refresh_all(const struct refresh *r, struct place *a, struct ga_error *err)
 {
 	cleanup_(ga_view_seen_release) struct ga_view_seen seen = { 0 };
 	cleanup_free char *dir = ga_session_path(a->s, "shared");
@@ -105,28 +105,28 @@ static int look_at_all(const struct refresh *r, struct place *a, struct ga_error
 	lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	project = open(a->s->id.project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (lock < 0 || project < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot look at what agent/%s shares",
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot check what agent/%s shares",
 				     a->s->name);
 	/* a concurrent refresh waits, and finds the work done */
 	if (ga_flock(lock, true, true, err) || ga_view_seen_read(a->s, &seen, err))
 		return -1;
 	a->project = project;
 	for (a->i = 0; a->i < a->s->view.shared.n; a->i++) {
-		if (look(r, a, &seen, rc ? GA_IGNORED : err))
+		if (refresh_dir(r, a, &seen, rc ? GA_IGNORED : err))
 			rc = -1;
 	}
 	return rc;
 }
 
-static int look_at_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
+static int refresh_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
 	const struct refresh *r = payload;
 	struct place a = { .e = at->env, .why = at->why, .s = at->s };
 
 	if (!at->s)
 		return 0;
-	return look_at_all(r, &a, err) ||
-	       ga_start_each_part(at->env ? at->env : r->e, at->s, false, look_at_part, payload,
+	return refresh_all(r, &a, err) ||
+	       ga_start_each_part(at->env ? at->env : r->e, at->s, false, refresh_part, payload,
 				  err) ? -1 : 0;
 }
 
@@ -136,6 +136,6 @@ int ga_start_refresh(struct ga_env *e, const struct ga_session *s, const struct 
 	struct refresh r = { e, s, peer, stage_dir };
 	struct place a = { .e = e, .s = s };
 
-	return ga_live_refresh(peer, stage_dir, err) || look_at_all(&r, &a, err) ||
-	       ga_start_each_part(e, s, false, look_at_part, &r, err) ? -1 : 0;
+	return ga_live_refresh(peer, stage_dir, err) || refresh_all(&r, &a, err) ||
+	       ga_start_each_part(e, s, false, refresh_part, &r, err) ? -1 : 0;
 }

@@ -188,8 +188,8 @@ static void note_lost(const struct ga_env *e, const struct ga_spec *spec, struct
 
 	free(s->view.incomplete);
 	s->view.incomplete = ga_strf("the project was moved away inside; %s %s",
-				dir ? "look for what was written after that in"
-				    : "gone is what was written after that to", q);
+				dir ? "later writes are in"
+				    : "lost: later writes to", q);
 	(void)ga_journal(s->dir, "lost", json_pack("{s:s}", "incomplete", s->view.incomplete));
 	save_if_possible(s);
 }

@@ -52,7 +52,7 @@ static struct ga_oid *known_ids(const struct fetch *f)
 }
 
 /* Did the session's commit come from the remote before, with this or with plain `git fetch`? */
-static bool has_come(const struct fetch *f, const struct ga_oid *oid)
+static bool was_fetched(const struct fetch *f, const struct ga_oid *oid)
 {
 	bool ret = ga_oid_equal(oid, &f->s->result.remote_tip) ||
 		   ga_oid_equal(oid, &f->s->result.remote_held);
@@ -149,7 +149,7 @@ static int gather(struct fetch *f, const char *dir, const struct ga_import_limit
 	bool whole = f->lacks;
 
 	for (size_t i = 0; i < 2 && !ga_oid_is_zero(&ids[i]); i++) {
-		if (!f->lacks && has_come(f, &ids[i])) {
+		if (!f->lacks && was_fetched(f, &ids[i])) {
 			here[n_here++] = ids[i];
 			continue;
 		}
@@ -453,8 +453,8 @@ static int check_untouched(struct fetch *f, struct ga_error *err)
 
 	if (rc <= 0)
 		return rc ? -1 : ga_worktree_check_free(f->r, s, err);
-	(void)ga_fail(err, GA_ELOSE, "session '%s' was decided about here, and has moved on the "
-		      "remote since", s->name);
+	(void)ga_fail(err, GA_ELOSE, "session '%s' has local review decisions, and its remote "
+		      "branch has changed", s->name);
 	if (f->o->label)
 		return ga_hint(err, "'git agent drop --force %s' drops it here and on '%s'",
 			       s->name, f->o->label);

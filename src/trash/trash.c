@@ -173,7 +173,7 @@ static bool is_session(const char *dir, const char *name, uint64_t *ret_started)
 }
 
 /* Split such a name. A session's name may end in numbers too: its state file decides. */
-static bool take_apart(const char *trash, const char *entry, struct found *ret)
+static bool split_name(const char *trash, const char *entry, struct found *ret)
 {
 	cleanup_free char *dir = ga_path_join(trash, entry), *name = ga_strdup(entry);
 	uint64_t last, before, started;
@@ -216,7 +216,7 @@ static int find(const char *trash, const char *name, const struct ga_session *wh
 	while ((e = ga_dir_next(d))) {
 		struct found f;
 
-		if (strncmp(e->d_name, name, strlen(name)) || !take_apart(trash, e->d_name, &f))
+		if (strncmp(e->d_name, name, strlen(name)) || !split_name(trash, e->d_name, &f))
 			continue;
 		if ((!strcmp(f.name, name) || !strcmp(f.entry, name)) &&
 		    (!whole_or_null || is_part(&f, whole_or_null)) && is_later(&f, ret)) {
@@ -309,8 +309,8 @@ int ga_trash_find(struct ga_repo *r, const char *state_dir, const char *name,
 }
 
 /* The state is saved last in the trash: a session is either there, or restored completely. */
-static int bring_back(struct ga_repo *r, struct ga_session *s, const char *to, int *ret_lock,
-		      struct ga_error *err)
+static int move_from_trash(struct ga_repo *r, struct ga_session *s, const char *to, int *ret_lock,
+			   struct ga_error *err)
 {
 	int rc = ga_session_lock(s, false, ret_lock, err);
 
@@ -335,7 +335,7 @@ int ga_trash_restore(struct ga_repo *r, const char *state_dir, struct ga_session
 	cleanup_free char *to = s->dir;
 
 	s->dir = ga_strf("%s/trash/%s", state_dir, s->result.stamp);
-	if (bring_back(r, s, to, ret_lock, err))
+	if (move_from_trash(r, s, to, ret_lock, err))
 		return -1;
 	free(s->dir);
 	s->dir = ga_steal(&to);

@@ -310,8 +310,8 @@ int ga_view_choose_base(struct ga_env *e, const struct ga_view_opts *o, bool dry
 	return rc || view_hide_objects(e, ret, err) ? -1 : 0;
 }
 
-int ga_view_look_again(struct ga_env *e, const struct ga_view_opts *o, const struct ga_session *s,
-		       const struct ga_oid *tip, struct ga_view_base *b, struct ga_error *err)
+int ga_view_rescan(struct ga_env *e, const struct ga_view_opts *o, const struct ga_session *s,
+		   const struct ga_oid *tip, struct ga_view_base *b, struct ga_error *err)
 {
 	struct ga_view_opts own = *o;
 

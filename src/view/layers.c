@@ -60,7 +60,7 @@ static void note(struct look *l, const char *path, const struct stat *st)
 }
 
 /* Search a directory, following no link. Closes `fd`. */
-static void look_through(struct look *l, int fd, const char *path, unsigned depth)
+static void scan_dir(struct look *l, int fd, const char *path, unsigned depth)
 {
 	cleanup_dir DIR *d = ga_dir_of(fd);
 	struct dirent *e;
@@ -82,7 +82,7 @@ static void look_through(struct look *l, int fd, const char *path, unsigned dept
 		sub = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK |
 					    O_CLOEXEC);
 		if (sub >= 0)
-			look_through(l, sub, at, depth + 1);
+			scan_dir(l, sub, at, depth + 1);
 	}
 }
 
@@ -125,8 +125,8 @@ static bool is_known(const struct ga_buf *cache, const char *path, const char *s
 
 /* Add to `notes` files in these directories of the open `project` that cannot be written inside,
  * and the remedy. Bounded; clean directories are cached in `state_dir` for a while. */
-static void look_at_owners(const char *state_dir, int project, const struct ga_strv *dirs,
-			   struct ga_strv *notes)
+static void check_owners(const char *state_dir, int project, const struct ga_strv *dirs,
+			 struct ga_strv *notes)
 {
 	cleanup_buf struct ga_buf old = GA_BUF_INIT, new = GA_BUF_INIT;
 	cleanup_close int state = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -156,7 +156,7 @@ static void look_at_owners(const char *state_dir, int project, const struct ga_s
 			/* the next start skips cached directories, and continues here */
 			looked = l.left > 0;
 			note(&l, dirs->v[i], &st);
-			look_through(&l, fd, dirs->v[i], 0);
+			scan_dir(&l, fd, dirs->v[i], 0);
 		}
 		if (l.found) {
 			describe(&l, dirs->v[i], notes);
@@ -469,7 +469,7 @@ int ga_view_make_layers(struct ga_env *e, struct ga_session *s, const struct ga_
 				     "cannot open the project of session '%s'", s->name);
 	rc = fill_layers(&l, b, err);
 	if (!rc && s->view.shared.n)
-		look_at_owners(e->state_dir, project, &s->view.shared, notes);
+		check_owners(e->state_dir, project, &s->view.shared, notes);
 	ga_strv_release(&l.mounts);
 	ga_strv_release(&l.made);
 	ga_cleanup_closep(&l.extras);

@@ -182,7 +182,7 @@ int ga_view_make_gitdir(struct ga_env *e, const struct ga_session *s,
 }
 
 /* 1: it exists; 0: it does not; an error if that is uncertain. */
-static int look(const char *path, struct stat *ret, struct ga_error *err)
+static int check_exists(const char *path, struct stat *ret, struct ga_error *err)
 {
 	int e;
 
@@ -191,7 +191,7 @@ static int look(const char *path, struct stat *ret, struct ga_error *err)
 	e = errno;
 	if (e == ENOENT || e == ENOTDIR)
 		return 0;
-	return ga_fail_errno(err, GA_ESTART, e, "cannot look at '%s'", path);
+	return ga_fail_errno(err, GA_ESTART, e, "cannot access '%s'", path);
 }
 
 int ga_view_make_shared(const struct ga_session *s, size_t i, struct ga_shared *ret,
@@ -201,7 +201,8 @@ int ga_view_make_shared(const struct ga_session *s, size_t i, struct ga_shared *
 	cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", s->dir, i);
 	cleanup_free char *lower = ga_path_join(s->id.project, s->view.shared.v[i]);
 	struct stat st, ignored;
-	int there = look(lower, &st, err), masked = there > 0 ? look(mask, &ignored, err) : 0;
+	int there = check_exists(lower, &st, err),
+	    masked = there > 0 ? check_exists(mask, &ignored, err) : 0;
 
 	if (there < 0 || masked < 0)
 		return -1;

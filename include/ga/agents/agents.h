@@ -79,7 +79,7 @@ struct ga_agents_found {
 };
 void ga_agents_found_release(struct ga_agents_found *f);
 /* Find the agent as a start would: the first of the three places. Runs nothing. */
-void ga_agents_look(const struct ga_env *e, const struct ga_preset *p, struct ga_agents_found *ret);
+void ga_agents_find(const struct ga_env *e, const struct ga_preset *p, struct ga_agents_found *ret);
 
 /* Say in `banner` how to log in if the agent (NULL: none) seems to have no login. */
 void ga_agents_describe_login(const struct ga_env *e, const struct ga_preset *p,

@@ -93,7 +93,7 @@ enum ga_home_login {
 	GA_HOME_LOGIN_SAME,
 	GA_HOME_LOGIN_OTHER, /* agents have another one, or something else in its place */
 };
-int ga_home_look_at_login(const struct ga_env *e, const char *rel, const char *key,
+int ga_home_compare_login(const struct ga_env *e, const char *rel, const char *key,
 			  enum ga_home_login *ret, struct ga_error *err);
 /* Copy only that to the agents' home (0600), which is made if it is missing. Other contents of the
  * file there are kept. */

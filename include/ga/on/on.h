@@ -115,7 +115,7 @@ int ga_on_call(const struct ga_on *o, const char *action, const struct ga_buf *i
  * submitted is "absent", whatever its host says. */
 void ga_on_ask(struct ga_ons *l, unsigned timeout_ms);
 /* The same for one, as with ga_on_call(). */
-int ga_on_look(struct ga_on *o, struct ga_error *err);
+int ga_on_query(struct ga_on *o, struct ga_error *err);
 /* Text from there, with the local name of the session. The caller frees it. */
 char *ga_on_here(const struct ga_on *o, const char *text);
 /* Append the patch of its changes on top of the snapshot (`git agent diff --uncommitted`). */

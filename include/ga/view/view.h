@@ -57,8 +57,8 @@ int ga_view_choose_base(struct ga_env *e, const struct ga_view_opts *o, bool dry
 int ga_view_find_secrets(struct ga_env *e, const struct ga_view_opts *o, bool dry,
 			 bool carried, struct ga_view_base *b, struct ga_error *err);
 /* Fill `b` with the secrets that an existing session would show now, with its branch at `tip`. */
-int ga_view_look_again(struct ga_env *e, const struct ga_view_opts *o, const struct ga_session *s,
-		       const struct ga_oid *tip, struct ga_view_base *b, struct ga_error *err);
+int ga_view_rescan(struct ga_env *e, const struct ga_view_opts *o, const struct ga_session *s,
+		   const struct ga_oid *tip, struct ga_view_base *b, struct ga_error *err);
 /* The base of a submodule is `commit`, the one that the superproject's base names. Its uncommitted
  * work, `*ret_dirty` paths, is not carried. Returns 1 and the reason, for users, if the submodule
  * cannot be a part of the session. */

@@ -16,14 +16,14 @@ struct again {
 	bool limits, decided;
 };
 
-static void look_at(const struct ga_report *r, struct again *a)
+static void check_session(const struct ga_report *r, struct again *a)
 {
 	a->limits |= r->limits.n > 0;
 	for (size_t i = 0; i < r->n_flags; i++)
 		a->decided |= r->flags[i].verdict != GA_VERDICT_OPEN;
 }
 
-static int look_at_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
+static int check_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 
@@ -32,8 +32,8 @@ static int look_at_part(const struct ga_part_at *at, void *payload, struct ga_er
 		return 0;
 	if (ga_report_read(at->env->repo, at->s, &r, err) < 0)
 		return -1;
-	look_at(&r, payload);
-	return ga_start_each_part(at->env, at->s, false, look_at_part, payload, err);
+	check_session(&r, payload);
+	return ga_start_each_part(at->env, at->s, false, check_part, payload, err);
 }
 
 /* Capture once more if a limit, perhaps raised since, skipped something, or objects are missing. */
@@ -46,8 +46,8 @@ static int capture_again(struct cli *c, struct ga_session *s, int lock, struct g
 
 	if (s->state != GA_STATE_CAPTURED)
 		return 0;
-	look_at(r, &a);
-	if (ga_start_each_part(&c->env, s, false, look_at_part, &a, err))
+	check_session(r, &a);
+	if (ga_start_each_part(&c->env, s, false, check_part, &a, err))
 		return -1;
 	rc = s->id.remote ? 0 : ga_refs_check(c->env.repo, s->id.branch, space, &s->id.onto, err);
 	if (rc < 0 || (!rc && !a.limits))

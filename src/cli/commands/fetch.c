@@ -21,7 +21,7 @@ struct fetch {
 };
 
 /* Before the fetch, only a session's name and refs are known. */
-static void tell_remote(const struct fetch *f, const struct ga_remote_session *from)
+static void print_remote(const struct fetch *f, const struct ga_remote_session *from)
 {
 	json_t *o;
 
@@ -58,7 +58,7 @@ static int fetch_one(struct fetch *f, const struct ga_remote_session *from, cons
 	int rc;
 
 	if (f->o->dry_run) {
-		tell_remote(f, from);
+		print_remote(f, from);
 		return 0;
 	}
 	rc = ga_fetch_session(&f->c->env, &f->opts, from, name, &s, &lock, &r, err);

@@ -49,8 +49,8 @@ static const struct cli_opt opts[] = {
 
 /* Describe the landed changes: ": 2 commits, 3 files changed", without a merge commit. `locks`:
  * changed lock files that call for an installation. */
-static char *say_got(struct ga_repo *r, const struct ga_oid *before, const struct ga_oid *after,
-		     struct ga_strv *locks)
+static char *describe_changes(struct ga_repo *r, const struct ga_oid *before,
+			      const struct ga_oid *after, struct ga_strv *locks)
 {
 	const bool born = !ga_oid_is_zero(before);
 	cleanup_commit struct ga_commit last = { .n_parents = 0 };
@@ -74,7 +74,7 @@ static char *say_got(struct ga_repo *r, const struct ga_oid *before, const struc
 }
 
 /* Report ignored directories of dependencies that changed in the session. */
-static void say_not_landed(const struct ga_report *r)
+static void print_not_landed(const struct ga_report *r)
 {
 	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
 
@@ -90,13 +90,14 @@ static void say_not_landed(const struct ga_report *r)
 			 GA_QUOTED(dirs.v[i]));
 }
 
-static void say_landed(struct cli *c, const struct ga_session *s, const struct ga_report *r,
-		       const struct ga_land_result *res, const struct ga_oid *before, bool dry_run)
+static void print_landed(struct cli *c, const struct ga_session *s, const struct ga_report *r,
+			 const struct ga_land_result *res, const struct ga_oid *before,
+			 bool dry_run)
 {
 	cleanup_strv struct ga_strv locks = GA_STRV_INIT;
 	cleanup_free char *branch = NULL, *in = NULL;
-	cleanup_free char *got = dry_run ? ga_strdup("") : say_got(c->env.repo, before,
-								    &res->commit, &locks);
+	cleanup_free char *got = dry_run ? ga_strdup("") : describe_changes(c->env.repo, before,
+									     &res->commit, &locks);
 	struct ga_oid head;
 
 	(void)ga_repo_head(c->env.repo, &head, &branch, GA_IGNORED);
@@ -111,12 +112,13 @@ static void say_landed(struct cli *c, const struct ga_session *s, const struct g
 		cli_note("  %s has changed: '%s'%s installs what it says", GA_QUOTED(path),
 			 ga_risk_install(path), strchr(path, '/') ? " there" : "");
 	}
-	say_not_landed(r);
+	print_not_landed(r);
 }
 
 /* `before`: HEAD before it; zero: unborn. */
-static void say(struct cli *c, const struct ga_session *s, const struct ga_report *r,
-		const struct ga_land_result *res, const struct ga_oid *before, bool dry_run)
+static void print_result(struct cli *c, const struct ga_session *s, const struct ga_report *r,
+			 const struct ga_land_result *res, const struct ga_oid *before,
+			 bool dry_run)
 {
 	if (res->rolled_back)
 		cli_note("agent/%s: an interrupted landing was rolled back first", s->name);
@@ -129,14 +131,14 @@ static void say(struct cli *c, const struct ga_session *s, const struct ga_repor
 	} else if (res->uncommitted) {
 		cli_note("agent/%s: not committed yet; 'git commit' does", s->name);
 	} else {
-		say_landed(c, s, r, res, before, dry_run);
+		print_landed(c, s, r, res, before, dry_run);
 	}
 	for (size_t i = 0; i < res->brought.n; i++)
 		cli_note("  uncommitted: %s", GA_QUOTED(res->brought.v[i]));
 	for (size_t i = 0; i < res->not_brought.n; i++)
 		cli_note("  not applied: %s", res->not_brought.v[i]);
 	for (size_t i = 0; i < res->new_flags.n && i < FLAGS_SHOWN; i++)
-		cli_note("  flagged in what git or a hook made of it: %s", res->new_flags.v[i]);
+		cli_note("  flagged in the result of git or a hook: %s", res->new_flags.v[i]);
 }
 
 /* The named session, else the one of the last landing in this working tree. */
@@ -212,13 +214,13 @@ static int resume(struct cli *c, const struct options *o, const char *name, stru
 		return -1;
 	if (o->json)
 		return cli_print_json(land_json(&s, &res, false, false), err);
-	say(c, &s, &r, &res, &before, false);
-	return cli_say_parts(&c->env, &s, err);
+	print_result(c, &s, &r, &res, &before, false);
+	return cli_print_parts(&c->env, &s, err);
 }
 
 /* Handle --undo, --continue and --abort. */
-static int go_on(struct cli *c, const struct options *o, const char *name, bool paths,
-		 struct ga_error *err)
+static int continue_landing(struct cli *c, const struct options *o, const char *name, bool paths,
+			    struct ga_error *err)
 {
 	if (o->undo + o->resume + o->abort > 1 || o->dry_run || (o->message && !o->resume) ||
 	    o->with_base || o->uncommitted || o->merge || o->squash || o->rebase || o->ff_only ||
@@ -285,8 +287,8 @@ static int check_options(const struct options *o, enum ga_land_how how, bool pat
 }
 
 /* Convert the paths after "--" to paths from the top of the working tree. */
-static int take_paths(const struct cli *c, size_t argc, char **argv, struct ga_strv *ret,
-		      struct ga_error *err)
+static int convert_paths(const struct cli *c, size_t argc, char **argv, struct ga_strv *ret,
+			 struct ga_error *err)
 {
 	for (size_t i = 1; i < argc; i++) {
 		char *path = cli_path_from_top(c->env.repo, argv[i]);
@@ -317,9 +319,9 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	struct ga_oid before;
 
 	if (o->undo || o->resume || o->abort)
-		return go_on(c, o, argc ? argv[0] : NULL, argc > 1, err);
+		return continue_landing(c, o, argc ? argv[0] : NULL, argc > 1, err);
 	if (choose_way(c, o, argc > 1, &lo.how, err) ||
-	    check_options(o, lo.how, argc > 1, err) || take_paths(c, argc, argv, &paths, err))
+	    check_options(o, lo.how, argc > 1, err) || convert_paths(c, argc, argv, &paths, err))
 		return -1;
 	if (cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err) ||
 	    cli_session_settings(c, &s, err) || find_head(c, &before, err) ||
@@ -329,19 +331,19 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	if (ga_land(c->env.repo, &s, &r, &lo, &res, err)) {
 		/* a submodule conflict is resolved by merging in the submodule */
 		if (err->code == GA_ECONFLICT)
-			(void)cli_say_parts(&c->env, &s, GA_IGNORED);
+			(void)cli_print_parts(&c->env, &s, GA_IGNORED);
 		return -1;
 	}
 	if (!o->json)
-		say(c, &s, &r, &res, &before, o->dry_run);
-	if (!o->json && !o->dry_run && cli_say_parts(&c->env, &s, err))
+		print_result(c, &s, &r, &res, &before, o->dry_run);
+	if (!o->json && !o->dry_run && cli_print_parts(&c->env, &s, err))
 		return -1;
 	c->rm = o->drop && !o->dry_run;
 	dropped = c->rm && cli_drop_at_end(c, &s, &left);
 	if (o->json)
 		return cli_print_json(land_json(&s, &res, o->dry_run, dropped), err);
 	if (dropped)
-		cli_say_dropped(&s, left);
+		cli_print_dropped(&s, left);
 	return 0;
 }
 

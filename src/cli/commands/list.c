@@ -77,7 +77,7 @@ static void wait_for_change(int fd, struct cli_listing *l)
 	while (poll(&p, 1, running ? LOOK_MS : elsewhere ? ASK_MS : -1) <= 0) {
 		if (elsewhere && ga_now_ms() >= deadline)
 			return;
-		cli_listing_look(l);
+		cli_listing_update(l);
 		if (!print_anew(l))
 			return;
 	}

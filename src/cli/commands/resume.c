@@ -64,7 +64,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		so.argv = argv + 1;
 		so.argc = argc - 1;
 	}
-	rc = cli_take_run(c, &o->run, &detach, &so, &filter, err);
+	rc = cli_apply_run(c, &o->run, &detach, &so, &filter, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	return cli_resume_session(c, argc ? argv[0] : NULL, &so, &filter, &o->run.expose,

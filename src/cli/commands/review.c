@@ -217,8 +217,8 @@ static int check_options(const struct options *o, size_t argc, struct ga_error *
 	return check_format(o, err);
 }
 
-static int print_left(struct cli *c, const struct options *o, const struct ga_session *s,
-		      const struct ga_report *r, struct ga_error *err)
+static int print_remaining(struct cli *c, const struct options *o, const struct ga_session *s,
+			   const struct ga_report *r, struct ga_error *err)
 {
 	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
 	cleanup_left_files struct ga_left_files files = { NULL, 0, 0 };
@@ -270,7 +270,7 @@ static int print(struct cli *c, const struct options *o, struct ga_session *s,
 	if (ga_session_mark_shown(s, ga_review_commit(r), &former, err))
 		return -1;
 	if (o->left)
-		return print_left(c, o, s, r, err);
+		return print_remaining(c, o, s, r, err);
 	if (wants(o, "json")) {
 		json_t *j = ga_report_json(c->env.repo, r, err);
 
@@ -300,7 +300,7 @@ static bool is_known(const void *where, const char *path)
 #define ACCEPTED_SHOWN 20
 
 /* Say that rejecting a path leaves versions that only earlier commits of the branch have. */
-static int say_on_the_way(struct cli *c, const struct ga_report *r, struct ga_error *err)
+static int warn_earlier_commits(struct cli *c, const struct ga_report *r, struct ga_error *err)
 {
 	cleanup_past struct ga_past past = GA_PAST_INIT;
 	size_t shown = 0;
@@ -336,8 +336,8 @@ static void list_accepted(const struct ga_report *r, struct ga_strv *ret)
 	ga_strv_sort_unique(ret);
 }
 
-static void say_accepted(const struct ga_session *s, const struct ga_report *r,
-			 const struct ga_strv *before)
+static void print_accepted(const struct ga_session *s, const struct ga_report *r,
+			   const struct ga_strv *before)
 {
 	cleanup_strv struct ga_strv now = GA_STRV_INIT;
 
@@ -352,8 +352,8 @@ static void say_accepted(const struct ga_session *s, const struct ga_report *r,
 }
 
 /* Print the number of open flags and the next command. */
-static void say_left(const struct cli *c, const struct options *o, struct ga_session *s,
-		     const struct ga_report *r)
+static void print_open(const struct cli *c, const struct options *o, struct ga_session *s,
+		       const struct ga_report *r)
 {
 	size_t open = ga_report_open(r);
 	cleanup_free char *n = ga_count(open, "open flag", "open flags");
@@ -415,10 +415,10 @@ static int decide(struct cli *c, const struct options *o, struct ga_session *s,
 		return -1;
 	if (choose(c, o, r, argc, argv, &v, err) || cli_decide(c, s, r, &v, err))
 		return -1;
-	if (o->reject && say_on_the_way(c, r, err))
+	if (o->reject && warn_earlier_commits(c, r, err))
 		return -1;
-	say_accepted(s, r, &before);
-	say_left(c, o, s, r);
+	print_accepted(s, r, &before);
+	print_open(c, o, s, r);
 	return 0;
 }
 
@@ -460,8 +460,8 @@ static int ask_once(struct cli *c, const struct options *o, struct ga_session *s
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	if (!cli_decide(c, s, r, &v, ret_why)) {
-		say_left(c, o, s, r);
-		return say_on_the_way(c, r, err);
+		print_open(c, o, s, r);
+		return warn_earlier_commits(c, r, err);
 	}
 	if (v.decided)
 		return ga_error_move(err, ret_why);

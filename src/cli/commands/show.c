@@ -282,7 +282,7 @@ static int cli_show_journal(struct cli *c, const char *name, const struct cli_jo
 	if (o->text + o->replay + o->json > 1)
 		return ga_fail(err, GA_EUSAGE, "--text, --replay and --json show different things: "
 			       "give one");
-	if (cli_look_at_session(c, name, &s, err))
+	if (cli_peek_session(c, name, &s, err))
 		return -1;
 	if (o->replay)
 		return replay(&s, o, err);
@@ -437,7 +437,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	    (!running && ga_report_read(c->env.repo, &s, &r, err) < 0))
 		return -1;
 	if (running)
-		cli_look_live(&s, &peer);
+		cli_query_live(&s, &peer);
 	if (o->json)
 		return cli_print_json(cli_session_json(&s, running, &r, &peer), err);
 	summary = !running && s.state == GA_STATE_CAPTURED;

@@ -59,7 +59,7 @@ static int show_history(struct cli *c, const struct ga_oid *base, struct ga_erro
 	if (n > FOUND_SHOWN)
 		cli_note("  and %zu more: 'git agent secrets --history'", n - FOUND_SHOWN);
 	if (x.incomplete)
-		cli_note("  not all of the history could be looked at");
+		cli_note("  not all of the history could be scanned");
 	return 0;
 }
 
@@ -199,8 +199,8 @@ static int choose_base(struct cli *c, const struct options *o, const struct ga_c
 }
 
 /* Collect the options for the remote git-agent; refuse those about local files or the terminal. */
-static int options_there(const struct options *o, const char *task, struct ga_strv *ret,
-			 struct ga_error *err)
+static int remote_options(const struct options *o, const char *task, struct ga_strv *ret,
+			  struct ga_error *err)
 {
 	static const char own[] = "on name base dirty detach quiet verbose task keep";
 
@@ -238,7 +238,7 @@ static int on_start(struct cli *c, const struct options *o, const char *task, si
 	int rc;
 
 	c->untrusted = o->run.untrusted;
-	if (options_there(o, task, &on.options, err))
+	if (remote_options(o, task, &on.options, err))
 		return -1;
 	if (!ga_on_host_ok(o->on))
 		return ga_fail(err, GA_EUSAGE, "'%s' is no name of a host", o->on);
@@ -312,9 +312,9 @@ static void open_early(struct cli *c, struct ga_start *st)
 				     GA_IGNORED);
 }
 
-static int settle(struct cli *c, const struct options *o, const struct cli_filter *filter,
-		  struct ga_start_opts *so, struct ga_config *conf, struct ga_strv *net,
-		  struct ga_error *err)
+static int apply_options(struct cli *c, const struct options *o, const struct cli_filter *filter,
+			 struct ga_start_opts *so, struct ga_config *conf, struct ga_strv *net,
+			 struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
 	bool ask = !o->run.detach && !o->dry_run;
@@ -408,14 +408,14 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	so.task = o->task ? task.ptr : NULL;
 	if (o->on)
 		return on_start(c, o, so.task, argc, argv, err) ? cli_not_started(err) : 0;
-	rc = cli_take_run(c, &o->run, o->dry_run ? NULL : &detach, &so, &filter, err);
+	rc = cli_apply_run(c, &o->run, o->dry_run ? NULL : &detach, &so, &filter, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	open_early(c, &st);
 	if (cli_open(c, CLI_NEED_STATE, err))
 		return cli_not_started(err);
 	note_options_behind(c, argc, argv);
-	if (settle(c, o, &filter, &so, &conf, &net, err) ||
+	if (apply_options(c, o, &filter, &so, &conf, &net, err) ||
 	    cli_find_exposed(c, &o->run.expose, &expose, err))
 		return cli_not_started(err);
 	so.view.expose = &expose;

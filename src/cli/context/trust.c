@@ -252,8 +252,8 @@ static int fail_untrusted(struct cli *c, const struct grants *g, struct ga_error
 /* How to treat untrusted settings: leave them out, fail, or ask first. */
 enum how { LEAVE_OUT, MUST_BE, MAY_ASK };
 
-static int settle_trust(struct cli *c, enum how how, struct grants *g, struct ga_config *conf,
-			struct ga_error *err)
+static int resolve_trust(struct cli *c, enum how how, struct grants *g, struct ga_config *conf,
+			 struct ga_error *err)
 {
 	int rc;
 
@@ -277,15 +277,15 @@ static int settle_trust(struct cli *c, enum how how, struct grants *g, struct ga
 	return 0;
 }
 
-static int settle(struct cli *c, const struct ga_oid *commit, enum how how, struct ga_config *ret,
-		  struct ga_error *err)
+static int resolve_settings(struct cli *c, const struct ga_oid *commit, enum how how,
+			    struct ga_config *ret, struct ga_error *err)
 {
 	cleanup_(grants_release) struct grants g = GRANTS_INIT;
 
 	ga_config_copy(ret, &c->settings);
 	if (commit && find_grants(c, commit, ret, &g, err))
 		return -1;
-	if (g.there && (settle_trust(c, how, &g, ret, err) ||
+	if (g.there && (resolve_trust(c, how, &g, ret, err) ||
 			ga_config_read(ret, GA_ORIGIN_REPOSITORY, GA_CONFIG_REPOSITORY_FILE,
 				       g.text.ptr, g.text.len, err)))
 		return -1;
@@ -295,13 +295,13 @@ static int settle(struct cli *c, const struct ga_oid *commit, enum how how, stru
 int cli_settings(struct cli *c, const struct ga_oid *commit, struct ga_config *ret,
 		 struct ga_error *err)
 {
-	return settle(c, commit, LEAVE_OUT, ret, err);
+	return resolve_settings(c, commit, LEAVE_OUT, ret, err);
 }
 
 int cli_settings_to_run(struct cli *c, const struct ga_oid *commit, bool ask, struct ga_config *ret,
 			struct ga_error *err)
 {
-	return settle(c, commit, ask ? MAY_ASK : MUST_BE, ret, err);
+	return resolve_settings(c, commit, ask ? MAY_ASK : MUST_BE, ret, err);
 }
 
 int cli_session_settings(struct cli *c, const struct ga_session *s, struct ga_error *err)
@@ -322,7 +322,7 @@ struct options {
 static const struct cli_opt opts[] = {
 	CLI_FLAG(show, "show", 0, "show what it allows agents to do, and do not ask"),
 	CLI_FLAG(list, "list", 0, "list what is trusted in this repository"),
-	CLI_FLAG(revoke, "revoke", 0, "trust nothing in this repository any more"),
+	CLI_FLAG(revoke, "revoke", 0, "revoke all trust in this repository"),
 	CLI_FLAG(yes, "yes", 'y', "do not ask"),
 	CLI_FLAG(json, "json", 0, "with --show or --list: print JSON (docs/json.md)"),
 };
@@ -562,7 +562,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 
 		if (rc < 0)
 			return -1;
-		(void)puts(rc ? "nothing was trusted" : "nothing is trusted any more");
+		(void)puts(rc ? "nothing was trusted" : "all trust was revoked");
 		c->status = rc ? ga_error_status(GA_ENEGATIVE) : 0;
 		return 0;
 	}

@@ -379,8 +379,8 @@ int cli_find_exposed(struct cli *c, const struct ga_strv *paths, struct ga_strv 
 	return 0;
 }
 
-int cli_take_run(struct cli *c, const struct cli_run_options *o, struct cli_detach *detach,
-		 struct ga_start_opts *so, struct cli_filter *ret_filter, struct ga_error *err)
+int cli_apply_run(struct cli *c, const struct cli_run_options *o, struct cli_detach *detach,
+		  struct ga_start_opts *so, struct cli_filter *ret_filter, struct ga_error *err)
 {
 	int rc;
 
@@ -429,7 +429,7 @@ static void drop_unchanged(struct cli *c, struct ga_start *st, bool quiet)
 	ga_live_close(ga_steal(&st->live));
 	/* else the summary prints it */
 	if (cli_drop_at_end(c, &st->session, &left) && left && quiet)
-		cli_say_dropped(&st->session, left);
+		cli_print_dropped(&st->session, left);
 }
 
 int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, struct ga_error *err)

@@ -10,7 +10,7 @@
 
 /* Is the commit on the session's branch, as it is or was before something was held? Then it is
  * dropped with the branch. */
-static bool goes_along(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *oid)
+static bool is_dropped_with(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *oid)
 {
 	cleanup_free char *orig = ga_session_ref(s, "orig");
 	struct ga_oid tip;
@@ -32,7 +32,7 @@ int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, char **ret_ref,
 		if (ga_refs_list(r, prefix, &refs, err))
 			return -1;
 		for (size_t k = 0; k < refs.n; k++) {
-			bool there = goes_along(r, s, &refs.v[k].oid);
+			bool there = is_dropped_with(r, s, &refs.v[k].oid);
 
 			if (!there && ret_ref &&
 			    ga_is_on_branch(r, &refs.v[k].oid, NULL, false, &there, err))
@@ -164,7 +164,7 @@ int cli_part_work(const struct ga_env *e, const struct ga_session *s, char **ret
 }
 
 /* Rewrite the git commands in a hint to run in `dir`. Caller frees. */
-static char *run_there(const char *hint, const char *dir)
+static char *hint_in_dir(const char *hint, const char *dir)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
@@ -189,7 +189,7 @@ static int check_over(const struct ga_part_at *at, void *payload, struct ga_erro
 		return ga_start_each_part(at->env, at->s, false, check_over, NULL, err);
 	(void)ga_error_wrap(err, "submodule %s", GA_QUOTED(at->path));
 	there = ga_steal(&err->hint);
-	err->hint = there ? run_there(there, dir) : NULL;
+	err->hint = there ? hint_in_dir(there, dir) : NULL;
 	return -1;
 }
 
@@ -292,7 +292,7 @@ int cli_check_parts(const struct ga_env *e, const struct ga_session *s, struct g
 
 /* Tell the user to merge the submodule's branch there: landing the superproject moves its pointer
  * to the submodule, but not the submodule's own branch and working tree. */
-static int say_merge(const struct ga_part_at *at, const struct around *a, struct ga_error *err)
+static int print_merge(const struct ga_part_at *at, const struct around *a, struct ga_error *err)
 {
 	cleanup_free char *word = ga_quote_shell(at->dir);
 	struct ga_oid oid, pointer;
@@ -313,7 +313,7 @@ static int say_merge(const struct ga_part_at *at, const struct around *a, struct
 	return 0;
 }
 
-static int say(const struct ga_part_at *at, void *payload, struct ga_error *err)
+static int print_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
 	int landed = 1;
 
@@ -321,16 +321,16 @@ static int say(const struct ga_part_at *at, void *payload, struct ga_error *err)
 		return 0;
 	if (!ga_oid_is_zero(&at->s->result.tip))
 		landed = ga_landed(at->env->repo, at->s, err);
-	if (landed < 0 || (!landed && say_merge(at, payload, err)))
+	if (landed < 0 || (!landed && print_merge(at, payload, err)))
 		return -1;
-	return cli_say_parts(at->env, at->s, err);
+	return cli_print_parts(at->env, at->s, err);
 }
 
-int cli_say_parts(const struct ga_env *e, const struct ga_session *s, struct ga_error *err)
+int cli_print_parts(const struct ga_env *e, const struct ga_session *s, struct ga_error *err)
 {
 	struct around a = { e->repo, s };
 
-	return ga_start_each_part(e, s, false, say, &a, err);
+	return ga_start_each_part(e, s, false, print_part, &a, err);
 }
 
 /* Skip a part whose repository is gone: its refs cannot be moved. */
@@ -529,7 +529,7 @@ bool cli_drop_at_end(struct cli *c, struct ga_session *s, bool *ret_left)
 	return false;
 }
 
-void cli_say_dropped(const struct ga_session *s, bool left)
+void cli_print_dropped(const struct ga_session *s, bool left)
 {
 	cli_note("agent/%s: dropped%s; 'git agent drop --restore %s' restores it", s->name,
 		 left ? ", with its leftovers" : "", s->name);

@@ -104,7 +104,7 @@ void cli_listing_release(struct cli_listing *l)
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static const char *say_idle(struct cli *c, const struct ga_session *s)
+static const char *describe_idle(struct cli *c, const struct ga_session *s)
 {
 	cleanup_free char *dir = NULL;
 
@@ -133,7 +133,7 @@ static int find_next(struct cli *c, struct cli_row *w, struct ga_error *err)
 	if (!f)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remember a line");
 	if (!w->running && w->s.state == GA_STATE_CAPTURED)
-		(void)cli_say_next(c, &w->s, &w->r, f, GA_IGNORED);
+		(void)cli_print_next(c, &w->s, &w->r, f, GA_IGNORED);
 	(void)fclose(f);
 	return 0;
 }
@@ -159,7 +159,7 @@ static int read_row(struct cli *c, const char *name, struct cli_compare *x, stru
 		return -1;
 	if (rc == 0 && cli_notice_landed(c, &w->s, err))
 		return -1;
-	w->idle = ga_strdup(w->running ? "" : say_idle(c, &w->s));
+	w->idle = ga_strdup(w->running ? "" : describe_idle(c, &w->s));
 	return (w->s.state != GA_STATE_LANDED && count_work(c, x, &w->s, &w->counts, err)) ||
 	       find_next(c, w, err) ? -1 : 0;
 }
@@ -197,7 +197,7 @@ static int read_elsewhere(struct cli *c, struct cli_listing *ret, struct ga_erro
 	cleanup_ons struct ga_ons l = GA_ONS_INIT;
 	uint64_t now = (uint64_t)time(NULL);
 
-	if (cli_on_look(c, &l, err))
+	if (cli_on_query(c, &l, err))
 		return -1;
 	for (size_t i = 0; i < l.n; i++) {
 		struct cli_row *w = row_of(ret, l.v[i].name);
@@ -254,17 +254,17 @@ int cli_listing_read(struct cli *c, struct cli_listing *ret, struct ga_error *er
 		cli_print_error(&one);
 		c->status = ga_error_status(one.code);
 	}
-	cli_listing_look(ret);
+	cli_listing_update(ret);
 	return read_elsewhere(c, ret, err);
 }
 
-void cli_listing_look(struct cli_listing *l)
+void cli_listing_update(struct cli_listing *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		ga_live_peer_release(&l->v[i].peer);
 		l->v[i].peer = (struct ga_live_peer)GA_LIVE_PEER_INIT;
 		if (l->v[i].running)
-			cli_look_live(&l->v[i].s, &l->v[i].peer);
+			cli_query_live(&l->v[i].s, &l->v[i].peer);
 	}
 }
 

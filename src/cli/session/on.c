@@ -14,9 +14,9 @@
 
 /* ---- where it is ----------------------------------------------------------------------------- */
 
-static int look(struct cli *c, struct ga_on *o, struct ga_error *err)
+static int query(struct cli *c, struct ga_on *o, struct ga_error *err)
 {
-	if (!ga_on_look(o, err))
+	if (!ga_on_query(o, err))
 		return ga_on_note(c->env.state_dir, o, err);
 	return ga_error_wrap(err, "what agent/%s does is unknown", o->name);
 }
@@ -46,7 +46,7 @@ static int fail_state(const struct ga_on *o, struct ga_error *err)
 	return ga_hint(err, "'git agent drop --force %s' drops it", o->name);
 }
 
-int cli_on_look(struct cli *c, struct ga_ons *ret, struct ga_error *err)
+int cli_on_query(struct cli *c, struct ga_ons *ret, struct ga_error *err)
 {
 	size_t n = 0;
 
@@ -133,7 +133,7 @@ static int fail_runs(const struct ga_on *o, struct ga_error *err)
 }
 
 /* It was dropped there: keep the fetched result. */
-static int take_absent(struct cli *c, struct ga_on *o, struct ga_error *err)
+static int keep_fetched(struct cli *c, struct ga_on *o, struct ga_error *err)
 {
 	int here = is_here(c, o, err);
 
@@ -167,10 +167,10 @@ static int get_result(struct cli *c, struct ga_on *o, struct ga_error *err)
 	o->runs = !now.name || now.runs;
 	if (!o->runs)
 		return 0;
-	if (look(c, o, err))
+	if (query(c, o, err))
 		return -1;
 	if (is_state(o, "absent"))
-		return take_absent(c, o, err);
+		return keep_fetched(c, o, err);
 	if (is_state(o, "cancelled"))
 		return 1;
 	return ran(o) ? fetch(c, o, err) : fail_runs(o, err);
@@ -191,7 +191,7 @@ static int need_result(struct cli *c, struct ga_on *o, struct ga_error *err)
 /* ---- there ----------------------------------------------------------------------------------- */
 
 /* Copy the words, with the first that names the session replaced by its remote name. */
-static void words_there(const struct ga_on *o, const struct ga_strv *words, struct ga_strv *ret)
+static void replace_name(const struct ga_on *o, const struct ga_strv *words, struct ga_strv *ret)
 {
 	bool named = false;
 
@@ -203,19 +203,19 @@ static void words_there(const struct ga_on *o, const struct ga_strv *words, stru
 	}
 }
 
-static int run_there(struct cli *c, const struct ga_on *o, const char *command,
-		     const struct ga_strv *words, bool terminal, struct ga_error *err)
+static int run_remote(struct cli *c, const struct ga_on *o, const char *command,
+		      const struct ga_strv *words, bool terminal, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv there = GA_STRV_INIT;
 	json_t *more = json_object();
 
 	ga_strv_push(&there, command);
-	words_there(o, words, &there);
+	replace_name(o, words, &there);
 	ga_json_set(more, "words", ga_json_strv(&there));
 	return ga_on_run(o, more, terminal, &c->status, err);
 }
 
-static int take_exit(const struct ga_on *o, int *ret_status, struct ga_error *err)
+static int handle_exit(const struct ga_on *o, int *ret_status, struct ga_error *err)
 {
 	if (o->exit < 0)
 		return ga_fail(err, GA_EFATAL, "agent/%s was interrupted on '%s': how its command "
@@ -258,7 +258,7 @@ int cli_on_wait(struct cli *c, const char *name, int64_t deadline, int *ret_stat
 	int rc = ga_on_read(c->env.state_dir, cli_plain_name(name), &o, err);
 	bool told = false;
 
-	if (rc || look(c, &o, err))
+	if (rc || query(c, &o, err))
 		return rc > 0 ? 1 : -1;
 	for (;; now = ga_now_ms()) {
 		cleanup_error struct ga_error why = GA_ERROR_INIT;
@@ -271,15 +271,15 @@ int cli_on_wait(struct cli *c, const char *name, int64_t deadline, int *ret_stat
 		if (deadline && now >= deadline)
 			return 2;
 		(void)poll(NULL, 0, (int)(pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS));
-		if (ga_on_look(&o, &why) && !told) {
+		if (ga_on_query(&o, &why) && !told) {
 			told = true;
 			(void)ga_error_wrap(&why, "agent/%s is asked about again", o.name);
 			cli_print_error(&why);
 		}
 	}
 	if (is_state(&o, "absent"))
-		return take_absent(c, &o, err);
-	return ran(&o) ? take_exit(&o, ret_status, err) : fail_state(&o, err);
+		return keep_fetched(c, &o, err);
+	return ran(&o) ? handle_exit(&o, ret_status, err) : fail_state(&o, err);
 }
 
 int cli_on_attach(struct cli *c, struct ga_on *o, struct ga_error *err)
@@ -290,10 +290,10 @@ int cli_on_attach(struct cli *c, struct ga_on *o, struct ga_error *err)
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return ga_fail(err, GA_EUSAGE, "attaching needs a terminal, and there is none here"
 			       GA_HINT "'git agent logs -f %s' shows the output", o->name);
-	if (look(c, o, err))
+	if (query(c, o, err))
 		return -1;
 	if (is_state(o, "absent"))
-		return take_absent(c, o, err);
+		return keep_fetched(c, o, err);
 	if (ga_has_word(GA_ON_STATES, o->state))
 		return fail_state(o, err);
 	ga_strv_push(&words, o->name);
@@ -301,12 +301,12 @@ int cli_on_attach(struct cli *c, struct ga_on *o, struct ga_error *err)
 		cli_note("agent/%s has ended on '%s'", o->name, o->host);
 	} else {
 		ga_strv_push(&words, "-q");
-		if (run_there(c, o, "attach", &words, true, err) || look(c, o, err))
+		if (run_remote(c, o, "attach", &words, true, err) || query(c, o, err))
 			return -1;
 	}
 	/* exit status of a session that ended before it had a terminal */
 	if (ran(o) && (words.n == 1 || c->status == ga_error_status(GA_EFATAL)) &&
-	    take_exit(o, &c->status, err))
+	    handle_exit(o, &c->status, err))
 		return -1;
 	status = c->status;
 	if (sum_up(c, o, err))
@@ -328,9 +328,9 @@ static int stop(struct cli *c, struct ga_on *o, const struct ga_strv *words, str
 
 	ga_strv_push(&there, "-q");
 	ga_strv_extend(&there, words);
-	if (run_there(c, o, "stop", &there, false, err) || c->status || quiet)
+	if (run_remote(c, o, "stop", &there, false, err) || c->status || quiet)
 		return err->msg ? -1 : 0;
-	if (look(c, o, err))
+	if (query(c, o, err))
 		return -1;
 	(void)printf("agent/%s: %s on '%s'\n  next: git agent %s %s\n", o->name, o->state,
 		     o->host, is_state(o, "cancelled") ? "drop" : "review", o->name);
@@ -373,8 +373,8 @@ static int resume(struct cli *c, struct ga_on *o, const struct ga_strv *words, s
 	cleanup_strv struct ga_strv there = GA_STRV_INIT;
 	bool again;
 
-	words_there(o, words, &there);
-	if (o->runs && look(c, o, err))
+	replace_name(o, words, &there);
+	if (o->runs && query(c, o, err))
 		return -1;
 	if (o->runs && !ran(o) && !is_state(o, "absent"))
 		return fail_runs(o, err);
@@ -397,7 +397,7 @@ static int resume(struct cli *c, struct ga_on *o, const struct ga_strv *words, s
 	return 0;
 }
 
-static int drop_there(struct cli *c, const struct ga_on *o, bool force, struct ga_error *err)
+static int drop_remote(struct cli *c, const struct ga_on *o, bool force, struct ga_error *err)
 {
 	cleanup_error struct ga_error why = GA_ERROR_INIT;
 	int rc = ga_fault_stop("on:dropping", err) ||
@@ -435,7 +435,7 @@ static int drop(struct cli *c, struct ga_on *o, const struct ga_strv *words, str
 		return 0;
 	}
 	/* the local copy is dropped like any session */
-	return drop_there(c, o, force || !o->submitted, err) ? -1 : !here;
+	return drop_remote(c, o, force || !o->submitted, err) ? -1 : !here;
 }
 
 int cli_on_after(struct cli *c, const struct cli_command *cmd, size_t argc, char **argv,
@@ -455,7 +455,7 @@ int cli_on_after(struct cli *c, const struct cli_command *cmd, size_t argc, char
 
 		for (size_t k = 0; k < argc; k++)
 			meant |= !strcmp(cli_plain_name(argv[k]), l.v[i].name);
-		if (!meant || here > 0 || (!here && !drop_there(c, &l.v[i], false, &why)))
+		if (!meant || here > 0 || (!here && !drop_remote(c, &l.v[i], false, &why)))
 			continue;
 		if (!strcmp(cmd->name, "drop"))
 			cli_tell(&why, &c->status);
@@ -490,11 +490,11 @@ static int act(struct cli *c, const char *name, struct ga_on *o, const struct ga
 	else if (!strcmp(name, "stop"))
 		rc = stop(c, o, words, err);
 	else if (!strcmp(name, "show") && (o->runs || has_word(words, "--text", "--replay")))
-		rc = run_there(c, o, name, words, false, err);
+		rc = run_remote(c, o, name, words, false, err);
 	else if (ga_has_word("logs send shell", name))
-		rc = run_there(c, o, name, words, terminal && !strcmp(name, "shell"), err);
-	else if (!strcmp(name, "diff") && o->runs && !look(c, o, err) && is_state(o, "running"))
-		rc = run_there(c, o, name, words, false, err);
+		rc = run_remote(c, o, name, words, terminal && !strcmp(name, "shell"), err);
+	else if (!strcmp(name, "diff") && o->runs && !query(c, o, err) && is_state(o, "running"))
+		rc = run_remote(c, o, name, words, false, err);
 	else
 		return err->msg ? -1 : need_result(c, o, err);
 	return rc ? -1 : 1;

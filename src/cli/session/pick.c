@@ -340,8 +340,8 @@ static int pick(struct cli *c, const char *name, bool running_too, bool capture,
 		       ret->name);
 }
 
-int cli_look_at_session(struct cli *c, const char *name, struct ga_session *ret,
-			struct ga_error *err)
+int cli_peek_session(struct cli *c, const char *name, struct ga_session *ret,
+		     struct ga_error *err)
 {
 	cleanup_close int lock = -1;
 
@@ -390,7 +390,7 @@ int cli_parse_timeout(const char *value, int otherwise, int *ret, struct ga_erro
 	return 0;
 }
 
-void cli_look_live(const struct ga_session *s, struct ga_live_peer *ret)
+void cli_query_live(const struct ga_session *s, struct ga_live_peer *ret)
 {
 	/* after its command has ended, the supervisor does not answer */
 	if (s->state != GA_STATE_RUNNING || s->run.finished || s->id.within ||

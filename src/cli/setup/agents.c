@@ -52,7 +52,7 @@ static int list(struct cli *c, const struct options *o, struct ga_error *err)
 
 		if (!p->login)
 			continue;
-		ga_agents_look(&c->env, p, &f);
+		ga_agents_find(&c->env, p, &f);
 		if (all)
 			ga_json_add(all, to_json(p, &f));
 		else
@@ -84,7 +84,8 @@ static int find_preset(const struct cli *c, const char *name, const struct ga_pr
 		    : ga_hint(err, "'git agent agents' lists those that are known");
 }
 
-static void say_installed(const char *name, const char *before, const struct ga_agents_installed *i)
+static void print_installed(const char *name, const char *before,
+			    const struct ga_agents_installed *i)
 {
 	if (i->older)
 		cli_note("%s: %s stays: npm chose the older %s, the newest that supports the "
@@ -118,7 +119,7 @@ static int install(struct cli *c, const struct options *o, const struct ga_prese
 		cli_note("%s: older versions stay: %s; install it again to remove them",
 			 p->name, i.left.msg);
 	if (!o->quiet)
-		say_installed(p->name, before, &i);
+		print_installed(p->name, before, &i);
 	return 0;
 }
 

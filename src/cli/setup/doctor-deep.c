@@ -285,7 +285,7 @@ static int probe(struct deep *d, struct ga_error *err)
 }
 
 /* Check that files the probe created are not on the host. */
-static void look_for_traces(struct deep *d)
+static void find_traces(struct deep *d)
 {
 	static const struct {
 		const char *id, *what;
@@ -432,7 +432,7 @@ static int all(struct deep *d, struct ga_error *err)
 	    git(d, err, "add", "-A", NULL) ||
 	    git(d, err, "commit", "-q", "-m", "probe", NULL) || lay_out(d, err) || probe(d, err))
 		return -1;
-	look_for_traces(d);
+	find_traces(d);
 	return planted_link(d, err) || widening_file(d, err) || killed(d, err) ? -1 : 0;
 }
 

@@ -236,7 +236,7 @@ static int import_one(struct cli *c, const struct options *o, const char *rel, c
 	enum ga_home_login state;
 	int rc;
 
-	if (ga_home_look_at_login(&c->env, rel, key, &state, err))
+	if (ga_home_compare_login(&c->env, rel, key, &state, err))
 		return -1;
 	if (state == GA_HOME_LOGIN_NONE)
 		return 0;

@@ -89,7 +89,7 @@ static void push_once(struct ga_strv *sv, const char *s)
 
 /* Read a file, with a newline put before it so that "\nWORD" finds each beginning of a line. False
  * if it cannot be read. */
-static bool look(int at, const char *name, struct ga_buf *ret)
+static bool read_lines(int at, const char *name, struct ga_buf *ret)
 {
 	ga_buf_addch(ret, '\n');
 	return !ga_read_file_at(at, name, LOOK_MAX, ret, GA_IGNORED);
@@ -104,7 +104,7 @@ static void find_tools(int at, struct found *f)
 		cleanup_buf struct ga_buf text = GA_BUF_INIT;
 
 		if (!strcmp(t->kind, done) || faccessat(at, t->file, F_OK, AT_SYMLINK_NOFOLLOW) ||
-		    (t->has && (!look(at, t->file, &text) || !strstr(text.ptr, t->has))))
+		    (t->has && (!read_lines(at, t->file, &text) || !strstr(text.ptr, t->has))))
 			continue;
 		done = t->kind;
 		push_once(&f->setup, t->setup);
@@ -161,7 +161,7 @@ static void find_servers(int at, struct found *f)
 		bool done[GA_NELEMS(servers) + 1] = { [GA_NELEMS(servers)] = true };
 		size_t before = f->allow.n;
 
-		if (!look(at, compose_files[i], &text))
+		if (!read_lines(at, compose_files[i], &text))
 			continue;
 		for (const char *p = strstr(text.ptr, "image:"); p; p = strstr(p + 1, "image:")) {
 			cleanup_free char *image = ga_strndup(p, strcspn(p, "\n"));

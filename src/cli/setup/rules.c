@@ -149,7 +149,7 @@ static int entry_here(struct explain *e, const char *path, struct ga_entry *ret,
 	return ga_blob_write(e->repo, text.ptr, text.len, &ret->oid, err);
 }
 
-static int look_at(struct explain *e, struct explained *x, struct ga_error *err)
+static int judge_path(struct explain *e, struct explained *x, struct ga_error *err)
 {
 	struct ga_entry old = { GA_MODE_NONE, { { 0 } } }, new = old, none = old;
 	int rc;
@@ -292,7 +292,7 @@ static int add_path(struct explain *e, const char *arg, struct ga_error *err)
 			free(e->v[--e->n].path);
 			return 0;
 		}
-	return look_at(e, &e->v[e->n - 1], err);
+	return judge_path(e, &e->v[e->n - 1], err);
 }
 
 static int explain(struct cli *c, const struct options *o, size_t n, char **paths,

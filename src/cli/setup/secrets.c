@@ -111,7 +111,7 @@ static void print_notes(const struct ga_exposure *x, const struct options *o, si
 	if (left_out && !o->all)
 		cli_note("note: %zu more that may hold one: --all", left_out);
 	if (x->incomplete)
-		cli_note("note: not everything could be looked at");
+		cli_note("note: not everything could be scanned");
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)

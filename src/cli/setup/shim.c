@@ -140,7 +140,7 @@ static int install_one(int dir, const char *path, const char *name, struct ga_er
 }
 
 /* Profiles are the user's: say which line to add. */
-static void say_path(const char *dir)
+static void print_path_hint(const char *dir)
 {
 	const char *shell = getenv("SHELL"), *slash = shell ? strrchr(shell, '/') : NULL;
 	cleanup_free char *word = ga_quote_shell(dir);
@@ -189,7 +189,7 @@ static int install(struct cli *c, const char *dir, size_t argc, char **argv, str
 		first = first && is_first(dir, names.v[i]);
 	}
 	if (!first)
-		say_path(dir);
+		print_path_hint(dir);
 	return 0;
 }
 
@@ -247,7 +247,7 @@ static int status(const struct cli *c, const char *dir, bool json, struct ga_err
 	if (!names.n)
 		(void)puts("no shim is installed");
 	else if (!all_first)
-		say_path(dir);
+		print_path_hint(dir);
 	return 0;
 }
 
