@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What files of this folder share, and the headers that most of them need.
+ * Shared by the files of this folder.
  */
 #ifndef AGENTS_INTERNAL_H
 #define AGENTS_INTERNAL_H
@@ -21,11 +21,11 @@
 #include "ga/sys/fd.h"
 #include "ga/sys/process.h"
 
-/* agents.c: the directory, out of reach of agents, with notes of which versions the user
+/* agents.c: the directory, not accessible to agents, that records the versions the user
  * installed. */
 char *agents_notes(const struct ga_env *e);
-/* Where a command is on the host, or NULL. An agent is also looked for where installers put it; if
- * it is there, `*ret_place` (`ret_place` may be NULL) is that directory. Caller frees both. */
+/* Where a command is on the host, or NULL. Agents are also searched in installers' places; if found
+ * there, `*ret_place` (`ret_place` may be NULL) is that directory. Caller frees both. */
 char *agents_find_command(const struct ga_env *e, const char *command, char **ret_place);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which agents there are, which program a command word means, and its arguments.
+ * Find agents, and the program and arguments of a command word.
  */
 #include "ga/base/strv.h"
 #include "agents-internal.h"
@@ -53,7 +53,7 @@ static int compare_part(const char **a, const char **b, const char *ends)
 	int c = memcmp(*a, *b, n < m ? n : m);
 
 	if (x && y) {
-		/* without leading zeros the longer one is more; identifiers may have them */
+		/* without leading zeros the longer number is greater; identifiers may have them */
 		for (; n && **a == '0'; n--)
 			++*a;
 		for (; m && **b == '0'; m--)
@@ -103,7 +103,7 @@ char *agents_notes(const struct ga_env *e)
 			    "agents");
 }
 
-/* Is there a program, or a link that may lead to one? Whether it does shows inside. */
+/* Is it a program, or a link, which may lead to one inside? */
 static bool is_in_home(const char *home, const char *dir, const char *name)
 {
 	cleanup_close int at = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
@@ -144,7 +144,7 @@ static bool agents_own(const struct ga_env *e, const char *name)
 	return is_in_home(home, GA_AGENT_BIN, name);
 }
 
-/* Where installers put agents, on PATH or not: below the user's home, or absolute. */
+/* Installers' places, on PATH or not: below the user's home, or absolute. */
 static const char *const places[] = {
 	".local/bin", ".claude/local", ".opencode/bin", ".npm-global/bin", ".bun/bin", ".volta/bin",
 	".local/share/pnpm", ".local/share/mise/shims", ".asdf/shims", ".linuxbrew/bin",
@@ -228,7 +228,7 @@ static bool has_login(const char *home, const struct ga_preset *p)
 	return false;
 }
 
-/* Is the file `name` in `path` made by us, its notes or a place to mount conversations on? */
+/* Did we make the file `name` in `path`: notes, or a mount point for conversations? */
 static bool is_ours(const struct ga_preset *p, const char *path, const char *name)
 {
 	cleanup_free char *file = ga_path_join(path, name);
@@ -241,7 +241,7 @@ static bool is_ours(const struct ga_preset *p, const char *path, const char *nam
 	return false;
 }
 
-/* Is there anything at `path` but what we made? */
+/* Has `path` any files but ours? */
 static bool has_more(int home, const char *path, const struct ga_preset *p)
 {
 	int fd = ga_openat_beneath(home, path, O_RDONLY | O_DIRECTORY, 0);
@@ -269,7 +269,7 @@ static bool has_state(const struct ga_env *e, const struct ga_preset *p)
 	return false;
 }
 
-/* In the user's own home: there a login may be a link. */
+/* In the user's home a login may be a link. */
 static bool has_importable(const char *home, const struct ga_preset *p)
 {
 	for (size_t i = 0; p->logins[i]; i++) {
@@ -303,8 +303,8 @@ void ga_agents_found_release(struct ga_agents_found *f)
 	*f = (struct ga_agents_found){ 0 };
 }
 
-static void look_at_login(const struct ga_env *e, const struct ga_preset *p,
-			  struct ga_agents_found *ret)
+static void find_logins(const struct ga_env *e, const struct ga_preset *p,
+			struct ga_agents_found *ret)
 {
 	cleanup_free char *home = ga_home_dir(e, e->conf.home_mode);
 
@@ -314,14 +314,14 @@ static void look_at_login(const struct ga_env *e, const struct ga_preset *p,
 	ret->importable = has_importable(e->home, p);
 }
 
-void ga_agents_look(const struct ga_env *e, const struct ga_preset *p, struct ga_agents_found *ret)
+void ga_agents_find(const struct ga_env *e, const struct ga_preset *p, struct ga_agents_found *ret)
 {
 	const char *program = ga_preset_program(p);
 
 	*ret = (struct ga_agents_found){
 		.version = p->package ? ga_agents_version(e, p->name) : NULL
 	};
-	look_at_login(e, p, ret);
+	find_logins(e, p, ret);
 	if (ret->version) {
 		ret->where = GA_AGENTS_HOME;
 		ret->path = ga_agents_program(e, p->name, ret->version);
@@ -345,8 +345,8 @@ void ga_agents_describe_login(const struct ga_env *e, const struct ga_preset *p,
 
 	if (!p || !p->login)
 		return;
-	look_at_login(e, p, &f);
-	/* if no file tells, an agent that has state here was used before, and logged in then */
+	find_logins(e, p, &f);
+	/* without a login file, take existing state as a sign of an earlier login */
 	if (f.login || f.key || (!p->logins[0] && (!p->state[0] || has_state(e, p))))
 		return;
 	key = p->keys[0] && !strstr(p->login, p->keys[0]) ? p->keys[0] : NULL;
@@ -364,7 +364,7 @@ void ga_agents_command_release(struct ga_agents_command *c)
 }
 
 /* The command with its preset's words between the first and its arguments. An agent that continues
- * its conversation (`again`) gets none of these: it has been told what they say. */
+ * its conversation (`again`) gets no arguments: it knows them. */
 void ga_agents_make_command(const struct ga_env *e, char *const *argv, size_t argc,
 			    bool again, struct ga_agents_command *c)
 {
@@ -402,13 +402,13 @@ int ga_agents_add_task(const char *task, struct ga_agents_command *c, struct ga_
 	return 0;
 }
 
-/* The end of a hint on how to get an agent: how to log in to it. Caller frees. */
+/* The end of an installation hint: how to log in. Caller frees. */
 static char *login_words(const struct ga_env *e, const struct ga_preset *p)
 {
 	cleanup_(ga_agents_found_release) struct ga_agents_found f = { 0 };
 
 	if (p)
-		look_at_login(e, p, &f);
+		find_logins(e, p, &f);
 	if (!p || !p->login || f.login || f.key)
 		return ga_strdup("");
 	if (f.importable)
@@ -463,8 +463,8 @@ int ga_agents_check_command(struct ga_env *e, struct ga_agents_command *c, struc
 		return ga_fail(err, GA_EUSAGE, "the command is empty" GA_HINT "name a program, as "
 			       "in 'git agent start bash'");
 	if (strchr(command, '/'))
-		return 0; /* a path inside: the sandbox will tell */
-	/* what 'git agent agents' installed comes before all else */
+		return 0; /* a path inside is not checked here */
+	/* a version of 'git agent agents' takes precedence */
 	version = p && p->package ? ga_agents_version(e, command) : NULL;
 	c->own = version ? ga_agents_program(e, command, version) : NULL;
 	file = c->own ? NULL : agents_find_command(e, command, &place);
@@ -482,6 +482,6 @@ char *ga_agents_cwd(const char *project)
 	cleanup_free char *cwd = getcwd(NULL, 0);
 	const char *rel = cwd ? ga_path_below(cwd, project) : NULL;
 
-	/* not in .git, which is another one inside */
+	/* not in .git, which differs inside */
 	return rel && !ga_path_inside(rel, ".git") ? ga_steal(&cwd) : ga_strdup(project);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * npm in a sandbox. It reads no configuration and no cache that agents could have written, and
- * runs no script of a package but the agent's own.
+ * Run npm in a sandbox. It reads no configuration or cache that agents could write, and runs only
+ * the scripts of the agent's package.
  */
 #include "agents-internal.h"
 #include "ga/base/trace.h"
@@ -9,29 +9,29 @@
 #include "ga/run/run.h"
 #include "ga/view/view.h"
 
-/* The "project" of the sandbox: the one place on a disk inside besides the agents' home, and gone
- * with the sandbox. */
+/* The "project" of the sandbox: the only disk space inside besides the agents' home, removed with
+ * the sandbox. */
 #define PLACE "/tmp/git-agent-agents"
-#define RUN ".run-" /* prefix of its layers' directory, which is in that of the notes */
+#define RUN ".run-" /* prefix of its layers' directory, next to the notes */
 #define NPM_MS (20u * 60 * 1000)
 #define REMOVE_MS (5u * 60 * 1000)
 #define ANSWER_MAX 4096
 
-/* Variables that npm needs to reach a registry, and that tell it nothing else. */
+/* Variables that npm needs to reach a registry. */
 static const char *const passed[] = {
 	"npm_config_registry", "NPM_CONFIG_REGISTRY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
 	"http_proxy", "https_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS",
 };
 
-/* $1 the agent, $2 its package, $3 the package with the version wanted. Install into a new prefix
- * beside the others, check that the program in it runs, and print the version. */
+/* $1 the agent, $2 its package, $3 the package with the version wanted. Install into a new prefix,
+ * check that its program runs, and print the version. */
 static const char fetch_script[] =
 	"set -eu\n"
 	"top=$HOME/" GA_AGENTS_DIR "/$1\n"
 	"mkdir -p \"$top\" \"$HOME/" GA_AGENT_BIN "\"\n"
 	"rm -rf \"$top/.new\" \"$top/.old\"\n"
 	"mkdir \"$top/.new\"\n"
-	/* with another prefix npm would look for the machine's own settings there */
+	/* another prefix would make npm read the machine's settings there */
 	"npm_config_globalconfig=$(npm config get globalconfig)\n"
 	"export npm_config_globalconfig\n"
 	"npm install --global --prefix \"$top/.new\" --ignore-scripts \"$3\" >&2\n"
@@ -74,9 +74,10 @@ struct job {
 	unsigned ms;
 	struct ga_buf out, errout;
 	bool fetches;   /* it is an installation; then: */
-	bool chooses;   /* npm chooses the version, which must not be older than the one there */
-	bool older;     /* what it chose is */
-	char *before;   /* the version there, or NULL */
+	/* npm chooses the version, which must not be older than the installed one */
+	bool chooses;
+	bool older;     /* npm's choice is older */
+	char *before;   /* the installed version, or NULL */
 	char *version;  /* the version that was fetched */
 };
 
@@ -88,7 +89,7 @@ static void job_release(struct job *j)
 	ga_buf_release(&j->errout);
 }
 
-/* Remove what an npm that was killed left. */
+/* Remove leftovers of a killed npm. */
 static void remove_stale(int at)
 {
 	cleanup_dir DIR *d = ga_dir_of(fcntl(at, F_DUPFD_CLOEXEC, 3));
@@ -131,7 +132,7 @@ static int make_scratch(const struct ga_env *e, int *ret_lock, struct ga_strv *r
 
 static void remove_scratch(struct ga_strv *dirs)
 {
-	/* by path, as it is in the state directory, where nobody else can write */
+	/* by path: only the user can write the state directory */
 	if (dirs->n)
 		(void)ga_rmtree_at(AT_FDCWD, dirs->v[0], GA_IGNORED);
 	ga_strv_release(dirs);
@@ -179,7 +180,7 @@ static int run_in(struct ga_sandbox *sb, const struct ga_spec *s, struct job *j,
 	return ga_run_exec(sb, &x, ret_status, err);
 }
 
-/* The last line that says something, escaped. Caller frees. */
+/* The last line that is not empty, escaped. Caller frees. */
 static char *last_words(const struct ga_buf *b)
 {
 	size_t end = b->len, at;
@@ -198,8 +199,8 @@ static char *last_words(const struct ga_buf *b)
 	}
 }
 
-/* Take the version that was fetched, and decide whether it is put in place. npm chooses by which
- * Node.js a package says it supports, so its choice may be older than the one there, which runs. */
+/* Check the fetched version, and decide whether to install it. npm chooses by the Node.js versions
+ * that a package supports, so its choice may be older than the installed one. */
 static int choose(struct job *j, struct ga_error *err)
 {
 	while (j->out.len && j->out.ptr[j->out.len - 1] == '\n')
@@ -231,7 +232,7 @@ static int run_scripts(struct ga_sandbox *sb, const struct ga_spec *s, struct jo
 	return 0;
 }
 
-/* Note the version, which sessions run from now on. */
+/* Record the version for new sessions. */
 static int note(const struct ga_env *e, const struct job *j, struct ga_error *err)
 {
 	cleanup_free char *notes = agents_notes(e), *file = ga_path_join(notes, j->words[0]);
@@ -240,8 +241,8 @@ static int note(const struct ga_env *e, const struct job *j, struct ga_error *er
 	return ga_write_atomic(AT_FDCWD, file, line, strlen(line), 0600, err);
 }
 
-/* Run the job in a sandbox with the home of `e`, whose lock is held. Other jobs wait, so that the
- * installed version cannot change before it was compared, nor the new one before it is noted. */
+/* Run the job in a sandbox with the home of `e`, whose lock is held. Other jobs wait, so that
+ * comparing, installing and recording a version is atomic. */
 static int run(struct ga_env *e, struct job *j, struct ga_error *err)
 {
 	cleanup_(remove_scratch) struct ga_strv dirs = GA_STRV_INIT;
@@ -325,7 +326,7 @@ int ga_agents_install(struct ga_env *e, const struct ga_preset *p, const char *w
 		return -1;
 	ret->older = j.older ? ga_steal(&j.version) : NULL;
 	ret->version = ga_strdup(j.older ? j.before : j.version);
-	/* the new version is there and noted: failing to remove others is no failure */
+	/* the new version is installed: failing to remove others is no failure */
 	rc = ga_home_lock(e, &lock, &ret->left);
 	ret->kept = rc > 0;
 	if (!rc)
@@ -348,7 +349,7 @@ int ga_agents_remove(struct ga_env *e, const struct ga_preset *p, struct ga_erro
 
 	if (access(file, F_OK))
 		return 1;
-	/* held until the note is gone, or that of another installation would go as well */
+	/* held until the record is removed, which could else be another installation's */
 	rc = ga_home_lock(e, &lock, err);
 	if (rc > 0)
 		return 2;

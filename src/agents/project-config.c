@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of a project that have an agent run commands without its model, with the logins in reach:
- * only the user can answer for them.
+ * Find files of a project that let an agent run commands without its model, which only the user can
+ * trust.
  */
 #include <jansson.h>
 
 #include "agents-internal.h"
 #include "ga/repo/objects.h"
 
-#define SETTINGS_MAX ((size_t)64 << 10) /* longer ones are not read, and so not harmless */
+#define SETTINGS_MAX ((size_t)64 << 10) /* longer ones are not read, and not harmless */
 #define FILES_MAX 1000
 
 void ga_agents_config_release(struct ga_agents_config *c)
@@ -131,8 +131,8 @@ static bool is_harmless(int top, const struct ga_questions *q, const char *rel, 
 	return ret;
 }
 
-/* Of `paths`, which no commit has and the session shows; nothing of a repository is ignored, so
- * the user has put it there. */
+/* Check untracked `paths` that the session shows; a repository's files are not among them, so the
+ * user made them. */
 static void add_loose(int top, const struct ga_questions *q, const struct ga_strv *paths,
 		      const struct ga_strv *masked, const char *rel, const char *path,
 		      struct ga_agents_config *ret)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the commands share: option tables, the context a command runs in, output, asking, choosing
- * sessions, and the headers that most of them need.
+ * Shared by all commands: option tables, a command's context, output, prompts, and the choice of
+ * sessions.
  */
 #ifndef CLI_H
 #define CLI_H
@@ -72,7 +72,7 @@ struct cli_opt {
 
 /* ---- commands ----------------------------------------------------------- */
 
-/* Each has what those behind it have. */
+/* Each need includes the ones that follow it. */
 enum cli_need {
 	CLI_NEED_STATE,    /* the state directory of the repository */
 	CLI_NEED_REPO,     /* a repository around the current directory */
@@ -107,16 +107,17 @@ struct cli_command {
 	size_t opts_size;    /* of the options struct, zeroed before parsing */
 	enum cli_need needs;
 	bool stop_at_word;   /* options end at the first word: the rest is a command line */
-	bool name_first;     /* the first word is a name (argv[0] NULL: "--" was in its place),
-			      * and after that the same holds as with stop_at_word */
+	/* the first word is a name (argv[0] NULL: "--" took its place), and after that the same
+	 * holds as with stop_at_word */
+	bool name_first;
 	bool paths_last;     /* a name, which may be left out (NULL), and paths after "--" */
 	bool status_is_agents; /* it exits as the agent did, so failing before that is 125 */
 	size_t min_args;
-	/* What its words are, for completion: one item for each, separated by blanks. An item is
-	 * SESSION, CHANGED (a path that the session before it changed), COMMAND (a command line),
-	 * PATH, REV, REMOTE, AGENT or a literal word in lower case, or several of these with "|"
-	 * between them; "WORD:" before one limits it to what follows that word, and "..." after the
-	 * last item repeats it. For any other word nothing is known. NULL: it takes no words. */
+	/* Its arguments, for completion: one item each, separated by blanks. An item is SESSION,
+	 * CHANGED (a path that the session before it changed), COMMAND (a command line), PATH, REV,
+	 * REMOTE, AGENT or a literal word in lower case, or several of these with "|" between them;
+	 * "WORD:" before one limits it to what follows that word, and "..." after the last item
+	 * repeats it. No candidates are known for any other word. NULL: it takes no arguments. */
 	const char *words;
 	/* 0, and the exit status is that of `c`, or -1 */
 	int (*run)(struct cli *c, const void *opts, size_t argc, char **argv, struct ga_error *err);
@@ -135,9 +136,9 @@ struct cli_group {
 	const struct cli_command cli_##id = { .name = (named), .usage = (used), \
 		.summary = (sums_up), .words = (takes), .run = run, options, ##__VA_ARGS__ }
 
-/* Open the repository, and its state directory if that is needed: for a command whose table does
- * not say so because it has something to begin before. Git may still be reading its configuration
- * when this returns; ga_env_config() waits for that. */
+/* Open the repository, and its state directory if that is needed: for a command that has work to
+ * start first. Git may still be reading its configuration on return; ga_env_config() waits for
+ * that. */
 int cli_open(struct cli *c, enum cli_need needs, struct ga_error *err);
 
 extern const struct cli_command cli_start, cli_resume, cli_attach, cli_shell, cli_logs, cli_wait,
@@ -149,8 +150,8 @@ extern const struct cli_command cli_start, cli_resume, cli_attach, cli_shell, cl
 /* Show the command's manual page as `git help` does; false if man cannot. */
 bool cli_manual(const struct cli_command *cmd);
 
-/* Print what could stand in place of the last of `n` words, one candidate a line, for
- * docs/completion. It captures and changes nothing, and reports no error. */
+/* Print the candidates for the last of `n` words, one per line, for docs/completion. Captures and
+ * changes nothing, reports no error. */
 void cli_complete(struct cli *c, const struct cli_group *groups, size_t n_groups, char **words,
 		  size_t n);
 
@@ -181,49 +182,47 @@ int cli_read_session(struct cli *c, const char *name, struct ga_session *ret, in
 		     struct ga_error *err);
 /* The same for a command that only looks: the session may be in any state, is not captured, and is
  * not locked. */
-int cli_look_at_session(struct cli *c, const char *name, struct ga_session *ret,
-			struct ga_error *err);
+int cli_peek_session(struct cli *c, const char *name, struct ga_session *ret,
+		     struct ga_error *err);
 
 /* A path of the command line, from the top of the working tree: taken as it is, as listings print
- * paths, or from the current directory, as git takes them, if only that is `known`. Caller frees.
- */
+ * paths, or from the current directory, as git takes them, if only that is `known`. Caller
+ * frees. */
 char *cli_resolve_path(const struct cli *c, const char *path,
 		       bool (*known)(const void *where, const char *path), const void *where);
 
-/* A path of the command line, absolute or from the current directory, as one from the top of the
- * working tree: "" for that itself, NULL if it is not beneath it. Textual: nothing need be there.
- * Caller frees. */
+/* A path of the command line, absolute or from the current directory, relative to the top of the
+ * working tree: "" for the top, NULL outside it. Textual: the path need not exist. Caller frees. */
 char *cli_path_from_top(const struct ga_repo *r, const char *path);
 
 /* The agents' home that a start here would use; sets home_mode and use in the context. Outside of a
  * repository the user's settings decide, and home_mode `project` is an error. Caller frees. */
 int cli_find_home(struct cli *c, char **ret, struct ga_error *err);
 
-/* After a command: install or remove the guard's hooks, as the sessions are now. A failure is only
- * a warning. */
+/* Install or remove the guard's hooks, by the sessions' state. A failure is only a warning. */
 void cli_refresh_guard(struct cli *c);
 
 /* Does the environment want colours on a terminal (NO_COLOR, TERM)? */
 bool cli_colour_wanted(void);
 /* Colours of a diff: fill `p` from git's configuration and point `*ret` to it, or set `*ret` to
- * NULL where there are to be none. `what` as in cli_pager_begin(). */
+ * NULL for no colours. `what` as in cli_pager_begin(). */
 int cli_palette(struct cli *c, const char *what, struct ga_palette *p,
 		const struct ga_palette **ret, struct ga_error *err);
 
-/* What is written to `out` from now on goes to standard output, through the user's pager if it is a
- * terminal: pager.WHAT (`what` may be NULL), or what git says its pager is. */
+/* Send `out` to standard output, through a pager if that is a terminal: pager.WHAT (`what` may be
+ * NULL), else git's pager. */
 struct cli_pager;
 int cli_pager_begin(struct cli *c, const char *what, struct ga_out *out, struct cli_pager **ret,
 		    struct ga_error *err);
-/* Write what is left in `out` and wait for the pager. `rc` says how writing went so far: 0; 1:
- * nobody reads any more; -1 with `err`. Returns 0 or -1. A signal that came while the pager had the
- * terminal is raised now. */
+/* Flush `out` and wait for the pager. `rc` is the result of writing so far: 0; 1: the reader is
+ * gone; -1 with `err`. Returns 0 or -1. A signal received while the pager had the terminal is
+ * raised now. */
 int cli_pager_end(struct cli_pager *p, struct ga_out *out, int rc, struct ga_error *err);
-/* Begin, write `text`, and end. */
+/* Page `text`. */
 int cli_page(struct cli *c, const char *text, size_t n, struct ga_error *err);
 int cli_print_json(json_t *j, struct ga_error *err); /* takes over `j` */
 
-/* Say something on standard error: one line, escaped. */
+/* Print one line on standard error, escaped. */
 #define cli_note(...) cli_say(ga_strf(__VA_ARGS__))
 void cli_say(char *line); /* takes over `line` */
 void cli_print_error(const struct ga_error *err);
@@ -232,117 +231,113 @@ void cli_print_error(const struct ga_error *err);
 void cli_tell(const struct ga_error *err, int *status);
 
 /* For an error before the agent ran, in a command with `status_is_agents`: an agent can exit with
- * 128 too, so what would be that becomes "could not start" (125). Returns -1. */
+ * 128 itself, so that status becomes "could not start" (125). Returns -1. */
 int cli_not_started(struct ga_error *err);
 
-/* Columns of the terminal `f`; 0: it is no terminal. */
+/* Columns of the terminal `f`; 0: not a terminal. */
 size_t cli_width(FILE *f);
 /* Columns that escaped text takes on a terminal. */
 size_t cli_columns(const char *s);
 /* `s` (escaped), cut at its beginning and with "..." there if it takes more than `room` columns; 0:
- * there is room for all. Caller frees. */
+ * no limit. Caller frees. */
 char *cli_fit(const char *s, size_t room);
 
-/* A time in the user's zone, as in "2026-01-31 12:00:00 +0100"; "" for what is none. */
+/* A time in the user's zone, as in "2026-01-31 12:00:00 +0100"; "" if it has no valid date. */
 #define CLI_TIME_MAX 64
 void cli_time_text(time_t t, char ret[CLI_TIME_MAX]);
 
 /* Remove the GIT_* variables that would point git at another repository. */
 void cli_scrub_environment(void);
-/* Without a HOME, take it from the user database, for git and for us. */
+/* Set HOME from the user database if it is unset, for git as well. */
 void cli_default_home(void);
 
-/* Fill what a command with these needs may use. */
+/* Fill the context for a command with these needs. */
 int cli_context_init(struct cli *c, enum cli_need needs, struct ga_error *err);
 void cli_context_release(struct cli *c);
 
 /* Print `prompt` (trusted or escaped) and wait for an answer: the first letter of a line, 0 for an
- * empty one; or, with `single_key`, one key. CLI_ASK_END when there is nothing more to read, -1 on
- * error. If a signal ends or stops us, the terminal is put back first. */
+ * empty one; or, with `single_key`, one key. CLI_ASK_END at end of input, -1 on error. A signal
+ * that ends or stops us restores the terminal first. */
 #define CLI_ASK_END 256
 int cli_ask(const char *prompt, bool single_key, struct ga_error *err);
-/* The same for a whole line, without its newline; `*ret_end`: there is nothing more to read. */
+/* The same for a whole line, without its newline; `*ret_end`: end of input. */
 int cli_ask_line(const char *prompt, struct ga_buf *ret, bool *ret_end, struct ga_error *err);
 
-/* A name as the command line has it, without the "agent/" of the branch that people see. */
+/* A name from the command line, without the "agent/" of its branch. */
 const char *cli_plain_name(const char *word);
 
-/* Load and lock a session by name: 0; 1: there is none (any more); 2: it runs, or another command
- * holds its lock, and it is not locked. With `capture`, a command that holds the lock for a moment
- * is waited for, and an interrupted session is captured; else it stays GA_STATE_INTERRUPTED. */
+/* Load and lock a session by name: 0; 1: it does not exist; 2: it is running, or another command
+ * holds its lock, and it is not locked. With `capture`, wait briefly for another command's lock and
+ * capture an interrupted session; else it stays GA_STATE_INTERRUPTED. */
 int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_session *ret,
 		     int *ret_lock, struct ga_error *err);
 
-/* Does it run, or begin to? The processes are looked at: a session with that state whose lock is
- * held need not. */
+/* Is it running or starting? Checks the processes: the state and a held lock do not prove it. */
 bool cli_is_running(const struct ga_session *s);
 
 /* Capture an interrupted session (locked), saying so. */
 int cli_capture_interrupted(struct cli *c, struct ga_session *s, int lock, struct ga_error *err);
 
-/* Set the state of a locked session to LANDED if its work has arrived, by whatever way, and to
- * CAPTURED if it has not, or was reverted; a change is saved and noted in its journal. */
+/* Set the state of a locked session to LANDED if its work is integrated, by whatever means, else to
+ * CAPTURED, also after a revert. Saves a change and notes it in the journal. */
 int cli_notice_landed(struct cli *c, struct ga_session *s, struct ga_error *err);
 
 /* The JSON object of a session, for list, show and fetch. `r` and `peer` may be NULL; `peer` is its
- * supervisor, if that answered. */
+ * supervisor's answer. */
 json_t *cli_session_json(const struct ga_session *s, bool running, const struct ga_report *r,
 			 const struct ga_live_peer *peer);
 
-/* Does it have anything that landing could bring? */
+/* Has it anything to land? */
 bool cli_has_work(const struct ga_session *s);
 
-/* "1 critical (held), 2 high", and "1 accepted, 1 rejected"; "" if there are none. Caller
- * frees. */
+/* "1 critical (held), 2 high", and "1 accepted, 1 rejected"; "" without flags. Caller frees. */
 char *cli_flag_counts(const struct ga_report *r);
 char *cli_verdict_counts(const struct ga_report *r);
 
-/* Did the agent leave branches of its own, a stash or commits on no branch, and no branch of the
- * user's has them? 1 yes: `*ret_ref` (caller frees) is the first such ref. With `ret_ref` NULL git
- * is not asked about the user's branches. */
+/* Did the agent leave branches, a stash or commits on no branch that no user branch contains? 1
+ * yes: `*ret_ref` (caller frees) is the first such ref. With `ret_ref` NULL the user's branches are
+ * not checked. */
 int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, char **ret_ref,
 		  struct ga_error *err);
 
-/* Is there anything that a capture did not bring? 1: a limit kept it away; 2: commits may be only
- * in the session's own repository, and `*ret_why` (`ret_why` may be NULL; caller frees) says more.
- */
+/* Did the capture skip anything? 1: because of a limit; 2: commits may be only in the session's own
+ * repository, and `*ret_why` (`ret_why` may be NULL; caller frees) says more. */
 int cli_kept_away(struct ga_repo *r, const struct ga_session *s, char **ret_why,
 		  struct ga_error *err);
 
 /* Would dropping it lose work that has not landed, or is held or left out? 1 yes; 2: it has landed
- * where no branch is. */
+ * on no branch. */
 int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
-/* The working tree of the first submodule whose part of the session would lose anything, by the
- * three functions above, or cannot be looked at: `*ret_dir`, NULL if there is none. Caller
- * frees. */
+/* The working tree of the first submodule whose part of the session would lose work, by the three
+ * functions above, or cannot be read: `*ret_dir`, or NULL. Caller frees. */
 int cli_part_work(const struct ga_env *e, const struct ga_session *s, char **ret_dir,
 		  struct ga_error *err);
 
 /* ga_land_check_ended() of a session and of its submodules' parts. */
 int cli_check_over(const struct ga_env *e, struct ga_session *s, struct ga_error *err);
 
-/* May the branch land, as far as submodules go? Not while one has open flags of its own, or if it
- * moves one to a commit that is on no branch there, or that cannot be looked at. */
+/* Do the submodules allow the branch to land? Not while one has open flags, or if the branch moves
+ * one to a commit that is on no branch there or cannot be read. */
 int cli_check_parts(const struct ga_env *e, const struct ga_session *s, struct ga_error *err);
-/* After landing, say what is left to be done in the submodules. */
-int cli_say_parts(const struct ga_env *e, const struct ga_session *s, struct ga_error *err);
+/* After landing, print the steps still needed in the submodules. */
+int cli_print_parts(const struct ga_env *e, const struct ga_session *s, struct ga_error *err);
 
-/* Move a locked session that has ended to the trash, if all of it was captured and it left nothing
- * at all; with --rm also if 'git agent drop' would need no --force, else say why it stays. True:
- * its state is DROPPED. `*ret_left`: it left files behind. */
+/* Move a locked session that has ended to the trash, if it was captured completely and has no
+ * result; with --rm also if 'git agent drop' would need no --force, else print why it is kept.
+ * True: its state is DROPPED. `*ret_left`: it has leftover files. */
 bool cli_drop_at_end(struct cli *c, struct ga_session *s, bool *ret_left);
-void cli_say_dropped(const struct ga_session *s, bool left);
-/* Refuse to drop what would lose work, in a submodule too. */
+void cli_print_dropped(const struct ga_session *s, bool left);
+/* Refuse a drop that would lose work, in a submodule too. */
 int cli_check_work(struct cli *c, struct ga_session *s, struct ga_error *err);
-/* Restore a session behind its parts (of `whole_or_null`), found through it. 1: there is none. */
+/* Restore a session and then its parts (of `whole_or_null`), found through it. 1: it does not
+ * exist. */
 int cli_restore(const struct ga_env *e, const char *name,
 		const struct ga_session *whole_or_null, struct ga_error *err);
-/* Restore a session (NULL: none), if there is none of that name but one in the trash. */
+/* Restore the session from the trash if it exists only there; NULL: do nothing. */
 int cli_restore_trashed(struct cli *c, const char *name, struct ga_error *err);
 
-/* If a drop of the session was interrupted, bring it to its end, and say so. Returns 1 then, 0 if
- * there was none. */
+/* Finish an interrupted drop of the session, and say so. Returns 1 then, else 0. */
 int cli_finish_drop(struct cli *c, const char *name, struct ga_error *err);
 
 /* Move a locked session to the trash, with its submodules' parts. As ga_trash_session(). */
@@ -355,10 +350,9 @@ struct cli_filter {
 	bool given;
 	bool off;
 };
-/* Parse its VALUE (NULL: not given). With `detach` giving it is an error, as there is no terminal.
- */
+/* Parse its VALUE (NULL: not given). An error with `detach`, which has no terminal. */
 int cli_parse_filter(const char *value, bool detach, struct cli_filter *ret, struct ga_error *err);
-/* Is the terminal of a running session to be shown unfiltered? The option overrides the setting. */
+/* Show the terminal of a running session unfiltered? The option overrides the setting. */
 int cli_session_unfiltered(struct cli *c, const struct cli_filter *f, const struct ga_session *s,
 			   bool *ret, struct ga_error *err);
 
@@ -403,72 +397,71 @@ struct cli_run_options {
 int cli_set_network(const struct cli_network *o, const struct ga_strv *former,
 		    struct ga_config *conf, struct ga_strv *ret, struct ga_error *err);
 
-/* The steps of starting and resuming, in this order. Take the settings into the context and `ret`,
- * which borrow from `conf`. */
+/* The steps of starting and resuming, in this order. First, take the settings into the context and
+ * `ret`, which borrow from `conf`. */
 void cli_apply_settings(struct cli *c, const struct ga_config *conf,
 			const struct cli_filter *filter, struct ga_start_opts *ret);
-/* The same for what it can reach, after cli_set_network(); `options` are the KEY=VALUE of that. */
+/* The same for the network, after cli_set_network(); `options` are the KEY=VALUE of that. */
 void cli_apply_network(struct cli *c, const struct ga_config *conf, const struct ga_strv *options);
 /* Add the files of --expose to `ret`, as absolute paths. */
 int cli_find_exposed(struct cli *c, const struct ga_strv *paths, struct ga_strv *ret,
 		     struct ga_error *err);
 /* Warn about running as root, and cli_show_progress(). */
 void cli_before_run(struct cli *c, bool quiet);
-/* Decide whether long steps say how far they are: on a terminal unless quiet, always if verbose. */
+/* Decide whether long steps show progress: on a terminal unless quiet, always if verbose. */
 void cli_show_progress(struct cli *c, bool quiet);
-/* Resume a session with `how`, and the rest up to its summary. `exposed` and `o` may be NULL. */
+/* Resume a session with `how`, up to its summary. `exposed` and `o` may be NULL. */
 int cli_resume_session(struct cli *c, const char *name, const struct ga_start_opts *how,
 		       const struct cli_filter *filter, const struct ga_strv *exposed,
 		       const struct cli_network *o, bool quiet, struct ga_error *err);
-/* Run what was made ready, capture it, and say what it did; without a terminal, notify instead. */
+/* Run the prepared session, capture it and print its summary; without a terminal, notify
+ * instead. */
 int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, struct ga_error *err);
 
 /* Fork into two processes. In the child, the supervisor, the command continues (0), with `ret->how`
- * for ga_start_opts; once the agent runs, it has left the terminal and says nothing any more. The
- * parent, which the user called, waits for that and prints the session's name, or for the child's
- * end, and then the exit status is its; either way it has nothing more to do (1). */
+ * for ga_start_opts; once the agent runs, it left the terminal and prints nothing. The parent,
+ * which the user called, waits for that and prints the session's name, or takes the exit status of
+ * a child that ended; then it is done (1). */
 struct cli_detach {
 	struct ga_detach how;
 	int fd;    /* in the child: where the name goes */
-	bool left; /* it has left the terminal */
+	bool left; /* it left the terminal */
 };
-/* Take over those of the common options that do not depend on settings, and with --detach call
- * cli_detach(); `so` borrows `detach` (NULL: do not). 1: this is the parent, and has nothing more
- * to do. */
-int cli_take_run(struct cli *c, const struct cli_run_options *o, struct cli_detach *detach,
-		 struct ga_start_opts *so, struct cli_filter *ret_filter, struct ga_error *err);
+/* Take over the common options that do not depend on settings, and with --detach call cli_detach();
+ * `so` borrows `detach` (NULL: do not). 1: this is the parent, which is done. */
+int cli_apply_run(struct cli *c, const struct cli_run_options *o, struct cli_detach *detach,
+		  struct ga_start_opts *so, struct cli_filter *ret_filter, struct ga_error *err);
 
-/* How long a session may take until it runs, or its supervisor until it has ended. */
+/* How long a session may take to start, or its supervisor to end. */
 #define CLI_COME_UP_MS 10000
-/* Pick a session that runs, or has ended. 0: it runs, and `peer` is connected; 1: it has ended, and
- * is locked, or another command holds its lock (`*ret_lock` -1); 2: neither within `ms` (-1: wait
- * for ever). */
+/* Pick a session that is running or has ended. 0: it is running, and `peer` is connected; 1: it has
+ * ended, and is locked, or another command holds its lock (`*ret_lock` -1); 2: neither within `ms`
+ * (-1: wait for ever). */
 int cli_pick_live(struct cli *c, const char *name, int ms, struct ga_session *ret, int *ret_lock,
 		  struct ga_live_peer *peer, struct ga_error *err);
-/* Fail if there is no session of one of the names, before anything is done about the others. */
+/* Fail before anything is changed if one of the names has no session. */
 int cli_check_names(struct cli *c, size_t n, char **names, struct ga_error *err);
 /* Add the names of the sessions for which `is` returns true. `running`: it runs, or another command
  * holds its lock (2 of cli_load_session()). */
 int cli_sessions_where(struct cli *c, bool (*is)(const struct ga_session *s, bool running),
 		       struct ga_strv *ret, struct ga_error *err);
-/* Ask the supervisor of a running session how it is; `ret` is not connected if it does not answer.
- */
-void cli_look_live(const struct ga_session *s, struct ga_live_peer *ret);
-/* Does its state say that it runs or is about to? True of what does run only if its lock is held.
- */
+/* Ask the supervisor of a running session for its status; `ret` is not connected without an
+ * answer. */
+void cli_query_live(const struct ga_session *s, struct ga_live_peer *ret);
+/* Does its state say running or starting? It is so only if its lock is held as well. */
 bool cli_has_running_state(const struct ga_session *s);
-/* For cli_sessions_where(): does it run by itself, not as a part of a superproject's session? */
+/* For cli_sessions_where(): is it running, and not a part of a superproject's session? */
 bool cli_runs(const struct ga_session *s, bool running);
-/* The session meant without a name: the only one, or the only one that runs or has work; those on
- * other machines whose result is not here count as such. The caller frees it. */
+/* The default session: the only one, or the only one that is running or has work, as those on other
+ * machines whose result was not fetched. Caller frees. */
 int cli_pick_only(struct cli *c, bool running_too, char **ret, struct ga_error *err);
-/* The name of the only session that runs, or NULL if there is none or several. Caller frees. */
+/* The name of the only running session, or NULL. Caller frees. */
 int cli_only_running(struct cli *c, char **ret, struct ga_error *err);
-/* Pick a session that must be running, and connect to it; `name` NULL: the only one. */
+/* Pick a running session and connect to it; `name` NULL: the only one. */
 int cli_pick_running(struct cli *c, const char *name, struct ga_session *ret,
 		     struct ga_live_peer *peer, struct ga_error *err);
-/* Fail unless the session is detached and its agent runs: only then has it a terminal that others
- * may use. Fills in what `peer` says of it. */
+/* Fail unless the session is detached and its agent is running: only then can others use its
+ * terminal. Fills in the answer of `peer`. */
 int cli_ask_detached(const struct ga_session *s, struct ga_live_peer *peer, struct ga_error *err);
 /* Wait until a session has ended and was captured, or is in the trash; `peer` may be connected to
  * it. Returns 1 or 2 of cli_pick_live(), or -1. */
@@ -477,19 +470,18 @@ int cli_wait_over(struct cli *c, const char *name, int ms, struct ga_session *re
 /* "--timeout 10", in milliseconds; NULL: `otherwise`. */
 int cli_parse_timeout(const char *value, int otherwise, int *ret, struct ga_error *err);
 
-/* What `show` is to show of a session in place of itself: the journal, unless `text` or `replay`
- * is set. The strings may be NULL. */
+/* What `show` prints instead of the session: the journal, unless `text` or `replay` is set. The
+ * strings may be NULL. */
 struct cli_journal {
 	bool json, text, replay;
 	const char *speed, *max_idle;
 };
 
-/* Print the next command to type for a captured session, as "  next: ..."; none if a note says what
- * to do. */
-int cli_say_next(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
-		 struct ga_error *err);
-/* Print what happened in a captured session, in a few lines on `f`, and the next command to type.
- */
+/* Print the next command to type for a captured session, as "  next: ..."; none if a note has a
+ * command. */
+int cli_print_next(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
+		   struct ga_error *err);
+/* Print the summary of a captured session on `f`, and the next command to type. */
 int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
 		struct ga_error *err);
 

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * What could stand at the end of a command line, for the completions of shells (docs/completion).
- * These know nothing of commands and options themselves: it is all in the tables here.
+ * List candidates for shell completion (docs/completion), from the tables of commands and options.
  */
 #include "cli.h"
 #include "ga/on/on.h"
 
 #define PATHS_MAX 2000 /* of one session */
 
-/* Tells the completions that the word is a file's name. */
+/* Tells the completion scripts to complete file names. */
 static const char file_line[] = ":file\n";
 
 /* Print a candidate on a line of its own: `before` is what the word has before the part that is
  * completed, `end` what follows the candidate; then a tab and the help. */
-static void say(const char *before, const char *word, const char *end, const char *help)
+static void print_candidate(const char *before, const char *word, const char *end, const char *help)
 {
 	for (const char *p = word; *p; p++)
 		if ((unsigned char)*p <= ' ' || *p == 0x7f)
-			return; /* a shell would not take it as one word */
+			return; /* a shell would split it */
 	(void)printf("%s%s%s\t%s\n", before, word, end, help);
 }
 
 /* `elsewhere`: sessions on other machines, too. */
-static void say_sessions(struct cli *c, const char *before, const char *prefix, bool elsewhere)
+static void print_sessions(struct cli *c, const char *before, const char *prefix, bool elsewhere)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 	cleanup_refs struct ga_refs l = GA_REFS_INIT;
@@ -32,31 +31,31 @@ static void say_sessions(struct cli *c, const char *before, const char *prefix, 
 	for (size_t i = 0; i < l.n; i++) {
 		const char *name = l.v[i].name + strlen(prefix), *base = strchr(name, '/');
 
-		/* every session has this ref, and refs can be listed without capturing anything */
+		/* every session has this ref, and listing refs captures nothing */
 		if (base && !strcmp(base, "/base"))
 			ga_strv_take(&names, ga_strndup(name, (size_t)(base - name)));
 	}
 	if (elsewhere && !cli_context_init(c, CLI_NEED_STATE, GA_IGNORED))
 		ga_on_names(c->env.state_dir, &names);
 	for (size_t i = 0; i < names.n; i++)
-		say(before, names.v[i], "", "session");
+		print_candidate(before, names.v[i], "", "session");
 }
 
-static void say_revisions(struct cli *c, const char *before)
+static void print_revisions(struct cli *c, const char *before)
 {
 	static const char *const kinds[] = { "refs/heads/", "refs/tags/", "refs/remotes/" };
 	cleanup_refs struct ga_refs l = GA_REFS_INIT;
 
-	say(before, "HEAD", "", "");
+	print_candidate(before, "HEAD", "", "");
 	if (ga_session_host_refs(c->env.repo, &l, GA_IGNORED))
 		return;
 	for (size_t i = 0; i < l.n; i++)
 		for (size_t k = 0; k < GA_NELEMS(kinds); k++)
 			if (!strncmp(l.v[i].name, kinds[k], strlen(kinds[k])))
-				say(before, l.v[i].name + strlen(kinds[k]), "", "");
+				print_candidate(before, l.v[i].name + strlen(kinds[k]), "", "");
 }
 
-static void say_remotes(struct cli *c, const char *before)
+static void print_remotes(struct cli *c, const char *before)
 {
 	static const char section[] = "remote.", key[] = ".url";
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig conf = GA_GITCONFIG_INIT;
@@ -72,13 +71,13 @@ static void say_remotes(struct cli *c, const char *before)
 			cleanup_free char *word = ga_strndup(
 				k + strlen(section), n - strlen(section) - strlen(key));
 
-			say(before, word, "", "remote");
+			print_candidate(before, word, "", "remote");
 		}
 	}
 }
 
-/* `known`: not the shell, which is a preset too, but no agent. */
-static void say_agents(struct cli *c, const char *before, bool known)
+/* `known`: without the shell preset, which is no agent. */
+static void print_agents(struct cli *c, const char *before, bool known)
 {
 	const struct ga_preset *p;
 
@@ -87,16 +86,16 @@ static void say_agents(struct cli *c, const char *before, bool known)
 
 	for (size_t i = 0; (p = ga_preset_at(&c->env.agents, i)); i++)
 		if (!known || p->login)
-			say(before, p->name, "", "agent");
+			print_candidate(before, p->name, "", "agent");
 }
 
-/* Is there a repository around us? Opens it. */
+/* Open the repository of the current directory, if any. */
 static bool in_repository(struct cli *c)
 {
 	return c->env.repo || !cli_context_init(c, CLI_NEED_REPO, GA_IGNORED);
 }
 
-/* An agent chose the name, and the shell puts it on a command line that the user enters. */
+/* Check a name chosen by an agent, which the shell would insert into a command line. */
 static bool is_safe(const char *path)
 {
 	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -105,8 +104,8 @@ static bool is_safe(const char *path)
 	return *path != '-' && !path[strspn(path, plain)];
 }
 
-/* The paths that a session changed; if none is known, any file. */
-static void say_changed(struct cli *c, const char *name)
+/* Print the paths that a session changed; if none is known, any file. */
+static void print_changed(struct cli *c, const char *name)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
@@ -125,16 +124,16 @@ static void say_changed(struct cli *c, const char *name)
 		(void)ga_tree_diff(c->env.repo, &base, &tip, &all, GA_IGNORED);
 	for (size_t i = 0; i < all.n && i < PATHS_MAX; i++)
 		if (is_safe(all.v[i].path))
-			say("", all.v[i].path, "", "changed");
+			print_candidate("", all.v[i].path, "", "changed");
 	if (!all.n)
 		(void)fputs(file_line, stdout);
 }
 
-/* Candidates for one alternative of struct cli_command.words, `n` bytes at `kinds`: a literal word,
- * or a kind of word. `after` is the word before, for "WORD:". `dropped`: sessions in the trash are
- * meant. */
-static void say_kind(struct cli *c, const char *before, const char *kinds, size_t n,
-		     const char *after, bool dropped)
+/* Print candidates for one alternative of struct cli_command.words, `n` bytes at `kinds`: a literal
+ * word, or a kind of word. `after` is the previous word, for "WORD:". `dropped`: list sessions in
+ * the trash. */
+static void print_kind(struct cli *c, const char *before, const char *kinds, size_t n,
+		       const char *after, bool dropped)
 {
 	cleanup_free char *word = ga_strndup(kinds, n);
 	char *colon = strchr(word, ':');
@@ -145,31 +144,31 @@ static void say_kind(struct cli *c, const char *before, const char *kinds, size_
 	if (!strcmp(kind, "FILE") || !strcmp(kind, "PATH"))
 		(void)fputs(file_line, stdout);
 	else if (!strcmp(kind, "SESSION") && in_repository(c))
-		say_sessions(c, before, dropped ? GA_TRASH_REFS : GA_SESSION_REFS, !dropped);
+		print_sessions(c, before, dropped ? GA_TRASH_REFS : GA_SESSION_REFS, !dropped);
 	else if (!strcmp(kind, "REV") && in_repository(c))
-		say_revisions(c, before);
+		print_revisions(c, before);
 	else if (!strcmp(kind, "REMOTE") && in_repository(c))
-		say_remotes(c, before);
+		print_remotes(c, before);
 	else if (!strcmp(kind, "AGENT"))
-		say_agents(c, before, true);
+		print_agents(c, before, true);
 	else if (n && kind[0] >= 'a' && kind[0] <= 'z')
-		say(before, kind, "", "");
+		print_candidate(before, kind, "", "");
 }
 
-static void say_kinds(struct cli *c, const char *before, const char *kinds, size_t n,
-		      const char *after, bool dropped)
+static void print_kinds(struct cli *c, const char *before, const char *kinds, size_t n,
+			const char *after, bool dropped)
 {
 	for (const char *p = kinds, *end = kinds + n; p <= end; p++) {
 		size_t len = strcspn(p, "| ");
 
 		if (len > (size_t)(end - p))
 			len = (size_t)(end - p);
-		say_kind(c, before, p, len, after, dropped);
+		print_kind(c, before, p, len, after, dropped);
 		p += len;
 	}
 }
 
-static void say_options(const struct cli_command *cmd, char **words, size_t n)
+static void print_options(const struct cli_command *cmd, char **words, size_t n)
 {
 	for (size_t i = 0; i < cmd->n_opts; i++) {
 		const struct cli_opt *o = &cmd->opts[i];
@@ -179,11 +178,11 @@ static void say_options(const struct cli_command *cmd, char **words, size_t n)
 		for (size_t k = 1; k < n && o->kind == CLI_IS_FLAG; k++)
 			given |= !strcmp(words[k], word);
 		if (!given)
-			say("", word, o->kind == CLI_IS_FLAG ? "" : "=", o->help);
+			print_candidate("", word, o->kind == CLI_IS_FLAG ? "" : "=", o->help);
 	}
 }
 
-/* The option that `word` is, if it takes a value and that is the next word. */
+/* The option `word` if its value is the next word, else NULL. */
 static const struct cli_opt *takes_next(const struct cli_command *cmd, const char *word)
 {
 	for (size_t i = 0; i < cmd->n_opts; i++) {
@@ -199,13 +198,13 @@ static const struct cli_opt *takes_next(const struct cli_command *cmd, const cha
 	return NULL;
 }
 
-/* Where the last of `n` words is: words[0] is the command's name. */
+/* Position of the last of `n` words; words[0] is the command's name. */
 struct place {
 	const char *first;          /* the first word that is no option, or NULL */
 	size_t index;               /* counting only words that are no options */
-	bool behind;                /* options have ended before it */
+	bool behind;                /* options ended before it */
 	const struct cli_opt *of;   /* it is the value of this option, or NULL */
-	size_t line;                /* the word with which a command line in it begins */
+	size_t line;                /* first word of a nested command line */
 };
 
 static void find_place(const struct cli_command *cmd, char **words, size_t n, struct place *ret)
@@ -239,7 +238,7 @@ static void find_place(const struct cli_command *cmd, char **words, size_t n, st
 	}
 }
 
-/* The item of struct cli_command.words for word number `at`; NULL: there is none. */
+/* The item of struct cli_command.words for word number `at`, or NULL. */
 static const char *kinds_at(const char *words, size_t at, size_t *ret_n)
 {
 	const char *p = words ? words : "";
@@ -266,7 +265,7 @@ static void complete(struct cli *c, const struct cli_command *cmd, char **words,
 	for (size_t i = 1; i + 1 < n; i++)
 		dropped |= !strcmp(words[i], "--restore");
 	if (at.of) {
-		say_kinds(c, "", at.of->arg, strlen(at.of->arg), "", false);
+		print_kinds(c, "", at.of->arg, strlen(at.of->arg), "", false);
 		return;
 	}
 	if (!at.behind && last[0] == '-') {
@@ -275,25 +274,25 @@ static void complete(struct cli *c, const struct cli_command *cmd, char **words,
 		const struct cli_opt *o = name ? takes_next(cmd, name) : NULL;
 
 		if (o)
-			say_kinds(c, prefix, o->arg, strlen(o->arg), "", false);
+			print_kinds(c, prefix, o->arg, strlen(o->arg), "", false);
 		else
-			say_options(cmd, words, n);
+			print_options(cmd, words, n);
 		return;
 	}
 	kinds = kinds_at(cmd->words, at.index, &len);
 	if (!kinds)
 		return;
 	if (!strncmp(kinds, "CHANGED", strlen("CHANGED")) && at.first) {
-		say_changed(c, cli_plain_name(at.first));
+		print_changed(c, cli_plain_name(at.first));
 		return;
 	}
 	if (strncmp(kinds, "COMMAND", strlen("COMMAND")) != 0) {
-		say_kinds(c, "", kinds, len, n > 1 ? words[n - 2] : "", dropped);
+		print_kinds(c, "", kinds, len, n > 1 ? words[n - 2] : "", dropped);
 		return;
 	}
-	/* a command line within the command line: the shell completes it, from its first word on */
+	/* a nested command line: the shell completes it from its first word */
 	if (at.line == n - 1)
-		say_agents(c, "", false);
+		print_agents(c, "", false);
 	(void)printf(":command %zu\n", before + at.line);
 }
 
@@ -305,17 +304,17 @@ void cli_complete(struct cli *c, const struct cli_group *groups, size_t n_groups
 	for (; n - skip >= 2 && !strcmp(words[skip], "-c"); skip += 2)
 		if (n - skip == 2) {
 			for (size_t i = 0; i < GA_CONFIG_KEYS; i++)
-				say("", ga_config_key(i), "=", ga_config_help(i));
+				print_candidate("", ga_config_key(i), "=", ga_config_help(i));
 			return;
 		}
 	if (n - skip == 1)
-		say("", "help", "", "show the manual page of a command");
+		print_candidate("", "help", "", "show the manual page of a command");
 	if (n - skip == 2 && !strcmp(words[skip], "help")) /* by their names too */
 		skip++;
 	for (const struct cli_group *g = groups; g < groups + n_groups; g++)
 		for (size_t i = 0; i < g->n; i++) {
 			if (n - skip == 1 && g->title)
-				say("", g->v[i]->name, "", g->v[i]->summary);
+				print_candidate("", g->v[i]->name, "", g->v[i]->summary);
 			else if (n - skip > 1 && !strcmp(g->v[i]->name, words[skip]))
 				complete(c, g->v[i], words + skip, n - skip, skip);
 		}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * git-agent itself: small and static, since loading the libraries that the rest needs takes half as
- * long as bringing up a sandbox. For a start the sandbox is begun here, and comes up while
- * git-agent-main is loaded; for commands that need git's configuration, git reads it then, too.
- * Nothing is decided or reported here: what fails here fails again there, and is reported then.
+ * git-agent itself: small and static, since loading the other libraries takes half as long as
+ * setting up a sandbox. For a start it begins the sandbox, which comes up while git-agent-main
+ * loads; for commands that need git's configuration, git reads it in parallel, too. Nothing is
+ * decided or reported here: git-agent-main repeats what failed, and reports it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +36,7 @@ static void __attribute__((noreturn)) end_as(int st, const sigset_t *mask)
 	_exit(WIFEXITED(st) ? WEXITSTATUS(st) : 128 + WTERMSIG(st));
 }
 
-/* What the terminal or the session's process sends goes to the whole process group anyway. */
+/* Signals from the terminal or the session's process reach the whole process group anyway. */
 static void pass_on(int sigfd, pid_t pid)
 {
 	struct signalfd_siginfo si;
@@ -46,7 +46,7 @@ static void pass_on(int sigfd, pid_t pid)
 			(void)kill(pid, (int)si.ssi_signo);
 }
 
-/* End or stop as it did. Signals may have become one: what it did is seen in its state alone. */
+/* End or stop as the child did. Signals may have been merged, so check its state. */
 static void follow(pid_t pid, const sigset_t *mask)
 {
 	int st;
@@ -56,7 +56,7 @@ static void follow(pid_t pid, const sigset_t *mask)
 	if (!WIFSTOPPED(st))
 		end_as(st, mask);
 	(void)raise(SIGSTOP);
-	/* who continues us may not know of others */
+	/* whoever continues us may not know of others */
 	(void)kill(pid, SIGCONT);
 }
 
@@ -80,8 +80,7 @@ static void __attribute__((noreturn)) keep(int left, int sigfd, pid_t pid, const
 	}
 }
 
-/* Make it: returns in its child with that descriptor, which no program inherits yet; or -1: there
- * is none. */
+/* Fork a keeper: returns in its child with that descriptor, close-on-exec; or -1 without one. */
 static int make_keeper(void)
 {
 	pid_t pid, parent = getpid();
@@ -132,11 +131,11 @@ struct command {
 	struct ga_strv words; /* of -c */
 	bool configured;      /* it needs git's configuration */
 	bool starts;          /* it will most likely start a session */
-	bool on_terminal;     /* a session that it starts or resumes is on this terminal */
+	bool on_terminal;     /* a session that it starts or resumes uses this terminal */
 	const char *network;  /* the mode its options name, "" for one that is not host, or NULL */
 };
 
-/* What a start's options say of its network. A guess: they may be words of the agent's command. */
+/* Guess the network from a start's options, which may be words of the agent's command. */
 static void read_network(char **argv, struct command *ret)
 {
 	static const char mode[] = "--network", mode_is[] = "--network=", allow[] = "--allow";
@@ -175,7 +174,7 @@ static void read_command(char **argv, struct command *ret)
 	}
 }
 
-/* Begin to read git's configuration for the repository around us. */
+/* Begin to read git's configuration for the repository of the current directory. */
 static void load(const char *project, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf value = GA_BUF_INIT;
@@ -237,7 +236,7 @@ int main(int argc, char **argv)
 	if (argc < 1)
 		return ga_error_status(GA_EUSAGE);
 	sanitise_std_fds();
-	/* if the caller ignores it, a child that has ended leaves nothing to wait for */
+	/* ignored SIGCHLD would discard the child's status */
 	(void)signal(SIGCHLD, SIG_DFL);
 	ga_trace_set(getenv("GIT_AGENT_TRACE"));
 	ga_fault_set(getenv("GIT_AGENT_FAULT"));
@@ -249,7 +248,7 @@ int main(int argc, char **argv)
 		int keeper;
 
 		read_command(argv + 1, &command);
-		/* what is begun here is to be its child's */
+		/* processes begun here must be children of it */
 		keeper = command.on_terminal ? make_keeper() : -1;
 		project = command.configured ? ga_repo_guess() : NULL;
 		if (project && command.starts)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What git-agent and git-agent-main both read from their environment.
+ * The environment as git-agent and git-agent-main read it.
  */
 #ifndef HOST_H
 #define HOST_H
@@ -21,13 +21,13 @@
 
 /* The path of this program; NULL with `err`. Caller frees. */
 char *cli_own_program(struct ga_error *err);
-/* Find our helper programs: beside this one (in the build tree, or once installed), or in libexec.
- */
+/* Find our helper programs: in the directory of this one (the build tree, or installed), or in
+ * libexec. */
 int cli_find_programs(struct ga_env *e, struct ga_error *err);
 /* Take the environment, HOME and PATH into `e`. */
 int cli_find_host(struct ga_env *e, struct ga_error *err);
-/* After that, read the settings: built-in ones and the user's file go to `ret`; what `e` has
- * of settings is made from these and the KEY=VALUE `words`. */
+/* Then read the settings: defaults and the user's file into `ret`; with the KEY=VALUE `words` they
+ * fill `e`. */
 int cli_read_settings(struct ga_env *e, struct ga_config *ret, const struct ga_strv *words,
 		      struct ga_error *err);
 /* Make these the settings of the session at hand. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The sessions of a repository as `git agent list` shows them: a row each, read at once, of which
- * only what a running session does is looked at again.
+ * Sessions as `git agent list` shows them: one row each, read once; only running sessions are
+ * polled.
  */
 #ifndef LISTING_H
 #define LISTING_H
@@ -13,14 +13,14 @@
 #include "ga/review/review.h"
 #include "ga/run/live.h"
 
-/* Sessions that have not landed, compared with the current branch and with each other by their
- * commits and paths alone: nothing is merged. */
+/* Sessions that have not landed, compared with the current branch and each other by commits and
+ * paths, without a merge. */
 struct cli_compare {
 	struct ga_oid head;
 	bool has_head;
 	struct cli_compared {
 		char *name;
-		struct ga_changes changes; /* of its branch against what it started from */
+		struct ga_changes changes; /* its branch compared with its base */
 	} *v;
 	size_t n, cap;
 };
@@ -29,8 +29,8 @@ struct cli_compare {
 #define CLI_COMMITS_MAX 999
 struct cli_counts {
 	size_t behind;         /* commits of the current branch that it does not have, */
-	size_t commits, files; /* commits that it made, at most so many of both, and files that
-				* they change; what is held counts */
+	/* its commits, both with this limit, and files that they change, held ones included */
+	size_t commits, files;
 };
 
 struct cli_row {
@@ -38,12 +38,12 @@ struct cli_row {
 	struct ga_report r;
 	struct ga_live_peer peer; /* of one that runs and answers */
 	struct cli_counts counts;
-	char *elsewhere;          /* what it does on the host s.id.remote; NULL: it is here */
+	char *elsewhere;          /* status on the host s.id.remote; NULL: local */
 	bool running;
-	bool unfinished, conflicts; /* a landing of it waits to be finished; files are unmerged */
-	char *idle;               /* of one that has ended: that it has no work, and what it has
-				   * instead; of one whose host is silent: what it did last and
-				   * when; else "" */
+	bool unfinished, conflicts; /* its landing must be continued; unmerged files */
+	/* ended without work: what it has instead; host not answering: its last status and when;
+	 * else "" */
+	char *idle;
 	char *next;               /* a line with its next command; "" if there is none */
 };
 struct cli_listing {
@@ -58,12 +58,12 @@ void cli_listing_release(struct cli_listing *l);
 /* Read all sessions; one that was interrupted is captured first. One that cannot be read is left
  * out, the error is printed, and the status of `c` is that of the error. */
 int cli_listing_read(struct cli *c, struct cli_listing *ret, struct ga_error *err);
-/* Look again at what those that run are doing. */
-void cli_listing_look(struct cli_listing *l);
+/* Update the status of running sessions. */
+void cli_listing_update(struct cli_listing *l);
 
 /* A line for each, of at most 80 columns. */
 void cli_listing_print(const struct cli_listing *l, FILE *f);
-/* Behind it, for users: the next commands of the first few, and who changes the same paths. */
+/* After the rows: next commands of the first few, and sessions that change the same paths. */
 void cli_listing_print_more(const struct cli_listing *l, FILE *f);
 json_t *cli_listing_json(const struct cli_listing *l);
 

@@ -132,7 +132,7 @@ static void print_help(const struct cli_command *cmd)
 			"%c%c%s--%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
 			o->letter ? ", " : "  ", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
 
-		/* as git has it: what does not fit beside its option goes below */
+		/* like git, wrap help that does not fit next to its option */
 		if (strlen(left) > HELP_COLUMN)
 			(void)printf("    %s\n    %*s %s\n", left, HELP_COLUMN, "", o->help);
 		else
@@ -140,7 +140,7 @@ static void print_help(const struct cli_command *cmd)
 	}
 }
 
-/* The same, and what -h prints where man cannot. */
+/* The same with the summary: -h without a manual page. */
 static void cli_help(const struct cli_command *cmd)
 {
 	if (!cli_manual(cmd))
@@ -221,7 +221,6 @@ static const struct cli_command *const plumbing[] = {
 	&cli_capture, &cli_depot, &cli_guard, &cli_rules, &cli_secrets, &cli_version,
 };
 
-/* In the order of the help text. */
 static const struct cli_group groups[] = {
 	{ "every day", every_day, GA_NELEMS(every_day) },
 	{ "now and then", now_and_then, GA_NELEMS(now_and_then) },
@@ -229,7 +228,7 @@ static const struct cli_group groups[] = {
 	{ NULL, plumbing, GA_NELEMS(plumbing) },
 };
 
-/* Words of earlier releases, and what they are now. */
+/* Commands of earlier releases, and their new names. */
 static const struct {
 	const char *old, *words[2];
 } renamed[] = {
@@ -237,7 +236,7 @@ static const struct {
 	{ "version", { "--version", NULL } },
 };
 
-/* Words of other tools, and what does here what is meant by them. */
+/* Commands of other tools, and their equivalents here. */
 static const struct {
 	const char *word, *here;
 } synonyms[] = {
@@ -296,8 +295,8 @@ static int unknown_command(const char *name, struct ga_error *err)
 		    : ga_hint(err, "'git agent -h' lists the commands");
 }
 
-/* Put the words of today in place of the first, if that is one of an earlier release. Returns the
- * words, to be freed, or NULL. */
+/* Replace a first word of an earlier release by its new words. Returns the words, to be freed, or
+ * NULL. */
 static char **rename_command(size_t *argc, char **argv)
 {
 	for (size_t i = 0; i < GA_NELEMS(renamed); i++) {
@@ -337,8 +336,7 @@ static int help(size_t argc, char **argv, struct ga_error *err)
 	return 0;
 }
 
-/* Take over what git-agent has begun. The variables that say so are removed: no child must see
- * them. */
+/* Take over what git-agent began, and unset the variables that name it: no child must see them. */
 static int take_over(struct cli *c, struct ga_error *err)
 {
 	const char *value = getenv(CLI_BEGUN), *colon = value ? strchr(value, ':') : NULL;
@@ -376,7 +374,7 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 		cli_complete(&c, groups, GA_NELEMS(groups), argv + 1, argc - 1);
 		return 0;
 	}
-	/* as git has it */
+	/* like git */
 	for (; argc && !strcmp(argv[0], "-c"); argc -= 2, argv += 2) {
 		if (argc < 2)
 			return ga_fail(err, GA_EUSAGE, "option '-c' needs KEY=VALUE");
@@ -426,7 +424,7 @@ static int flush_output(int status)
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	bool failed = fflush(stdout);
 
-	/* a reader that went away wants no more: no error */
+	/* a reader that closed the pipe is no error */
 	if ((!failed && !ferror(stdout)) || errno == EPIPE || status)
 		return status;
 	if (failed)
@@ -437,13 +435,13 @@ static int flush_output(int status)
 	return ga_error_status(err.code);
 }
 
-/* Executed by git-agent alone, which has seen to it that descriptors 0 to 2 are open. */
+/* Executed only by git-agent, which has opened descriptors 0 to 2. */
 int main(int argc, char **argv)
 {
 	struct ga_error err = GA_ERROR_INIT;
 	int status = 0;
 
-	/* keep freed memory: it is soon needed again, and each page given back costs a fault */
+	/* keep freed memory: each page returned to the kernel costs a fault */
 	(void)mallopt(M_MMAP_THRESHOLD, 4 << 20);
 	(void)mallopt(M_TRIM_THRESHOLD, 16 << 20);
 	(void)mallopt(M_TOP_PAD, 1 << 20);
@@ -459,8 +457,8 @@ int main(int argc, char **argv)
 	}
 	ga_error_release(&err);
 	status = flush_output(status);
-#ifndef GA_RETURNS /* leak checkers and coverage do their work when a program returns */
-	/* a dozen libraries would take half a millisecond to free what ends with us anyway */
+#ifndef GA_RETURNS /* leak checkers and coverage need a normal return */
+	/* skip half a millisecond of libraries' clean-up */
 	_exit(status);
 #endif
 	return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sessions on other machines (ga/on/on.h), for the commands.
+ * Commands on sessions of other machines (ga/on/on.h).
  */
 #ifndef ON_H
 #define ON_H
@@ -8,29 +8,28 @@
 #include "cli.h"
 #include "ga/on/on.h"
 
-/* For a command that names sessions on another machine, or means the only one, which is there: do
- * there what is done there, or fetch the result, for the command to continue with. `words` are
- * those of the command line, `argv` what is left of them behind options; names that are done with
- * are removed. Returns 1 if nothing is left to be done, 0 if the command is to be run, -1. */
+/* For a command that names sessions on another machine, or defaults to one: run it there, or fetch
+ * the result and let the command continue. `words` are those of the command line, `argv` the
+ * operands; names that were handled are removed. Returns 1 if all is done, 0 if the command must
+ * run, -1. */
 int cli_on(struct cli *c, const struct cli_command *cmd, const struct ga_strv *words, size_t *argc,
 	   char **argv, struct ga_error *err);
-/* After the command: what was fetched and it dropped here is dropped there, by gc also what was
- * dropped before. */
+/* After the command: drop there what it dropped here, for gc also what was dropped before. */
 int cli_on_after(struct cli *c, const struct cli_command *cmd, size_t argc, char **argv,
 		 struct ga_error *err);
 
-/* The variables that hold keys of the agent that it runs, or NULL; says which go there. */
+/* The variables with API keys of its agent, or NULL; prints which are sent. */
 const char *const *cli_on_keys(struct cli *c, const struct ga_on *o);
 /* Wait until the session of a record has ended, for its exit status. `deadline` is that of
  * ga_now_ms(), 0: none. Returns 1 if there is no such record, 2 after the deadline. */
 int cli_on_wait(struct cli *c, const char *name, int64_t deadline, int *ret_status,
 		struct ga_error *err);
-/* Connect it with this terminal, and sum up what it left. */
+/* Attach it to this terminal, then print its summary. */
 int cli_on_attach(struct cli *c, struct ga_on *o, struct ga_error *err);
 
-/* Read the records of sessions whose result is not here, having asked the hosts. */
-int cli_on_look(struct cli *c, struct ga_ons *ret, struct ga_error *err);
-/* What it does, in a word or two: "unknown" if the host did not answer. */
+/* Query the hosts, and read the records of sessions whose result was not fetched. */
+int cli_on_query(struct cli *c, struct ga_ons *ret, struct ga_error *err);
+/* Its status in a word or two: "unknown" if the host did not answer. */
 const char *cli_on_describe(const struct ga_on *o);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Deciding about what a session did, on the command line and step by step.
+ * Verdicts on a session's changes, from the command line or interactively.
  */
 #ifndef REVIEW_H
 #define REVIEW_H
@@ -9,26 +9,27 @@
 #include "ga/land/land.h"
 #include "ga/review/review.h"
 
-/* What is asked to be decided, and what goes with it. */
+/* The verdicts to apply, and their options. */
 struct cli_verdict {
 	struct ga_decision decision;
 	struct ga_remarks remarks;
-	const char *feedback; /* file that what is rejected is appended to, or NULL: with a
-			       * remark, the session keeps it for its next resume */
-	bool decided;         /* it was carried out; what failed after that does not undo it */
+	/* file to append rejected changes to, or NULL; with a remark, the session keeps it for its
+	 * next resume */
+	const char *feedback;
+	bool decided;         /* the verdicts were applied; a later failure does not undo them */
 };
 #define CLI_VERDICT_INIT { .decision = GA_DECISION_INIT, .remarks = GA_REMARKS_INIT }
 
-/* Deciding with the user, on the terminal. It keeps the answers: if carrying them out is refused,
- * the user need not give them again. */
+/* An interactive review. It keeps the answers: if applying them is refused, the user need not
+ * repeat them. */
 struct cli_walk;
 int cli_walk_begin(struct cli *c, bool ask_remarks, struct cli_walk **ret, struct ga_error *err);
 void cli_walk_free(struct cli_walk *w);
 /* Walk over `items`, which it takes over, and fill `ret`. After cli_walk_refused(), items that have
- * not changed have their answers already. 1: there is nothing to be done. */
+ * not changed have their answers already. 1: nothing to do. */
 int cli_walk(struct cli_walk *w, const struct ga_report *r, struct ga_review_items *items,
 	     struct cli_verdict *ret, struct ga_error *err);
-/* Carrying it out was refused: ask whether to try again. 1: no. */
+/* After a refusal, ask whether to try again. 1: no. */
 int cli_walk_refused(struct cli_walk *w, struct ga_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Applying the layers of configuration to the table of keys.
+ * Apply the layers of configuration to the table of keys.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +113,7 @@ static int fail_value(const struct place *p, const struct config_key *k, const c
 	return fail_at(p, err, "'%s' takes %s, not '%s'", k->name, takes, q);
 }
 
-/* A repository's file sets what it cannot, or cannot make looser. */
+/* Fail for a key that a repository's file must not set, or not loosen. */
 static int fail_repository(const struct ga_config *c, const struct place *p,
 			   const struct config_key *k, struct ga_error *err)
 {
@@ -128,9 +128,9 @@ static int fail_repository(const struct ga_config *c, const struct place *p,
 
 enum verdict { TAKEN, LEFT_OUT, NEEDS_TRUST };
 
-/* A repository's file is written by whoever wrote the repository. Of its value and the user's, the
+/* A repository's file comes from the repository's authors. Of its value and the user's, the
  * stricter one counts. A value looser than both the user's and the default needs the user's
- * permission: so far only the file's author asked for it. */
+ * trust. */
 static enum verdict judge(const struct ga_config *c, const struct config_key *k, uint64_t n)
 {
 	cleanup_config struct ga_config built_in = GA_CONFIG_INIT;
@@ -262,7 +262,8 @@ static struct place at_value(const struct place *in, const struct ga_yaml *y)
 	return (struct place){ in->origin, in->name, y->line, y->column, in->grants };
 }
 
-/* One value, a list of them, or a map, where NAME: VALUE means NAME=VALUE; each behind `head`. */
+/* Apply one value, a list of them, or a map, where NAME: VALUE means NAME=VALUE; each prefixed by
+ * `head`. */
 static int read_values(struct ga_config *c, const struct config_key *k, const struct place *in,
 		       const char *head, const struct ga_yaml *y, struct ga_error *err)
 {
@@ -444,7 +445,7 @@ int ga_config_read_user(struct ga_config *c, struct ga_error *err)
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	struct stat st;
 
-	/* a link to what is not there must not make settings vanish */
+	/* a dangling link is an error: it must not drop settings silently */
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR) && lstat(c->from.user_file, &st))
 		return 0;
 	q = ga_escape(c->from.user_file);

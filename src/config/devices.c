@@ -6,8 +6,8 @@
 #include "ga/base/path.h"
 #include "ga/config/devices.h"
 
-/* Documentation/admin-guide/devices.txt of Linux; nvidia's driver has no place there, and makes its
- * own nodes. */
+/* Documentation/admin-guide/devices.txt of Linux; nvidia's driver is not listed, and makes its own
+ * nodes. */
 static const struct {
 	const char *word, *pattern;
 } kinds[] = { { "kvm", "/dev/kvm" }, { "dri", "/dev/dri" }, { "nvidia", "/dev/nvidia*" } };
@@ -22,7 +22,7 @@ static const char *pattern_of(const char *word)
 
 bool ga_device_ok(const char *word)
 {
-	/* terminals, shared memory and queues inside are a sandbox's own */
+	/* a sandbox has its own terminals, shared memory and queues */
 	static const char *const own[] = { "/dev/pts", "/dev/shm", "/dev/mqueue", NULL };
 
 	return pattern_of(word) || (!strncmp(word, "/dev/", 5) && ga_path_relative_ok(word + 1) &&

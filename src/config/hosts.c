@@ -49,7 +49,7 @@ static bool value_ok(enum member m, const char *value)
 	case ENGINE:
 		return !strcmp(value, "slurm");
 	case SBATCH:
-		/* what is no option would be the script */
+		/* an argument that is no option would be the script */
 		return *value == '-';
 	case SCRATCH:
 		return *value == '/' && ga_path_relative_ok(value + 1);

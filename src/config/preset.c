@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of agents, and the words of the setting `agents`, which become rows of the same kind.
+ * The table of agents, and the setting `agents`, whose words become rows of it.
  */
 #include "ga/config/preset.h"
 
@@ -14,13 +14,13 @@
 #define LIST(...) (const char *const[]){ __VA_ARGS__, NULL }
 #define NONE (const char *const[]){ NULL }
 
-/* The hosts of the providers whose keys are passed to agents that work with any model. */
+/* Hosts of the providers whose keys are passed to agents for any model. */
 #define MODEL_HOSTS                                                                        \
 	"api.anthropic.com:443", "api.openai.com:443", "generativelanguage.googleapis.com:443", \
 	"openrouter.ai:443"
 
-/* Found out with Claude Code 2.1, Codex 0.171, OpenCode 1.18 and Gemini CLI 0.61. Codex splits a
- * dotted key at every '.', also within quotes, so its flag has a table. */
+/* Tested with Claude Code 2.1, Codex 0.171, OpenCode 1.18 and Gemini CLI 0.61. Codex splits a
+ * dotted key at every '.', also within quotes, so its flag uses a table. */
 static const struct ga_questions of_claude = {
 	.versions = "2.",
 	.flags = LIST("--settings", "{\"skipDangerousModePermissionPrompt\":true}"),
@@ -54,13 +54,12 @@ static const struct ga_questions of_opencode = {
 	.configs = LIST(".opencode", "opencode.json", "opencode.jsonc"), .settings = NONE,
 };
 
-/* Inside, the sandbox is what confines the agent; its own questions before every command would only
- * stop it from working alone. Claude Code refuses the flag that turns them off as root unless
- * IS_SANDBOX is set, which its commands see, too. No agent updates itself: the user does that with
- * `git agent agents update`. The values were looked up in Claude Code 2.1, Codex 0.169, OpenCode
- * 1.18, Gemini CLI 0.61 and Copilot CLI 1.0 themselves, for the others in their documentation. The
- * hosts are those that the agent itself connects to, and for models those that go with the keys
- * that are passed. */
+/* The sandbox confines the agent; its questions before every command would only stop it from
+ * working alone. Claude Code refuses to turn them off as root unless IS_SANDBOX is set, which its
+ * commands see, too. No agent updates itself: the user does that with `git agent agents update`.
+ * The values were looked up in Claude Code 2.1, Codex 0.169, OpenCode 1.18, Gemini CLI 0.61 and
+ * Copilot CLI 1.0 themselves, for the others in their documentation. The hosts are those of the
+ * agent itself, and those of models whose keys are passed. */
 static const struct ga_preset presets[] = {
 	{ .name = "claude", .package = "@anthropic-ai/claude-code", .questions = &of_claude,
 	  .login = "type /login inside",
@@ -332,7 +331,7 @@ bool ga_presets_parse(const struct ga_strv *words, struct ga_presets *ret)
 	return true;
 }
 
-/* ---- looking one up */
+/* ---- look-up */
 
 /* The preset of this name in the table. */
 static const struct ga_preset *find_built_in(const char *name)
@@ -358,7 +357,7 @@ const struct ga_preset *ga_preset_at(const struct ga_presets *own, size_t i)
 	for (size_t k = 0; own && k < own->n; k++) {
 		const struct ga_preset *p = &own->v[k].preset;
 
-		/* one that replaces a built-in preset was returned in its place */
+		/* skip one that replaced a built-in preset */
 		if (!find_built_in(p->name) && !i--)
 			return p;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Configuration values as text.
+ * Print configuration values.
  */
 #include <ctype.h>
 #include <string.h>

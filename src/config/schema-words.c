@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The forms that values have.
+ * Check the syntax of values.
  */
 #include <ctype.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static size_t name_length(const char *text)
 	return n;
 }
 
-/* Environment variables that we set ourselves inside, whatever is configured. */
+/* Environment variables that we always set inside. */
 static bool is_reserved(const char *text, size_t n)
 {
 	static const char names[] =

@@ -75,8 +75,8 @@ static bool is_filter(const char *text)
 	.offset = offsetof(struct ga_config, member), .value = text, .limit = NO_LIMIT
 
 /* A limit on captures: member, id, type, default, minimum, maximum. The maxima: a walk holds a
- * descriptor for each level; its result comes back in one answer; the others are far beyond what
- * makes sense, and no sum of them overflows. */
+ * descriptor for each level; its result is one answer; the others are far beyond sensible values,
+ * and no sum of them overflows. */
 #define LIMIT(member, id, kind, text, least, most, about)                                 \
 	{ .name = "limits.capture." #member, .type = KEY_##kind, .repository = KEY_TIGHTEN, \
 	  .offset = offsetof(struct ga_config, limits.member), .value = text, .min = least, \
@@ -88,7 +88,7 @@ static bool is_filter(const char *text)
 	  .offset = offsetof(struct ga_config, use.member), .value = text, .max = most, \
 	  .limit = KEY_OR_NONE, .help = about }
 
-/* A list of shell commands, all of which run, repeated ones as well. */
+/* A list of shell commands, all of which run, even repeated ones. */
 #define COMMANDS                                                                      \
 	.check = ga_command_ok, .repeats = true,                                      \
 	.takes = "shell commands, of 16 KiB at most, without control characters"
@@ -492,7 +492,7 @@ char *config_grant_text(const struct ga_config *c, const struct config_key *k, c
 	return ga_strf("set %s to %s instead of %s (%s)", k->name, q, old, k->help);
 }
 
-/* ---- for those above ------------------------------------------------------- */
+/* ---- other accessors -------------------------------------------------------- */
 
 const char *ga_config_key(size_t i)
 {

@@ -21,13 +21,13 @@ enum key_type {
 	KEY_PAIRS, /* a map, kept as a list of NAME=VALUE; for each name the last value counts */
 };
 
-/* What a repository's file may do with a key. */
+/* How a repository's file may change a key. */
 enum key_may {
 	KEY_NEVER,
 	KEY_STRICTER, /* a number: lower it; a word: choose a later one of its list; a list: add to
 		       * it */
 	KEY_TIGHTEN,  /* the same, and the opposite once the user trusts the file */
-	KEY_TRUST,    /* nothing, unless the user trusts the file (ga_config.trusted) */
+	KEY_TRUST,    /* only if the user trusts the file (ga_config.trusted) */
 };
 
 /* A number of which 0 means no limit, the loosest value. */
@@ -48,8 +48,9 @@ struct config_key {
 	const char *help;
 	bool (*check)(const char *text); /* KEY_TEXTS: is this word valid? */
 	const char *takes;               /* KEY_TEXTS: what `check` accepts, for messages */
-	const char *grants; /* KEY_TRUST: what it lets an agent do, for users, with "%s" for the
-			     * value (or the word of a list) */
+	/* KEY_TRUST: what it lets an agent do, for users; "%s" is the value (or the word of a
+	 * list) */
+	const char *grants;
 	bool (*worse)(const char *text); /* KEY_TRUST: does this value grant more ... */
 	const char *more;                /* ... then this is added to `grants` */
 	bool repeats;                    /* KEY_TEXTS: a word may occur twice */
@@ -72,8 +73,8 @@ bool config_is_group(const char *name);
  * if none is near. The caller frees it. */
 char *config_nearest(const char *group, const char *word);
 
-/* Parse a value. Returns false if the key does not accept it, with what it accepts in `ret`, for
- * people. The caller frees a path or pattern. */
+/* Parse a value. Returns false if the key does not accept it, with the accepted values in `ret`,
+ * for users. The caller frees a path or pattern. */
 union config_value {
 	uint64_t n;
 	char *path;

@@ -36,8 +36,8 @@ bool ga_service_name_ok(const char *name)
 	return n && n <= GA_SERVICE_NAME_MAX && !name[n];
 }
 
-/* Split a word: returns the command, the length of the name (0: none), and whether the command
- * tells that the service is up. */
+/* Split a word: returns the command, the length of the name (0: none), and whether it is a `ready`
+ * command. */
 static const char *split(const char *text, size_t *ret_name, bool *ret_ready)
 {
 	size_t n = name_length(text), k = n;
@@ -129,7 +129,7 @@ void ga_services_parse(const struct ga_strv *words, struct ga_services *ret)
 {
 	for (size_t i = 0; i < words->n; i++)
 		add(ret, words->v[i]);
-	/* names made here must not collide with names given later in the list */
+	/* generated names must not collide with later given ones */
 	for (size_t i = 0; i < ret->n; i++)
 		if (!ret->v[i].name)
 			ret->v[i].name = make_name(ret, ret->v[i].command);

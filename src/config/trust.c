@@ -14,7 +14,7 @@
 #include "ga/sys/fd.h"
 
 #define DIR_NAME "trust"
-/* The lines for users are longer than the file they are about. */
+/* The lines for users may be longer than the file. */
 #define TRUSTED_MAX (16 * GA_YAML_BYTES_MAX)
 
 void ga_trust_list_release(struct ga_trust_list *l)

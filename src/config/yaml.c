@@ -271,7 +271,7 @@ int ga_yaml_parse(const char *name, const void *text, size_t n, struct ga_yaml *
 	if (!yaml_parser_initialize(&l.parser))
 		GA_BUG("yaml_parser_initialize");
 	yaml_parser_set_input_string(&l.parser, text, n);
-	/* otherwise the file would choose the encoding */
+	/* else the file would choose the encoding */
 	yaml_parser_set_encoding(&l.parser, YAML_UTF8_ENCODING);
 	while (!rc && !end)
 		rc = take_event(&l, &had, &end, &top);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What files of this folder share, and the headers that most of them need.
+ * Shared by the files of this folder.
  */
 #ifndef HOME_INTERNAL_H
 #define HOME_INTERNAL_H
@@ -32,13 +32,12 @@ int home_write(int home, const char *rel, const void *p, size_t n, mode_t mode,
 /* home.c: ga_home_open() for the home that sessions share, whatever home_mode. */
 int home_open_shared(const struct ga_env *e, int *ret_lock, struct ga_error *err);
 
-/* Remove from all homes what sandboxes made there to mount on, if `lock`, that of the
- * homes, can be had exclusively. Returns whether that was tried: it may be lost then, or be had so.
- */
+/* Remove the mount points of sandboxes from all homes, if `lock`, that of the homes, can be made
+ * exclusive. Returns whether that was tried: the lock may be lost then, or exclusive. */
 bool home_sweep(const struct ga_env *e, int lock);
 
-/* Bring logins to the same state in the agents' home and another: of each, the one that
- * changed last is copied to where it is older or missing. */
+/* Synchronise logins between the agents' home and another: the one that changed last replaces an
+ * older or missing one. */
 int home_share_logins(const struct ga_env *e, const char *other, struct ga_error *err);
 
 #endif

@@ -7,7 +7,7 @@
 #define LOGIN_MAX ((size_t)1 << 20)
 
 struct login {
-	bool there, odd;         /* odd: not a file that a login could be, or being written */
+	bool there, odd;         /* odd: cannot be a login, or is being written */
 	struct timespec changed; /* its ctime, which nobody can set */
 	struct ga_buf bytes;
 };
@@ -34,7 +34,7 @@ static void read_login(int home, const char *rel, struct login *ret)
 	ret->there = true;
 	ret->odd = fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size > LOGIN_MAX ||
 		   ga_read_fd(fd, LOGIN_MAX, &ret->bytes, GA_IGNORED) || fstat(fd, &now);
-	/* one that is empty, or is being written, is no login yet */
+	/* an empty or unfinished file is no login yet */
 	if (!ret->odd)
 		ret->odd = !ret->bytes.len || is_later(&now.st_ctim, &st.st_ctim) ||
 			   (uint64_t)now.st_size != ret->bytes.len;
@@ -42,7 +42,7 @@ static void read_login(int home, const char *rel, struct login *ret)
 		ret->changed = st.st_ctim;
 }
 
-/* Give the login that changed last to the other home too. */
+/* Copy the login that changed last to the other home. */
 static int share(const int *homes, const char *rel, struct ga_error *err)
 {
 	cleanup_(login_release) struct login one = { .bytes = GA_BUF_INIT };
@@ -99,7 +99,7 @@ static int read_own(const struct ga_env *e, const char *rel, const char *key,
 		json_decref(to);
 		to = json_object();
 	}
-	/* the text of the agents' file stays as it is if that is the login they have */
+	/* keep the agents' file if it has this login */
 	if (login && json_equal(login, json_object_get(to, key))) {
 		ga_buf_add(ret, theirs->ptr, theirs->len);
 	} else if (login && !json_object_set(to, key, login) &&
@@ -112,7 +112,7 @@ static int read_own(const struct ga_env *e, const char *rel, const char *key,
 	return ret->len ? 0 : -1;
 }
 
-int ga_home_look_at_login(const struct ga_env *e, const char *rel, const char *key,
+int ga_home_compare_login(const struct ga_env *e, const char *rel, const char *key,
 			  enum ga_home_login *ret, struct ga_error *err)
 {
 	cleanup_(login_release) struct login theirs = { .bytes = GA_BUF_INIT };
@@ -151,7 +151,7 @@ int ga_home_import_login(const struct ga_env *e, const char *rel, const char *ke
 }
 
 #define NOTE_MAX ((size_t)4 << 20)
-/* Between a home and the place in it: neither contains it. */
+/* Separates a home from the place in it. */
 #define BETWEEN "//"
 
 static bool is_apart(const struct ga_env *e)
@@ -211,8 +211,8 @@ int ga_home_run_trees(const struct ga_env *e, const struct ga_spec *s, struct ga
 	return note(e, s, err) || ga_run_trees(sb, s, err) ? -1 : 0;
 }
 
-/* A directory that the stage marked, or an empty file. What is in a directory that nothing was
- * mounted on is the agent's, and so is the directory then. */
+/* Remove a directory that the stage marked, or an empty file. A directory with other contents is
+ * the agent's. */
 static bool remove_place(int at, const char *name)
 {
 	cleanup_close int dir = ga_openat_beneath(at, name, O_RDONLY | O_DIRECTORY, 0);
@@ -232,7 +232,7 @@ static void remove_at(const char *home, const char *rel)
 	cleanup_free char *path = ga_strdup(rel);
 	bool gone = true;
 
-	/* and the directories above, as long as nothing else is in them */
+	/* and the parent directories that are empty */
 	for (bool first = true; gone && *path; first = false) {
 		cleanup_free char *parent = ga_path_parent(path);
 		cleanup_close int at = ga_openat_beneath(top, *parent ? parent : ".",
@@ -259,7 +259,7 @@ bool home_sweep(const struct ga_env *e, int lock)
 		return true;
 	for (size_t pos = 0; (s = ga_buf_next0(&lines, &pos));)
 		ga_strv_push(&all, s);
-	/* what lies in another comes before it */
+	/* children before parents */
 	ga_strv_sort_unique(&all);
 	for (size_t i = all.n; i-- > 0;) {
 		char *between = strstr(all.v[i], BETWEEN);
@@ -275,7 +275,7 @@ bool home_sweep(const struct ga_env *e, int lock)
 
 char *ga_home_dir(const struct ga_env *e, enum ga_home_mode mode)
 {
-	/* not inside the shared agents' home, where any session could put a link in its place */
+	/* not inside the shared home, where any session could replace it by a link */
 	return mode == GA_HOME_PROJECT ? ga_path_join(e->state_dir, "home")
 				       : ga_strdup(e->agent_home);
 }
@@ -320,8 +320,8 @@ int home_write(int home, const char *rel, const void *p, size_t n, mode_t mode,
 	return -1;
 }
 
-/* An agent can open its home to other users, or close it to the next session. A directory that
- * the user named may be anything, and is not ours to close. */
+/* An agent can open its home to other users, or close it to the next session. Leave a directory
+ * that the user named. */
 static int close_home(const struct ga_env *e, const char *dir, const char *q, struct ga_error *err)
 {
 	cleanup_free char *usual = ga_path_join(e->home, "aihome");
@@ -349,15 +349,15 @@ static int make_home(const struct ga_env *e, const char *dir, struct ga_error *e
 		return ga_hint(err, "the agents' home is kept there: make room for it");
 	if (lstat(dir, &st) || !S_ISDIR(st.st_mode))
 		return ga_fail(err, GA_ESTART, "the agents' home '%s' is not a directory" GA_HINT
-			       "move what is there away; a link to a directory does not do", q);
+			       "move it away; a symlink to a directory is not accepted", q);
 	if (st.st_uid != geteuid())
 		return ga_fail(err, GA_ESTART, "the agents' home '%s' belongs to another user"
 			       GA_HINT "move it away; the next start makes one of your own", q);
 	return (st.st_mode & 07777) == 0700 ? 0 : close_home(e, dir, q, err);
 }
 
-/* Lock the homes: `alone`, without waiting (1: somebody has them), or shared, waiting for whoever
- * has them alone, which takes no longer than removing a home. */
+/* Lock the homes: exclusively (`alone`), without waiting (1: locked), or shared, waiting for an
+ * exclusive holder, which takes no longer than removing a home. */
 static int lock_homes(const struct ga_env *e, bool alone, int *ret_fd, struct ga_error *err)
 {
 	cleanup_close int fd = open(e->state_root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -408,7 +408,7 @@ int ga_home_reset(const char *dir, bool remove, char **ret, struct ga_error *err
 	if (gmtime_r(&now, &tm))
 		(void)strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &tm);
 	aside = ga_strf("%s.%s", dir, stamp);
-	/* move it away as a whole before removing it piece by piece */
+	/* rename it first, so that no half-removed home is visible */
 	for (unsigned i = 2; renameat2(at, ga_path_base(dir), at, ga_path_base(aside),
 				       RENAME_NOREPLACE); i++) {
 		if (errno != EEXIST)

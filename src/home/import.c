@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What of the user's own agent is brought to the agents' home besides its login (import.def).
- * Of the user's home only an agent's own directory is opened by name; beneath it, and in the
- * agents' home, no link is followed. Everything is read and checked before anything is written.
+ * Import the configuration of the user's agent into the agents' home (import.def). Only the agent's
+ * directory is opened by name; beneath it, and in the agents' home, no link is followed. Everything
+ * is read and checked before anything is written.
  */
 #include "home-internal.h"
 #include "ga/base/toml.h"
@@ -12,10 +12,10 @@
 #define FILE_MAX ((size_t)256 << 10)
 #define ALL_MAX ((size_t)8 << 20)
 #define FILES_MAX 500
-#define ENTRIES_MAX 5000 /* read at all */
+#define ENTRIES_MAX 5000 /* read limit */
 #define WORDS_MAX ((size_t)64 << 10)
 #define DEPTH_MAX 8
-/* What no text for an agent has to have in it. */
+/* Reject text with unsafe characters. */
 #define SECRETS (GA_MARK_KEY | GA_MARK_TOKEN | GA_MARK_JWT | GA_MARK_LOGIN | GA_MARK_SECRET | \
 		 GA_MARK_RANDOM | GA_MARK_OPAQUE | GA_MARK_SERVICE_ACCOUNT | \
 		 GA_MARK_AUTHORIZED_USER | GA_MARK_KUBE_SECRET | GA_MARK_JWK | GA_MARK_KEYSTORE | \
@@ -37,9 +37,9 @@ struct job {
 	const struct ga_env *e;
 	const struct ga_preset *p;
 	struct ga_home_import *ret;
-	int home; /* the agents'; -1: there is none yet */
+	int home; /* the agents'; -1: not made yet */
 	size_t bytes, entries;
-	bool toml; /* what is read is TOML, not JSON */
+	bool toml; /* the files are TOML, not JSON */
 };
 
 void ga_home_import_release(struct ga_home_import *m)
@@ -67,7 +67,7 @@ static bool has_secret(const char *path, const void *p, size_t n)
 	return m.bits & SECRETS;
 }
 
-/* Open `rel` in the user's home: the agent's own directory wherever it is, then beneath it. */
+/* Open `rel` in the user's home: the agent's directory, which may be a link, then beneath it. */
 static int open_own(const struct job *j, const char *rel, int flags)
 {
 	for (size_t i = 0; j->p->state[i]; i++) {
@@ -131,7 +131,7 @@ static void take_tree(struct job *j, int at, const char *name, const char *rel, 
 
 	if (fd < 0)
 		return leave(j, rel, errno == ELOOP ? "a link" : strerror(errno));
-	d = ga_dir_of(fd); /* closes it if it is no directory */
+	d = ga_dir_of(fd); /* closes it unless it is a directory */
 	if (!d) {
 		cleanup_close int file = ga_openat_beneath(at, name, O_RDONLY | O_NONBLOCK |
 							   O_NOCTTY, 0);
@@ -206,7 +206,7 @@ static json_t *table(json_t *all, const char *name)
 	return *name ? json_object_get(all, name) : all;
 }
 
-/* Set `key` there; the table is made instead of whatever else has its name. */
+/* Set `key` there; the table replaces any other value of its name. */
 static void set_in(const struct job *j, json_t *all, const char *name, const char *key, json_t *v)
 {
 	json_t *in = table(all, name);
@@ -242,7 +242,7 @@ static void take_keys(struct job *j, const struct row *r, json_t *from, json_t *
 	}
 }
 
-/* The words of what it runs, to `shown` for users and to `lines` for the search for secrets. */
+/* Add the words of its command to `shown` for users and to `lines` for the search for secrets. */
 static bool add_words(json_t *v, struct ga_buf *shown, struct ga_buf *lines)
 {
 	const char *s = json_string_value(v);
@@ -259,12 +259,12 @@ static bool add_words(json_t *v, struct ga_buf *shown, struct ga_buf *lines)
 	if (!s)
 		return false;
 	ga_buf_addf(shown, "%s%s", shown->len ? " " : "", q);
-	/* `--key VALUE` is looked at as `--key=VALUE` is */
+	/* check `--key VALUE` like `--key=VALUE` */
 	ga_buf_addf(lines, "%s%s", s, *s == '-' && !strchr(s, '=') ? "=" : "\n");
 	return true;
 }
 
-/* What it runs, then where, and which of its tools may be used. */
+/* Copy its command, directory and allowed tools. */
 static bool take_runs(json_t *from, json_t *ret, struct ga_buf *shown, struct ga_buf *lines)
 {
 	static const char *const runs[] = { "command", "args", "url", "httpUrl",
@@ -296,7 +296,7 @@ static bool is_variable(const char *name)
 				       "abcdefghijklmnopqrstuvwxyz0123456789") == n;
 }
 
-/* Instead of their values, references that the agent resolves; `names` for users. */
+/* Replace values by references that the agent resolves; `names` for users. */
 static json_t *take_variables(json_t *env, const char *form, struct ga_strv *names)
 {
 	const char *sign = strstr(form, "%s"), *name;
@@ -314,8 +314,8 @@ static json_t *take_variables(json_t *env, const char *form, struct ga_strv *nam
 	return ret;
 }
 
-/* The same for an agent that has members for names alone; `list` is one for variables to pass on,
- * as which it gets those that have a value, too. */
+/* The same for an agent with members for names alone; `list` names variables to pass, including
+ * those with a value. */
 static void take_names(json_t *from, const char *list, json_t *ret, struct ga_strv *names)
 {
 	static const char token[] = "bearer_token_env_var", headers[] = "env_http_headers";
@@ -389,7 +389,7 @@ static json_t *take_server(struct job *j, const struct row *r, const char *what,
 	return ret;
 }
 
-/* One that the agents have is not replaced. */
+/* Import servers that the agents do not have yet. */
 static void take_servers(struct job *j, const struct row *r, json_t *from, json_t *to,
 			 bool *changed)
 {
@@ -408,8 +408,7 @@ static void take_servers(struct job *j, const struct row *r, json_t *from, json_
 	}
 }
 
-/* All rows of the file from `first` on, from what the user has to what the agents have, which
- * becomes `text`. */
+/* Apply all rows of the file from `first` on to the agents' version, which becomes `text`. */
 static void take_rows(struct job *j, const struct row *first, json_t *from, json_t *to)
 {
 	struct ga_strv *brought = &j->ret->brought;
@@ -449,7 +448,7 @@ static void take_members(struct job *j, const struct row *first)
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || ga_read_fd(fd, max, &own, GA_IGNORED))
 		return leave(j, first->path, "no file, or too large");
 	from = parse(j, &own);
-	/* a link or the like in its place counts as nothing, and is replaced */
+	/* a link or special file in its place is replaced */
 	rc = j->home < 0 ? 0 : ga_read_beneath(j->home, first->path, max, &theirs, GA_IGNORED);
 	to = rc ? NULL : theirs.len ? parse(j, &theirs) : json_object();
 	if (json_is_object(from) && json_is_object(to))

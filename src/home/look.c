@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is in the agents' home. Agents can make it as deep and as full as they like, so the walk is
- * bounded in both; it has one descriptor open for each level.
+ * Measure the agents' home. Agents can make it deep and full, so the walk is bounded in both; it
+ * holds one descriptor for each level.
  */
 #include <sys/sysmacros.h>
 
@@ -10,7 +10,7 @@
 #define DEPTH_MAX 256
 #define CHANGES_MAX 100000
 
-/* Where toolchains and package managers keep what they fetched and can fetch again. */
+/* Caches of toolchains and package managers. */
 static const char *const caches[] = {
 	".cache", ".npm", ".cargo", ".rustup", ".gradle", ".m2", ".ccache", ".bun", ".deno",
 	".yarn", ".pnpm-store", ".local/agent", ".local/share/pnpm", ".local/share/uv", ".nuget",
@@ -26,7 +26,7 @@ struct walk {
 	const struct ga_presets *own;
 	struct ga_strv *changes;
 	uint64_t since;
-	int lower; /* what a layer lies over */
+	int lower; /* lower directory of a layer */
 };
 
 static int walk(struct walk *w, int at, const char *rel, struct ga_error *err);
@@ -146,7 +146,7 @@ static int add_change(struct walk *w, char how, const char *rel, struct ga_error
 	return 0;
 }
 
-static int look_at_time(struct walk *w, int at, const char *name, const char *rel,
+static int compare_time(struct walk *w, int at, const char *name, const char *rel,
 			const struct stat *st, struct ga_error *err)
 {
 	(void)at;
@@ -156,8 +156,8 @@ static int look_at_time(struct walk *w, int at, const char *name, const char *re
 	return add_change(w, 'M', rel, err);
 }
 
-/* What an entry of an overlay's upper layer means: removed (a whiteout), added or modified. */
-static int look_at_layer(struct walk *w, int at, const char *name, const char *rel,
+/* Classify an entry of an overlay's upper layer: removed (a whiteout), added or modified. */
+static int compare_layer(struct walk *w, int at, const char *name, const char *rel,
 			 const struct stat *st, struct ga_error *err)
 {
 	cleanup_close int beneath = ga_openat_beneath(w->lower, rel, O_PATH, 0);
@@ -187,7 +187,7 @@ static void finish(struct ga_strv *changes)
 
 int ga_home_changes(const char *dir, uint64_t since, struct ga_strv *ret, struct ga_error *err)
 {
-	struct walk w = { .visit = look_at_time, .changes = ret, .since = since };
+	struct walk w = { .visit = compare_time, .changes = ret, .since = since };
 	cleanup_close int fd = open_home(dir, err);
 
 	if (fd < 0 || walk(&w, fd, "", err))
@@ -199,7 +199,7 @@ int ga_home_changes(const char *dir, uint64_t since, struct ga_strv *ret, struct
 int ga_home_layer_changes(const char *upper, const char *lower, struct ga_strv *ret,
 			  struct ga_error *err)
 {
-	struct walk w = { .visit = look_at_layer, .changes = ret, .lower = -1 };
+	struct walk w = { .visit = compare_layer, .changes = ret, .lower = -1 };
 	cleanup_close int fd = open_home(upper, err), beneath = fd < 0 ? -1 : open_home(lower, err);
 
 	w.lower = beneath;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The home of one session, from its start to its end: what it finds there.
+ * Prepare the home of one session: notes, tools, caches, git configuration, conversations.
  */
 #include "home-internal.h"
 #include "ga/repo/gitdir.h"
 #include "ga/sandbox/sandbox.h"
 #include "ga/view/view.h"
 
-/* A file that begins like this is ours to write again; any other is not. */
+/* A file that begins like this is ours to rewrite. */
 #define MARKER "<!-- git-agent wrote this file and keeps it up to date."
 
 static const char notes[] =
@@ -52,8 +52,8 @@ static int write_one(int home, const char *rel, bool ours, struct ga_error *err)
 	return home_write(home, rel, notes, sizeof(notes) - 1, 0644, err);
 }
 
-/* Write notes that tell agents where they are into the home `dir`: a file of our own, and
- * the file that the agent (NULL: none) reads before each task, unless somebody wrote that. */
+/* Write notes about the sandbox into the home `dir`: our file, and the one that the agent (NULL:
+ * none) reads before each task, unless it is not ours. */
 static int write_notes(const char *dir, const struct ga_preset *p, struct ga_error *err)
 {
 	cleanup_close int home = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -158,7 +158,7 @@ static bool overlaps(const char *a, const char *b)
 	return ga_path_inside(a, b) || ga_path_inside(b, a);
 }
 
-/* Where the user shows something, that is what is there. */
+/* Skip a path that the user's settings show. */
 static bool is_free(const struct ga_spec *s, const char *rel)
 {
 	const struct ga_strv *const shown[] = { &s->host.ro, &s->host.rw };
@@ -174,7 +174,7 @@ static bool is_free(const struct ga_spec *s, const char *rel)
 	return !overlaps(s->project, path);
 }
 
-/* Side by side, as agents write in each of them. */
+/* Separate directories, as agents write in each of them. */
 static int add_store(const char *dir, const char *rel, struct ga_spec *s, struct ga_error *err)
 {
 	cleanup_free char *name = ga_strdup(rel), *store = NULL;
@@ -224,7 +224,7 @@ int ga_home_keep_conversations(const struct ga_env *e, const struct ga_session *
 	for (size_t i = 0; (p = ga_preset_at(&e->agents, i)) != NULL; i++)
 		for (size_t j = 0; p->conversations && p->conversations[j]; j++)
 			ga_strv_push(&all, p->conversations[j]);
-	/* what lies in another comes behind it, and is a part of it */
+	/* a path within another sorts after it and is part of it */
 	ga_strv_sort_unique(&all);
 	if (all.n && ga_mkdir_p(dir, 0700, err))
 		return -1;
@@ -284,7 +284,7 @@ int ga_home_add_layer(const struct ga_env *e, const struct ga_session *s,
 
 void ga_home_close(const struct ga_env *e, const char *dir, int lock)
 {
-	/* if it fails, the next start tries again and reports it */
+	/* on failure the next start tries again and reports it */
 	if (e->conf.home_mode == GA_HOME_PROJECT)
 		(void)home_share_logins(e, dir, GA_IGNORED);
 	(void)home_sweep(e, lock);

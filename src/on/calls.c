@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests to a host: starting a session there, and output of commands there while they run.
+ * Start a session on a host, and connect commands there to this terminal.
  */
 #include <ctype.h>
 
@@ -9,8 +9,7 @@
 
 #define PUSH_MS 3600000
 
-/* Send base and snapshot to the depot. git compares what is there, so that only what is missing
- * travels. */
+/* Send base and snapshot to the depot. git sends only missing objects. */
 static int push_base(struct ga_repo *r, const struct ga_on *o, struct ga_error *err)
 {
 	static const char *const config[] = { "protocol.ext.allow=always", "push.followTags=false",
@@ -48,7 +47,7 @@ static json_t *values_of(const char *const *keys)
 	return ret;
 }
 
-/* Have it done there, with this input (taken over). */
+/* Call the action there, with this input (taken over). */
 static int call(const struct ga_on *o, const char *action, json_t *input, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
@@ -90,7 +89,7 @@ int ga_on_submit(struct ga_repo *r, const char *state_dir, struct ga_on *o,
 }
 
 #define PIECE ((size_t)1 << 16)
-/* first of a mark: what is typed and shown has none, so that nothing of that waits for more */
+/* first byte of a mark: ordinary output has none, so it is never delayed */
 #define MARK '\x1e'
 
 static int end_make(struct on_end *e, json_t *request, struct ga_error *err)
@@ -107,7 +106,8 @@ static int end_make(struct on_end *e, json_t *request, struct ga_error *err)
 	return 0;
 }
 
-/* Copy what is no mark to `out`, which has room for `n` bytes and a mark. Returns how much. */
+/* Copy output without the mark to `out`, which has room for `n` bytes and a mark. Returns the
+ * size. */
 static size_t end_strip(struct on_end *e, const char *in, size_t n, char *out)
 {
 	size_t k = 0;
@@ -145,8 +145,8 @@ void on_end_print(const json_t *request, int status)
 	(void)ga_write_full(STDOUT_FILENO, line, strlen(line));
 }
 
-/* Read until behind the line GA_ON_READY, byte by byte, so that nothing of what follows is taken.
- * Returns 1 if it ended before, 2 if nothing came in time. */
+/* Read up to the line GA_ON_READY, byte by byte, so that nothing after it is consumed. Returns 1 at
+ * end of file, 2 after a timeout. */
 static int skip_noise(struct ga_process_job *job, int fd)
 {
 	static const char ready[] = GA_ON_READY "\n";
@@ -166,7 +166,7 @@ static int skip_noise(struct ga_process_job *job, int fd)
 	return 1;
 }
 
-/* Copy to standard output what comes but for the mark; through the filter if `f` is not NULL. */
+/* Copy output without the mark to standard output, through the filter `f` unless NULL. */
 static void copy_out(struct ga_process_job *job, int fd, struct on_end *end,
 		     struct ga_termfilter *f)
 {
@@ -190,7 +190,7 @@ static void copy_out(struct ga_process_job *job, int fd, struct on_end *end,
 	}
 }
 
-/* What the command said, as it came or, for a session, with its name here. */
+/* Print the command's messages, unchanged or, for a session, with its local name. */
 static void pass_messages(const struct ga_on *o, const struct ga_buf *why)
 {
 	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
@@ -200,8 +200,8 @@ static void pass_messages(const struct ga_on *o, const struct ga_buf *why)
 	(void)ga_write_full(STDERR_FILENO, safe.ptr, safe.len);
 }
 
-/* Run the command with our input, and what it prints behind `ready` with our output. The exit
- * status is what is behind the mark, if one is expected. */
+/* Run the command with our input, and its output after `ready` with our output. The exit status
+ * follows the mark, if one is expected. */
 static int connect_to(const struct ga_on *o, const struct ga_strv *words, bool ready,
 		      struct on_end *end, struct ga_termfilter *f, int *ret_status,
 		      struct ga_error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * On the other machine: a depot for each repository that sessions come from. All runs as the user
- * who logged in, and asks nothing of where it is called from.
+ * Remote side: a depot for each repository that sends sessions. Runs as the user who logged in, and
+ * uses nothing of the caller's directory.
  */
 #include "on-internal.h"
 #include "ga/session/session.h"
@@ -70,7 +70,7 @@ int depot_run(const struct ga_strv *words, const struct depot_run *how, struct g
 		return -1;
 	if (!status)
 		return 0;
-	/* git-agent's own: the error, and behind it the hint */
+	/* from git-agent: the error, then the hint */
 	said = strstr(why.ptr, "git-agent: ");
 	hint = said ? strstr(said, "\nhint: ") : NULL;
 	line = said ? ga_strndup(said + 11, strcspn(said + 11, "\n")) : ga_git_last_line(&why);
@@ -141,7 +141,7 @@ int depot_connect(struct depot *d, const struct ga_strv *words, const char *cwd,
 	return ga_process_run(&p, &d->status, err);
 }
 
-/* Make it aside, and give it its name when it is whole: several may ask at once. */
+/* Make it under another name and rename it when complete: requests may be concurrent. */
 int depot_make(struct depot *d, struct ga_error *err)
 {
 	cleanup_free char *aside = ga_path_join(d->dir, ".new-XXXXXX");
@@ -186,7 +186,7 @@ void depot_remove_tree(const struct depot *d)
 	(void)ga_rmtree_at(AT_FDCWD, d->tree, GA_IGNORED);
 }
 
-/* Make the working tree: the base and, as uncommitted changes, what the snapshot has. */
+/* Make the working tree: the base, with the snapshot as uncommitted changes. */
 static int make_tree(struct depot *d, struct ga_error *err)
 {
 	cleanup_free char *base = depot_ref(d, "base"), *snapshot = depot_ref(d, "snapshot");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The way to another machine: the words of ssh, requests and answers.
+ * Call another machine: ssh's arguments, requests and answers.
  */
 #include <limits.h>
 #include <poll.h>
@@ -17,8 +17,8 @@
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* ssh greets whoever connects to the socket of a shared connection. One that does not hangs, and
- * whoever uses it waits forever. */
+/* ssh greets clients on the socket of a shared connection. A hanging one does not, and its clients
+ * wait forever. */
 static bool hangs(const char *path)
 {
 	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -33,7 +33,7 @@ static bool hangs(const char *path)
 	return !poll(&p, 1, GREETING_MS);
 }
 
-/* Connections that hang are not used any more: their sockets go. */
+/* Remove the sockets of hanging connections. */
 static void sweep_sockets(const char *dir)
 {
 	cleanup_dir DIR *d = opendir(dir);
@@ -47,7 +47,8 @@ static void sweep_sockets(const char *dir)
 	}
 }
 
-/* Where the socket of a shared connection is, made if missing. NULL: there is no place for one. */
+/* The directory for sockets of shared connections, made if missing. NULL: there is no place for
+ * one. */
 static char *socket_dir(void)
 {
 	const char *run = ga_env_get("XDG_RUNTIME_DIR"), *home = ga_env_get("HOME");
@@ -140,7 +141,6 @@ char *ga_on_url(const struct ga_on *o)
 	cleanup_buf struct ga_buf url = GA_BUF_INIT;
 	json_t *j = on_encode(o);
 
-	/* which may be long */
 	(void)json_object_del(j, "options");
 	(void)json_object_del(j, "command");
 	word = on_pack(j);
@@ -167,7 +167,7 @@ char *ga_on_here(const struct ga_on *o, const char *text)
 	return ga_buf_steal(&b);
 }
 
-/* There is a git-agent that says another GA_ON_READY. */
+/* Does a git-agent of another version answer? */
 static bool is_other_version(const struct ga_buf *out)
 {
 	static const char mark[] = GA_ON_READY;
@@ -198,8 +198,8 @@ int on_fail_there(const struct ga_on *o, int status, const struct ga_buf *out,
 		       way);
 }
 
-/* What follows the line GA_ON_READY; NULL: there is none. */
-static const char *behind_noise(const struct ga_buf *out)
+/* The text after the line GA_ON_READY, or NULL. */
+static const char *skip_noise(const struct ga_buf *out)
 {
 	static const char mark[] = GA_ON_READY "\n";
 	const char *at = out->len ? memmem(out->ptr, out->len, mark, strlen(mark)) : NULL;
@@ -207,11 +207,11 @@ static const char *behind_noise(const struct ga_buf *out)
 	return at && (size_t)(at - out->ptr) <= ON_NOISE_MAX ? at + strlen(mark) : NULL;
 }
 
-/* The answer of a call, behind what the login shell printed. Returns 1 if it is an error. */
-static int take_answer(const struct ga_on *o, int status, const struct ga_buf *out,
-		       const struct ga_buf *why, json_t **ret, struct ga_error *err)
+/* Parse the answer of a call, after the login shell's output. Returns 1 if it is an error. */
+static int parse_answer(const struct ga_on *o, int status, const struct ga_buf *out,
+			const struct ga_buf *why, json_t **ret, struct ga_error *err)
 {
-	const char *ready = behind_noise(out);
+	const char *ready = skip_noise(out);
 	cleanup_free char *text = NULL, *hint = NULL, *safe = NULL;
 	const char *said, *more;
 	json_t *j = ready ? json_loads(ready, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
@@ -229,7 +229,7 @@ static int take_answer(const struct ga_on *o, int status, const struct ga_buf *o
 		*ret = json_incref(j);
 	}
 	if (said && more) {
-		/* a hint may have lines, this one has none */
+		/* a hint may have several lines */
 		hint = ga_on_here(o, more);
 		safe = ga_escape(hint);
 		(void)ga_hint(err, "on '%s': %s", o->host, safe);
@@ -238,7 +238,7 @@ static int take_answer(const struct ga_on *o, int status, const struct ga_buf *o
 	return text ? 1 : 0;
 }
 
-/* Once. Returns 2 if the answer is none. */
+/* Call once. Returns 2 without a valid answer. */
 static int ask(const struct ga_on *o, const char *action, const struct ga_buf *in, json_t **ret,
 	       struct ga_error *err)
 {
@@ -254,7 +254,7 @@ static int ask(const struct ga_on *o, const char *action, const struct ga_buf *i
 		.out_max = strcmp(action, "patch") ? ANSWER_MAX : 2 * ON_PATCH_MAX);
 	if (ga_process_run(&p, &status, err))
 		return ga_error_wrap(err, "no answer from '%s'", o->host);
-	rc = take_answer(o, status, &out, &why, ret, err);
+	rc = parse_answer(o, status, &out, &why, ret, err);
 	return rc < 0 && status != ON_SSH_FAILED ? 2 : rc;
 }
 
@@ -264,7 +264,7 @@ int ga_on_call(const struct ga_on *o, const char *action, const struct ga_buf *i
 	cleanup_error struct ga_error first = GA_ERROR_INIT;
 	int rc = ask(o, action, in, ret, &first);
 
-	/* what a second request does no more than the first: a session is claimed once */
+	/* idempotent requests: a session is claimed once */
 	if (rc == 2 && ga_has_word("open start list patch drop", action))
 		rc = ask(o, action, in, ret, err);
 	else if (rc)
@@ -284,7 +284,7 @@ int ga_on_patch(const struct ga_on *o, struct ga_buf *ret, struct ga_error *err)
 	return rc ? -1 : 0;
 }
 
-/* ---- what they do ---------------------------------------------------------------------------- */
+/* ---- states of sessions ---------------------------------------------------------------------- */
 
 /* A question to one host about one repository, and its answer. */
 struct question {
@@ -312,7 +312,7 @@ static void set_state(struct ga_on *o, const char *state)
 	o->answers = true;
 }
 
-/* One question is for both. */
+/* Both have one question. */
 static bool is_along(const struct ga_on *a, const struct ga_on *b)
 {
 	return !strcmp(a->host, b->host) && !strcmp(a->project, b->project);
@@ -370,7 +370,7 @@ void ga_on_ask(struct ga_ons *l, unsigned timeout_ms)
 		int status;
 
 		if (v[i].job && !ga_process_end(v[i].job, &status, GA_IGNORED) &&
-		    !take_answer(&l->v[i], status, &v[i].out, &v[i].why, &answer, GA_IGNORED))
+		    !parse_answer(&l->v[i], status, &v[i].out, &v[i].why, &answer, GA_IGNORED))
 			take_states(l, &l->v[i], answer);
 		json_decref(answer);
 		ga_strv_release(&v[i].words);
@@ -380,7 +380,7 @@ void ga_on_ask(struct ga_ons *l, unsigned timeout_ms)
 	free(v);
 }
 
-int ga_on_look(struct ga_on *o, struct ga_error *err)
+int ga_on_query(struct ga_on *o, struct ga_error *err)
 {
 	struct ga_ons one = { .v = o, .n = 1 };
 	json_t *answer = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What files of this folder share, and the headers that most of them need.
+ * Shared by the files of this folder.
  */
 #ifndef ON_INTERNAL_H
 #define ON_INTERNAL_H
@@ -27,80 +27,80 @@
 
 enum on_how { ON_PIPES, ON_TERMINAL, ON_UNASKED };
 
-#define ON_SSH_FAILED 255                /* ssh(1): an error of its own */
-#define ON_NOISE_MAX ((size_t)1 << 16)   /* what a login shell may print before */
-#define ON_CALL_MS 120000                /* hardware keys and passwords take their time */
+#define ON_SSH_FAILED 255                /* ssh(1): ssh failed */
+#define ON_NOISE_MAX ((size_t)1 << 16)   /* output of a login shell */
+#define ON_CALL_MS 120000                /* enough for hardware keys and passwords */
 #define ON_PATCH_MAX ((size_t)256 << 20)
 
-/* The object that a request's word means; NULL: it is none. New reference. */
+/* Decode a request's word, or NULL. New reference. */
 json_t *on_unpack(const char *word);
-/* One word that every shell takes as it is: base64url without padding. */
+/* Encode a request as a word that no shell expands: base64url without padding. */
 char *on_pack(json_t *request);
-/* The absolute path of this program; "" if that cannot be told. The caller frees it. */
+/* The absolute path of this program; "" if unknown. The caller frees it. */
 char *on_self(void);
 
-/* A record, and the way back. False: it is damaged. */
+/* Write a record as JSON, and read it. False: it is damaged. */
 json_t *on_encode(const struct ga_on *o);
 bool on_decode(const json_t *j, struct ga_on *o);
-/* The words that give its host a request for an action, with further members (taken over, or
+/* The command that sends its host a request for an action, with further members (taken over, or
  * NULL). */
 void on_words_for(const struct ga_on *o, const char *action, json_t *more, enum on_how how,
 		  struct ga_strv *ret);
 int on_fail_there(const struct ga_on *o, int status, const struct ga_buf *out,
 		  const struct ga_buf *why, struct ga_error *err);
 
-/* What the output of a command there ends with: a mark that was made for it here, which nobody in a
- * session knows, and the exit status. What ends without was cut, however the way there ended. */
+/* The end of a remote command's output: a mark made here, unknown to sessions, and the exit status.
+ * Output without it was truncated, whatever ssh's status. */
 #define ON_END_DIGITS 32
 struct on_end {
 	char mark[1 + ON_END_DIGITS + 1];
-	size_t at;  /* so much of it was read, and not given out */
+	size_t at;  /* bytes of it read and held back */
 	char digits[4];
 	size_t n;
-	int status; /* -1: the mark did not come */
+	int status; /* -1: no mark */
 };
-/* There: print it, if the request asks for one. */
+/* Remote side: print it, if the request asks for one. */
 void on_end_print(const json_t *request, int status);
 
 /* ---- there (serve.c, slurm-job.c, slurm.c, depot.c) ------------------------------------------ */
 
 struct depot {
-	json_t *request;   /* what is asked for, what came on standard input, what is answered */
+	json_t *request;   /* request, standard input, answer */
 	json_t *input, *answer;
 	char *self;
-	const char *name;  /* of the session, here */
+	const char *name;  /* of the session, on this host */
 	char *dir;         /* of the repository's sessions */
-	char *main;        /* working tree of the depot, which has nothing in it */
+	char *main;        /* working tree of the depot, which is empty */
 	char *git;         /* the depot */
 	char *tree;        /* the working tree of the session */
 	char *state;       /* the setting state_dir for sessions of it, "state_dir=..."; or NULL */
 	int status;        /* what to exit with */
 	bool ready;        /* GA_ON_READY was said ... */
-	bool passes;       /* ... or is for a step in the job to say, as is the mark at the end */
+	bool passes;       /* ... or a step in the job prints it, and the mark */
 };
 #define cleanup_depot cleanup_(depot_release)
 void depot_release(struct depot *d);
 const char *depot_text(const json_t *j, const char *key);
 /* The paths of the depot in `dir`. */
 void depot_at(struct depot *d, const char *dir, const char *name, const char *directory);
-/* A ref of the session here: `what` of it, in DEPOT_REFS. The caller frees it. */
+/* The session's ref `what` in DEPOT_REFS. The caller frees it. */
 #define DEPOT_REFS "refs/agent-on/"
 char *depot_ref(const struct depot *d, const char *what);
-/* Is there a ref of the session: `what`, in DEPOT_REFS or GA_SESSION_REFS? */
+/* Does the session's ref `what` exist in DEPOT_REFS or GA_SESSION_REFS? */
 bool depot_has(const struct depot *d, const char *refs, const char *what);
 /* Remove all of its refs. */
 int depot_forget(const struct depot *d, struct ga_error *err);
 
 struct depot_run {
 	const char *cwd;     /* NULL: / */
-	int keep;            /* 0, or what stays open in it */
+	int keep;            /* 0, or a descriptor to keep open */
 	json_t *keys;        /* variables for it; or NULL */
 	const struct ga_buf *in; /* or NULL */
 	size_t out_max;
 	unsigned timeout_ms;
 };
 #define DEPOT_RUN(...) (&(const struct depot_run){ __VA_ARGS__ })
-/* Run it. Fails with the last line that it says unless it exits with 0. */
+/* Run it. If its exit status is not 0, fails with its last line. */
 int depot_run(const struct ga_strv *words, const struct depot_run *how, struct ga_buf *out,
 	      struct ga_error *err);
 /* Run git in the depot, without hooks. */
@@ -113,28 +113,28 @@ int depot_git(const struct depot *d, const struct ga_strv *args, const struct ga
 		depot_git(d, &args_, in, out, err); \
 	})
 #define GIT(d, err, ...) GIT_OUT(d, NULL, NULL, err, __VA_ARGS__)
-/* The words `git agent` of the depot's sessions. */
+/* The command `git agent` for the depot's sessions. */
 void depot_agent(const struct depot *d, struct ga_strv *ret);
-/* Say once that what follows is what was asked for, where nobody reads it on a terminal. */
+/* Print GA_ON_READY once, unless on a terminal: the answer follows. */
 void depot_ready(struct depot *d);
-/* Run it with our input and output; its exit status is that of `d`. */
+/* Run it with our input and output, and store its exit status in `d`. */
 int depot_connect(struct depot *d, const struct ga_strv *words, const char *cwd,
 		  struct ga_error *err);
-/* Make it, if there is none. */
+/* Make the depot, if there is none. */
 int depot_make(struct depot *d, struct ga_error *err);
 /* Make the working tree of the session and start it as `input` says, with `held` open, if not 0. */
 int depot_start(struct depot *d, int held, struct ga_error *err);
-/* Remove the working tree and git's entry for it, or what there is of either. */
+/* Remove the working tree and git's entry for it, if they exist. */
 void depot_remove_tree(const struct depot *d);
-/* What the sessions are, by their names: an object, or NULL. New reference. */
+/* The states of sessions, by name: an object, or NULL. New reference. */
 json_t *depot_sessions(const struct depot *d, struct ga_error *err);
 
-/* Of sessions that are jobs, submitted or not yet: those with a ref `slurm`. */
+/* Sessions that are jobs, submitted or not: those with a ref `slurm`. */
 int slurm_submit(struct depot *d, struct ga_error *err);
 /* Add the states of all jobs' sessions. */
 int slurm_list(struct depot *d, json_t *states, struct ga_error *err);
 int slurm_do(struct depot *d, const struct ga_strv *words, struct ga_error *err);
-/* End the jobs, and remove all that the depot has of the session. */
+/* Cancel the jobs, and remove the session from the depot. */
 int slurm_drop(struct depot *d, struct ga_error *err);
 /* Its ref `what`: an object, or NULL. New reference. */
 json_t *slurm_get(const struct depot *d, const char *what);
@@ -145,7 +145,7 @@ int slurm_put(const struct depot *d, const char *what, json_t *j, bool once, str
 /* A state, with a reason that may have any bytes. New reference. */
 json_t *slurm_state(const char *state, const char *why);
 bool slurm_is_over(const json_t *state);
-/* In the job: the session, from its claim to its result; a command in its working tree. */
+/* In the job: run the session, from its claim to its result; or a command in its working tree. */
 int slurm_job(struct depot *d, struct ga_error *err);
 int slurm_inside(struct depot *d, struct ga_error *err);
 bool slurm_id_ok(const char *id);

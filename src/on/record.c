@@ -148,7 +148,7 @@ int ga_on_list(const char *state_dir, struct ga_ons *ret, struct ga_error *err)
 	return 0;
 }
 
-/* A directory, as a lock. */
+/* Lock a directory. */
 static int lock(const char *state_dir, const char *name, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_join(state_dir, name);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is asked of the other machine: each action of a request, and its answer.
+ * Remote side: handle each action of a request, and answer it.
  */
 #include "on-internal.h"
 
 #define INPUT_MAX ((size_t)1 << 20)
 #define ID_DIGITS 16
-/* of whatever session: a push sends what came after it, though all sessions were dropped */
+/* kept without sessions: a push sends only later objects */
 #define LAST_BASE DEPOT_REFS "base"
 
 static int read_input(struct depot *d, struct ga_error *err)
@@ -33,7 +33,7 @@ static int check_tree(const struct depot *d, struct ga_error *err)
 				     : 0;
 }
 
-/* For git, here: the other end of git there. */
+/* Run the remote end of git. */
 static int do_git(struct depot *d, struct ga_error *err)
 {
 	static const char *const shown[][2] = {
@@ -47,7 +47,7 @@ static int do_git(struct depot *d, struct ga_error *err)
 		return ga_fail(err, GA_EUSAGE, "unknown service");
 	if (check_depot(d, err))
 		return -1;
-	/* git tells of commits that both have: only of this session's, and of the base before it */
+	/* let git announce only commits of this session, and of the base before it */
 	ga_strv_push_many(&words, "git", "-c", "transfer.hideRefs=refs/", "-c",
 			  "receive.hideRefs=!" LAST_BASE, NULL);
 	for (size_t i = 0; i < GA_NELEMS(shown); i++) {
@@ -59,8 +59,8 @@ static int do_git(struct depot *d, struct ga_error *err)
 	return depot_connect(d, &words, "/", err);
 }
 
-/* Take the claim: of all that come for this session one succeeds, ever, but if it died before there
- * was a session, and another holds it now. Returns 1 for others. */
+/* Claim the session: only one process ever succeeds, except that another may take over the claim of
+ * one that died before the session existed. Returns 1 for the others. */
 static int claim(struct depot *d, struct ga_error *err)
 {
 	cleanup_free char *ref = depot_ref(d, "claim"), *base = depot_ref(d, "base");
@@ -94,10 +94,10 @@ static int do_start(struct depot *d, struct ga_error *err)
 	else if (!rc && (ga_mkdir_p(above, 0700, err) ||
 			 (held = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0))
 		rc = err->msg ? -1 : ga_fail_path(err, errno, "open", above);
-	/* it is held for as long as the session is being started and runs */
+	/* held while the session starts and runs */
 	else if (!rc && !(rc = ga_flock(held, true, false, err)) && !(rc = claim(d, err)) &&
 		 depot_start(d, held, err)) {
-		/* of a start that failed there is no record by which it could be dropped */
+		/* a failed start has no record by which it could be dropped */
 		(void)give_back(d, GA_IGNORED);
 		rc = -1;
 	}
@@ -142,7 +142,7 @@ static int do_run(struct depot *d, struct ga_error *err)
 	return depot_connect(d, &all, d->tree, err);
 }
 
-/* What there is on top of the snapshot. */
+/* The patch on top of the snapshot. */
 static int do_patch(struct depot *d, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
@@ -178,7 +178,7 @@ static int do_drop(struct depot *d, struct ga_error *err)
 	return give_back(d, err);
 }
 
-/* A directory's name that may be shown anywhere. */
+/* Is it a directory's name that is safe to show? */
 static bool is_plain(const char *s)
 {
 	return *s && *s != '.' && *s != '-' && strlen(s) <= GA_SESSION_NAME_MAX &&
@@ -247,7 +247,7 @@ int ga_on_serve(const char *word, const char *home, int *ret_status, struct ga_e
 		ga_error_release(err);
 		rc = 0;
 	} else if (json_object_get(d.request, "end") && (rc || !d.passes)) {
-		/* if it failed, the command line says why */
+		/* the command line reports a failure */
 		d.passes = false;
 		depot_ready(&d);
 		on_end_print(d.request, *ret_status);

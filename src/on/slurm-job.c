@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * The session in its job: claimed, started in a depot of its own on a disk of the node, ended at
- * the latest when Slurm says so, and its result pushed before the job ends.
+ * Run a session in its job: claim it, start it in a depot on a disk of the node, stop it when Slurm
+ * requires, and push its result before the job ends.
  */
 #include <signal.h>
 
 #include "on-internal.h"
 
 #define STOP_TIME "8s"
-#define TRIES 3          /* a signal for all processes of the job ends what runs for us, too */
+#define TRIES 3          /* a signal to all processes of the job ends our commands, too */
 #define PAUSE_S 1
 #define LEAVE_MS 10000   /* for the steps that are in it */
 #define PUSHED_MS 60000
 #define POLL_US 100000
 
 struct job {
-	struct depot *d;     /* what was submitted, and the result */
+	struct depot *d;     /* the submitted session, and the result */
 	struct depot own;    /* on the node */
 	char id[32];
 	char *dir;
 	bool told;           /* to end */
-	bool kept;           /* what the node has of it is nowhere else */
+	bool kept;           /* the node has the only copy */
 };
 
 /* ---- the depot ------------------------------------------------------------------------------- */
 
-/* Set what it is now (taken over). */
+/* Set its state (taken over). */
 static int put_state(const struct job *j, json_t *state, bool once, struct ga_error *err)
 {
 	ga_json_set(state, "job", json_string(j->id));
@@ -33,9 +33,9 @@ static int put_state(const struct job *j, json_t *state, bool once, struct ga_er
 	return slurm_put(j->d, "state", state, once, err);
 }
 
-/* ---- here ------------------------------------------------------------------------------------ */
+/* ---- the job's depot ------------------------------------------------------------------------- */
 
-/* The depot that is in the job's directory. */
+/* Set the paths of the depot in the job's directory. */
 static void open_own(struct depot *own, const struct depot *d, const char *dir)
 {
 	own->state = ga_strf("state_dir=%s/state", dir);
@@ -61,7 +61,7 @@ static void agent(const struct job *j, struct ga_strv *ret, const char *command,
 	ga_strv_push_many(ret, command, j->own.name, option, NULL);
 }
 
-/* What it is now; NULL: that cannot be told. New reference. */
+/* Its state; NULL: unknown. New reference. */
 static json_t *session(const struct depot *own)
 {
 	json_t *all = depot_sessions(own, GA_IGNORED);
@@ -87,8 +87,8 @@ static void stop(struct job *j)
 	(void)depot_run(&words, DEPOT_RUN(.cwd = j->own.tree), NULL, GA_IGNORED);
 }
 
-/* Until it has ended, for whatever reason, or was told to end and does not, or cannot be captured.
- * Returns what it is then, or NULL. New reference. */
+/* Wait until it has ended, ignores the order to end, or cannot be captured. Returns its state, or
+ * NULL. New reference. */
 static json_t *wait_end(struct job *j, const sigset_t *signals, struct ga_error *err)
 {
 	const struct timespec pause = { .tv_sec = PAUSE_S };
@@ -116,8 +116,8 @@ static int push(const struct job *j, struct ga_error *err)
 		   "+" GA_SESSION_REFS "*/held:" GA_SESSION_REFS "*/held");
 }
 
-/* What commands would print there, for when there is nothing any more. Only of a part that is
- * `needed` it is an error if there is none: else that is what it says. */
+/* Save the output of commands for after the job. Only a `needed` part must not fail; otherwise the
+ * error is saved. */
 static int put_parts(const struct job *j, struct ga_error *err)
 {
 	static const struct {
@@ -148,7 +148,7 @@ static int put_parts(const struct job *j, struct ga_error *err)
 	return 0;
 }
 
-/* Why it was told to end, as Slurm says it. */
+/* Why Slurm ended it. */
 static const char *reason(const struct job *j)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
@@ -162,12 +162,12 @@ static const char *reason(const struct job *j)
 	return out.len >= 9 && !strncmp(out.ptr, "TimeLimit", 9) ? "time limit" : "cancelled";
 }
 
-static int give_result(const struct job *j, const json_t *session, struct ga_error *err)
+static int push_result(const struct job *j, const json_t *session, struct ga_error *err)
 {
 	for (int i = 1;; i++) {
 		cleanup_error struct ga_error one = GA_ERROR_INIT;
 
-		/* the state that is over comes last: who sees it finds all of the rest */
+		/* push the final state last: whoever sees it finds the rest */
 		if (!push(j, &one) && !put_parts(j, &one)) {
 			json_t *state = json_deep_copy(session);
 
@@ -182,7 +182,7 @@ static int give_result(const struct job *j, const json_t *session, struct ga_err
 
 /* ---- the job --------------------------------------------------------------------------------- */
 
-/* Steps that are in the directory have some time to say what they have to. */
+/* Give steps in the directory some time to finish their output. */
 static void clean(struct job *j)
 {
 	cleanup_close int fd = open(j->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -198,7 +198,7 @@ static int work(struct job *j, const sigset_t *signals, struct ga_error *err)
 	json_t *end = NULL;
 	int rc = start(j, err);
 
-	if (!rc && (!(end = wait_end(j, signals, err)) || give_result(j, end, err))) {
+	if (!rc && (!(end = wait_end(j, signals, err)) || push_result(j, end, err))) {
 		rc = ga_error_wrap(err, "what it left stays in '%s' on its node", j->dir);
 		j->kept = true;
 	}
@@ -216,7 +216,7 @@ int slurm_job(struct depot *d, struct ga_error *err)
 	sigset_t signals;
 	int rc = 0;
 
-	/* what asks for the end waits to be taken */
+	/* requests to end stay pending */
 	(void)sigemptyset(&signals);
 	(void)sigaddset(&signals, SIGTERM);
 	(void)sigaddset(&signals, SIGHUP);
@@ -247,9 +247,10 @@ int slurm_job(struct depot *d, struct ga_error *err)
 	return rc;
 }
 
-/* ---- a step in it ---------------------------------------------------------------------------- */
+/* ---- a step in the job
+ * ---------------------------------------------------------------------------- */
 
-/* Whoever saw it end, or ended it, continues with its result. */
+/* After its end, continue with its result. */
 static void wait_for_result(const struct depot *d, const struct depot *own)
 {
 	int64_t deadline = ga_now_ms() + PUSHED_MS;

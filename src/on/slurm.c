@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sessions that are jobs of Slurm, seen from where they are submitted. Slurm is asked by its
- * commands only, what runs is found by the job's name, and what became of it is in the depot: a job
- * whose result is not there, and which Slurm does not know, is lost. The ref `state` is the claim,
- * too: of all that come for the session, jobs and who cancels it, one makes it.
+ * Submit, query and cancel sessions as jobs of Slurm, with Slurm's commands. Running jobs are found
+ * by name, results in the depot: a job with neither is lost. The ref `state` is also the claim: of
+ * all jobs and cancellers of a session, only one creates it.
  */
 #include "on-internal.h"
 
@@ -13,7 +12,7 @@
 #define POLL_US 500000
 #define ENDS_MS 60000
 
-/* ---- what the depot knows -------------------------------------------------------------------- */
+/* ---- states in the depot --------------------------------------------------------------------- */
 
 json_t *slurm_get(const struct depot *d, const char *what)
 {
@@ -67,7 +66,7 @@ bool slurm_id_ok(const char *id)
 	return *id && strlen(id) < 32 && strspn(id, "0123456789_") == strlen(id);
 }
 
-/* Take the claim, so that no job of it ever begins. Returns 1 if one has begun, or never can. */
+/* Take the claim, so that no job of it ever starts. Returns 1 if one has started, or never can. */
 static int forbid(const struct depot *d, struct ga_error *err)
 {
 	cleanup_error struct ga_error lost = GA_ERROR_INIT;
@@ -77,9 +76,9 @@ static int forbid(const struct depot *d, struct ga_error *err)
 	return depot_has(d, DEPOT_REFS, "state") ? 1 : ga_error_move(err, &lost);
 }
 
-/* The states that the jobs left, by their names; null for one of which none has begun. `name` may
- * be a pattern. New reference; NULL: that cannot be told. */
-static json_t *left_by(const struct depot *d, const char *name, struct ga_error *err)
+/* The states that jobs left, by name; null for a session without a started job. `name` may be a
+ * pattern. New reference; NULL: unknown. */
+static json_t *states_left(const struct depot *d, const char *name, struct ga_error *err)
 {
 	cleanup_free char *slurm = ga_strf(DEPOT_REFS "%s/slurm", name);
 	cleanup_free char *states = ga_strf(DEPOT_REFS "%s/state", name);
@@ -104,7 +103,7 @@ static json_t *left_by(const struct depot *d, const char *name, struct ga_error 
 	return ret;
 }
 
-/* ---- what Slurm says ------------------------------------------------------------------------- */
+/* ---- states in Slurm ------------------------------------------------------------------------- */
 
 /* The jobs of the user that have not ended, as states by their names. */
 static json_t *ask(struct ga_error *err)
@@ -121,7 +120,7 @@ static json_t *ask(struct ga_error *err)
 		json_decref(ret);
 		return NULL;
 	}
-	/* NAME|STATE|REASON; of jobs with the same name one that runs counts */
+	/* NAME|STATE|REASON; of jobs with the same name a running one counts */
 	for (char *line = out.ptr; (line = strtok_r(line, "\n", &save)); line = NULL) {
 		char *rest = NULL, *name = strtok_r(line, "|", &rest);
 		char *state = strtok_r(NULL, "|", &rest);
@@ -134,7 +133,7 @@ static json_t *ask(struct ga_error *err)
 	return ret;
 }
 
-/* By name: so also what was submitted twice. */
+/* By name, to include jobs submitted twice. */
 static int cancel(const struct depot *d, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
@@ -152,8 +151,8 @@ static char *log_of(const struct depot *d, const char *name)
 	return ga_strf("%s/jobs/%s", d->dir, name);
 }
 
-/* The job has ended, and its session has not, or never began: what it said last. */
-static json_t *gone(const struct depot *d, const char *name, const char *state)
+/* The job has ended without a result: its last message. */
+static json_t *ended_state(const struct depot *d, const char *name, const char *state)
 {
 	cleanup_free char *log = log_of(d, name), *line = NULL;
 	cleanup_buf struct ga_buf said = GA_BUF_INIT;
@@ -165,24 +164,24 @@ static json_t *gone(const struct depot *d, const char *name, const char *state)
 	return slurm_state(state, line ? line : "its job is gone, and left no result");
 }
 
-/* What one is that has no end in the depot: by its state `before` Slurm was asked and `now`, both
- * null if there was none, and what Slurm said, `row`. */
+/* The state of a session without a result in the depot, from its state `before` Slurm was queried
+ * and `now`, null if there was none, and Slurm's answer `row`. */
 static json_t *judge(const struct depot *d, const char *name, const json_t *before, json_t *now,
 		     json_t *row)
 {
 	if (!json_is_object(now))
 		return is(row, "pending") ? json_incref(row)
-		       : row ? slurm_state("pending", "starting") : gone(d, name, "absent");
-	/* it has begun in between, or runs */
+		       : row ? slurm_state("pending", "starting") : ended_state(d, name, "absent");
+	/* it started in between, or is running */
 	if (!json_is_object(before) || is(row, "running"))
 		return json_incref(now);
-	return gone(d, name, "lost");
+	return ended_state(d, name, "lost");
 }
 
-/* What they are, by their names; as in left_by(). */
-static json_t *look(const struct depot *d, const char *name, struct ga_error *err)
+/* Their states by name, as in states_left(). */
+static json_t *query(const struct depot *d, const char *name, struct ga_error *err)
 {
-	json_t *before = left_by(d, name, err), *rows = NULL, *ret = NULL, *one;
+	json_t *before = states_left(d, name, err), *rows = NULL, *ret = NULL, *one;
 	cleanup_error struct ga_error silent = GA_ERROR_INIT;
 	bool open = false;
 	const char *key;
@@ -192,7 +191,7 @@ static json_t *look(const struct depot *d, const char *name, struct ga_error *er
 	if (!open)
 		return before;
 	rows = ask(&silent);
-	ret = left_by(d, name, err);
+	ret = states_left(d, name, err);
 	json_object_foreach(ret, key, one)
 		if (!slurm_is_over(one))
 			ga_json_set(ret, key, !rows ? slurm_state("unknown", silent.msg)
@@ -203,10 +202,10 @@ static json_t *look(const struct depot *d, const char *name, struct ga_error *er
 	return ret;
 }
 
-/* The same of the session alone. */
-static json_t *look_at(const struct depot *d, struct ga_error *err)
+/* The same for one session. */
+static json_t *query_one(const struct depot *d, struct ga_error *err)
 {
-	json_t *all = look(d, d->name, err);
+	json_t *all = query(d, d->name, err);
 	json_t *ret = json_incref(json_object_get(all, d->name));
 
 	if (all && !ret)
@@ -217,7 +216,7 @@ static json_t *look_at(const struct depot *d, struct ga_error *err)
 
 int slurm_list(struct depot *d, json_t *states, struct ga_error *err)
 {
-	json_t *jobs = look(d, "*", err);
+	json_t *jobs = query(d, "*", err);
 	int rc = jobs ? json_object_update(states, jobs) : -1;
 
 	json_decref(jobs);
@@ -226,7 +225,7 @@ int slurm_list(struct depot *d, json_t *states, struct ga_error *err)
 
 /* ---- submitting ------------------------------------------------------------------------------ */
 
-/* The same request with another action, as words that carry it out. */
+/* A command for the same request with another action. */
 static void add_request(const struct depot *d, const char *action, struct ga_strv *ret)
 {
 	static const char *const names[] = { "HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG",
@@ -238,7 +237,7 @@ static void add_request(const struct depot *d, const char *action, struct ga_str
 	ga_json_set(request, "do", json_string(action));
 	word = on_pack(request);
 	json_decref(request);
-	/* the environment of jobs and steps is this one, and nothing of whoever submits */
+	/* jobs and steps get this environment, nothing of the submitter's */
 	ga_strv_push(ret, "/usr/bin/env");
 	for (size_t i = 0; i < GA_NELEMS(names); i++)
 		if (ga_env_get(names[i]))
@@ -254,7 +253,7 @@ static int sbatch(const struct depot *d, struct ga_error *err)
 
 	if (ga_mkdir_p(dir, 0700, err))
 		return -1;
-	/* what the job says, relative to its directory, as a '%' of that would be a pattern */
+	/* output relative to the job's directory, whose '%' would be a pattern */
 	ga_strv_push_many(&words, "sbatch", "--parsable", "--no-requeue", "--export=NIL",
 			  "--chdir", dir, "--output", d->name, NULL);
 	ga_json_words(json_object_get(d->input, "sbatch"), &words);
@@ -270,12 +269,12 @@ int slurm_submit(struct depot *d, struct ga_error *err)
 	(void)json_object_del(d->input, "keys");
 	if (depot_has(d, DEPOT_REFS, "state"))
 		return 1;
-	/* what is submitted may be longer than a word of a command */
+	/* the script may be longer than one argument */
 	if (slurm_put(d, "slurm", json_incref(d->input), false, err))
 		return -1;
 	if (!sbatch(d, err))
 		return 0;
-	/* it may have been submitted all the same, and then must not run unseen */
+	/* it may have been submitted nevertheless: cancel it */
 	if (forbid(d, GA_IGNORED) > 0)
 		return 0;
 	if (!cancel(d, GA_IGNORED))
@@ -293,7 +292,7 @@ static int fail_state(const char *name, const json_t *state, struct ga_error *er
 		       *why ? ": " : "", why);
 }
 
-static int print_left(struct depot *d, const char *what, struct ga_error *err)
+static int print_saved(struct depot *d, const char *what, struct ga_error *err)
 {
 	cleanup_free char *ref = depot_ref(d, what);
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
@@ -302,7 +301,7 @@ static int print_left(struct depot *d, const char *what, struct ga_error *err)
 	return depot_connect(d, &words, "/", err);
 }
 
-/* Of one that does not run: its node has nothing of it, or nothing any more. */
+/* Handle a session that is not running: its node has no copy. */
 static int do_ended(struct depot *d, const json_t *state, const struct ga_strv *words,
 		    struct ga_error *err)
 {
@@ -312,12 +311,12 @@ static int do_ended(struct depot *d, const json_t *state, const struct ga_strv *
 		return fail_state(d->name, state, err);
 	if (!strcmp(command, "logs") || ga_strv_has(words, "--text") ||
 	    ga_strv_has(words, "--replay"))
-		return print_left(d, "log", err);
-	return !strcmp(command, "show") ? print_left(d, "show", err)
+		return print_saved(d, "log", err);
+	return !strcmp(command, "show") ? print_saved(d, "show", err)
 					: fail_state(d->name, state, err);
 }
 
-/* Do it in a step of the job, which says what is to be said. */
+/* Run the action in a step of the job, which prints the answer. */
 static int do_inside(struct depot *d, const json_t *state, struct ga_error *err)
 {
 	const char *id = depot_text(state, "job");
@@ -344,14 +343,14 @@ int slurm_do(struct depot *d, const struct ga_strv *words, struct ga_error *err)
 
 	if (rc <= 0)
 		return rc ? -1 : cancel(d, err);
-	state = look_at(d, err);
+	state = query_one(d, err);
 	rc = !state ? -1 : is(state, "running") ? do_inside(d, state, err)
 	     : do_ended(d, state, words, err);
 	json_decref(state);
 	return rc;
 }
 
-/* What a job that is being cancelled still pushes comes before it is removed. */
+/* Wait for the last push of a cancelled job before removing it. */
 int slurm_drop(struct depot *d, struct ga_error *err)
 {
 	cleanup_free char *log = log_of(d, d->name);
@@ -364,7 +363,7 @@ int slurm_drop(struct depot *d, struct ga_error *err)
 	if (rc < 0 || ((runs || !rc) && cancel(d, err)))
 		return -1;
 	while (runs && ga_now_ms() < deadline) {
-		state = look_at(d, GA_IGNORED);
+		state = query_one(d, GA_IGNORED);
 		runs = !slurm_is_over(state);
 		json_decref(state);
 		(void)usleep(runs ? POLL_US : 0);

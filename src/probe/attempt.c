@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What attempts are made of.
+ * Record attempts, and run them in child processes.
  */
 #include <errno.h>
 #include <fcntl.h>

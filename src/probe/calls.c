@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * System calls that a session is refused, made in every possible way.
+ * Try system calls that a session must not make, by every ABI.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static const char *const abi_names[] = { "", " (x32)", " (i386)" };
 struct call {
 	const char *name;
 	long nr;
-	int nr32; /* number on i386; 0: it has none */
+	int nr32; /* number on i386; 0: none */
 	unsigned long arg[5];
 };
 
@@ -98,7 +98,7 @@ static const struct call table[] = {
 struct made {
 	const struct call *call;
 	enum abi abi;
-	bool tty; /* its first argument is a terminal, which becomes the caller's own */
+	bool tty; /* its first argument is a terminal, which becomes the controlling one */
 };
 
 #ifdef __x86_64__
@@ -134,7 +134,7 @@ static long make(const void *arg)
 		       c->arg[3], c->arg[4], 0L);
 }
 
-/* Was it refused before it reached the kernel's code for the call? */
+/* Was it refused by the filter, before the call itself? */
 static bool refused(int e)
 {
 	return e == EPERM || e == ENOSYS || e == EAFNOSUPPORT || e == EPROTONOSUPPORT ||
@@ -221,7 +221,7 @@ void probe_namespaces(const struct facts *f, struct result *r)
 
 /* ---- terminals */
 
-/* A terminal of our own: if the attempt succeeds, it harms nobody. */
+/* A new terminal: an attempt that succeeds does no harm. */
 static int own_terminal(void)
 {
 	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);

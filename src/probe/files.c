@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What can be seen and changed through files.
+ * Try to see and change the host through files.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -72,7 +72,7 @@ static void walk(struct result *r, const char *path, unsigned depth, visit_fn *f
 		(void)closedir(d);
 }
 
-/* Files that outside are for root alone: uid 0 of a session must not be their owner. */
+/* Files that only root can read outside: uid 0 of a session must not own them. */
 static void visit_private(struct result *r, const char *path, const struct stat *st)
 {
 	if (S_ISREG(st->st_mode) && !(st->st_mode & S_IROTH))

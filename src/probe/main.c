@@ -48,7 +48,7 @@ static const struct {
 };
 #define N_PROBES (sizeof(probes) / sizeof(probes[0]))
 
-/* Being able to create it does not tell whether it reaches the host: that is checked there. */
+/* Creating it may succeed; the host checks whether it arrived there. */
 static void leave_traces(const struct facts *f)
 {
 	for (const char **d = f->dirs; f->token && *d; d++) {

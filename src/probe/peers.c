@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a process inherits, and which processes it can reach.
+ * Try inherited descriptors and keys, and other processes.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -163,7 +163,7 @@ void probe_sockets(const struct facts *f, struct result *r)
 	static const char *const user[] = { "docker.sock", "podman/podman.sock", "gvfsd",
 					    "emacs/server", NULL };
 
-	/* without a socket to be kept from, the test would prove nothing */
+	/* without such a socket the test would prove nothing */
 	attempt(r, f->socket != NULL, 0, "there is nothing to look for");
 	if (f->socket)
 		try_socket(r, f->socket);

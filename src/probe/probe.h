@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Internals of git-agent-probe. Every attempt does no harm if it succeeds: files are opened for
- * writing but not written, calls are made with arguments that the kernel refuses.
+ * Shared by the files of git-agent-probe. Every attempt does no harm if it succeeds: files are
+ * opened for writing but not written, calls are made with arguments that the kernel refuses.
  */
 #ifndef PROBE_H
 #define PROBE_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What the caller says about the host, each as a NAME=VALUE argument; NULL if not given. */
+/* The caller's NAME=VALUE arguments about the host; NULL if not given. */
 struct facts {
 	const char *token;    /* a value that is in the environment outside and in no file inside */
 	const char *socket;   /* path of a socket outside that accepts connections */
@@ -26,7 +26,7 @@ struct facts {
 /* The result for one id: held until one of its attempts succeeds. */
 struct result {
 	bool failed;
-	bool absent;       /* this kernel lacks what would hold it */
+	bool absent;       /* the kernel lacks the protection */
 	int errnum;        /* of the last attempt; 0 after one that succeeded */
 	char what[160];    /* the attempt that succeeded */
 };

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Moving a session that is about to be resumed to where its branch is, by git in its sandbox. The
- * files, attributes and private git dir that this works on were written by the agent, so no git of
- * the host touches them.
+ * Move a session to its branch before a resume, by git in its sandbox: the agent wrote the files,
+ * attributes and private git dir, so the host's git does not touch them.
  */
 #include "resume-internal.h"
 #include "ga/repo/gitdir.h"
 
-/* A git dir in the sandbox's own /tmp, which is empty at first. It makes the project one more
- * working tree of the session's repository, with a HEAD and an index that the agent has not
- * written. */
+/* A git dir in the sandbox's /tmp, empty at first. It makes the project another working tree of the
+ * session's repository, with a HEAD and an index that the agent has not written. */
 #define SCRATCH "/tmp/git-agent-resume"
-#define UNSEEN "cannot look at the layers"
-#define UNBROUGHT "what was done to the branch cannot be brought into the session"
+#define UNSEEN "cannot read the layers"
+#define UNBROUGHT "changes to the branch cannot be applied to the session"
 #define MAX_OUTPUT ((size_t)256 << 20)
 #define MOST 10u /* `patience` for commands that may read many files */
 
@@ -21,7 +19,7 @@ struct inside {
 	struct ga_start *st;
 	struct ga_strv env;      /* environment of git with the session's own HEAD and index ... */
 	struct ga_strv scratch;  /* ... and with those in SCRATCH */
-	unsigned patience;       /* each command may take so many times limits.git_time */
+	unsigned patience;       /* timeout of a command, as a multiple of limits.git_time */
 };
 
 static void inside_release(struct inside *x)
@@ -30,7 +28,7 @@ static void inside_release(struct inside *x)
 	ga_strv_release(&x->scratch);
 }
 
-/* Why git failed: the first path that it lists, or else its last line. Caller frees. */
+/* git's error: the first path that it lists, or else its last line. Caller frees. */
 static char *reason(const struct ga_buf *errout)
 {
 	const char *path = errout->len ? strstr(errout->ptr, "\n\t") : NULL;
@@ -70,7 +68,7 @@ static int git(struct inside *x, const struct ga_strv *env, const char *const *a
 	cleanup_free char *line = NULL;
 	int status;
 
-	/* the agent's configuration must not keep git from doing what it is told */
+	/* override the agent's configuration */
 	ga_strv_push_many(&argv, "git", "-c", "core.hooksPath=/dev/null", "-c",
 			  "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c",
 			  "core.bare=false", "-c", "submodule.recurse=false", NULL);
@@ -119,8 +117,7 @@ static int shell(struct inside *x, const char *script, const char *arg, struct g
 	return rc > 0 ? refuse(x, UNSEEN, line, err) : rc;
 }
 
-/* Make an index in SCRATCH of nothing but these paths, as they were (`old`) or as they are to be.
- */
+/* Make an index in SCRATCH of only these paths, before (`old`) or after the changes. */
 static int load_index(struct inside *x, const struct ga_changes *all, bool old,
 		      struct ga_error *err)
 {
@@ -139,8 +136,7 @@ static int load_index(struct inside *x, const struct ga_changes *all, bool old,
 	       git_ok(x, &x->scratch, load, &in, UNSEEN, err) ? -1 : 0;
 }
 
-/* The same, and have git compare the files with it, so that it knows which are as the index says.
- */
+/* The same, and refresh it, so that git knows which files match. */
 static int load_and_compare(struct inside *x, const struct ga_changes *all, bool old,
 			    struct ga_error *err)
 {
@@ -148,7 +144,7 @@ static int load_and_compare(struct inside *x, const struct ga_changes *all, bool
 
 	if (load_index(x, all, old, err))
 		return -1;
-	/* it exits 1 if a file differs, which is no failure here */
+	/* exit status 1 means that a file differs, no failure */
 	return git(x, &x->scratch, refresh, NULL, NULL, NULL, err) < 0 ? -1 : 0;
 }
 
@@ -176,7 +172,7 @@ static int list(struct inside *x, const char *const *args, struct ga_strv *ret,
 	return 0;
 }
 
-/* List what is in directories that stand where a file is to be. */
+/* List the contents of directories in the place of a new file. */
 static int list_below(struct inside *x, const struct ga_changes *todo, struct ga_strv *ret,
 		      struct ga_error *err)
 {
@@ -204,8 +200,8 @@ static int refuse_path(const struct inside *x, const char *path, struct ga_error
 	return refuse(x, UNBROUGHT, GA_QUOTED(path), err);
 }
 
-/* Is something to be removed where `path` needs a directory above it? If that is a link that
- * leads to itself, git says neither that `path` is there nor that it is not. */
+/* Must a file be removed where `path` needs a parent directory? If that is a link to itself, git
+ * reports `path` neither as existing nor as missing. */
 static bool is_behind_file(const struct ga_changes *all, const char *path)
 {
 	for (const char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
@@ -218,8 +214,8 @@ static bool is_behind_file(const struct ga_changes *all, const char *path)
 	return false;
 }
 
-/* Which of the changes are still to be done. In a live session all of them are: what shows may be
- * in the working tree beneath, and not in the session's layers. */
+/* Find the changes still to apply. In a live session all of them: visible ones may be in the
+ * working tree beneath, and not in the session's layers. */
 static int find_todo(struct inside *x, const struct ga_changes *all, struct ga_changes *ret,
 		     struct ga_error *err)
 {
@@ -238,13 +234,12 @@ static int find_todo(struct inside *x, const struct ga_changes *all, struct ga_c
 	return 0;
 }
 
-/* Fails if anything would be overwritten or removed that is not as it was captured: also if it is
- * ignored, where a directory goes, or in a directory that is replaced. Git itself would spare
- * ignored files only in commands that leave something half done if they are killed. */
+/* Fail if a file would be overwritten or removed that differs from its capture: also an ignored
+ * one, at a new directory's place, or in a replaced directory. Git would keep ignored files only in
+ * commands that are not atomic when killed. */
 static int check_todo(struct inside *x, const struct ga_changes *todo, struct ga_error *err)
 {
-	/* to git a file counts as deleted if a directory is in its place, or a link is above it
-	 */
+	/* git reports a file as deleted if a directory replaced it, or a parent became a link */
 	static const char *const there[] = { "diff-files", "-z", "--name-only", "--diff-filter=d",
 					     NULL };
 	static const char *const killed[] = { "ls-files", "-z", "--killed", NULL };
@@ -269,7 +264,7 @@ static int check_todo(struct inside *x, const struct ga_changes *todo, struct ga
 	return 0;
 }
 
-/* Do the changes, whatever is there: it was checked, or an interrupted resume wrote it. */
+/* Apply the changes over existing files: they were checked, or an interrupted resume wrote them. */
 static int put(struct inside *x, const struct ga_changes *all, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes add = GA_CHANGES_INIT;
@@ -288,14 +283,14 @@ static int put(struct inside *x, const struct ga_changes *all, struct ga_error *
 	       git_ok(x, &x->scratch, args, NULL, UNBROUGHT, err) ? -1 : 0;
 }
 
-/* Note in the state file, before anything is written, which trees the layers are brought to. All
- * else in it stays as it was until the session runs. */
+/* Record in the state file, before writing anything, the trees that the layers will show. The rest
+ * of it is unchanged until the session runs. */
 static int note(const struct inside *x, const struct resume_point *p, struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	const struct ga_session *old = &x->st->session;
 
-	/* an interrupted resume has noted the same, and is done again */
+	/* an interrupted resume recorded the same, and is repeated */
 	if (ga_oid_equal(&old->view.bring, &p->view) &&
 	    ga_oid_equal(&old->view.bring_full, &p->full))
 		return 0;
@@ -319,7 +314,7 @@ static int bring(struct inside *x, const struct resume_point *p, struct ga_error
 	       (todo.n && put(x, &todo, err)) ? -1 : 0;
 }
 
-/* Are the layers or the branch different from what was captured last, or about to be? */
+/* Do the layers or the branch differ from the last capture, or will they? */
 static bool has_news(const struct inside *x, const struct resume_point *p)
 {
 	const struct ga_session *s = &x->st->session;
@@ -345,8 +340,8 @@ static int reset_index(struct inside *x, struct ga_error *err)
 	return git(x, &x->env, refresh, NULL, NULL, NULL, err) < 0 ? -1 : 0;
 }
 
-/* 1 if HEAD is where it is to be, and nothing was brought to the files: then the agent's index is
- * still good. One that cannot be read is not kept. */
+/* 1 if HEAD is right and no file was changed: then the agent's index is valid. An unreadable one is
+ * not kept. */
 static int keeps_index(struct inside *x, const struct resume_point *p, struct ga_error *err)
 {
 	static const char *const branch[] = { "symbolic-ref", "-q", "HEAD", NULL };
@@ -381,7 +376,7 @@ static int move_git(struct inside *x, const struct resume_point *p, struct ga_er
 				    ga_oid_hex(&p->agent_base, hex), NULL };
 	int keep;
 
-	/* it fails if there is no rebase, which is fine; HEAD stays where it is */
+	/* fails without a rebase, which is fine; HEAD does not move */
 	if (shell(x, "cd .git && rm -f index.lock HEAD.lock packed-refs.lock config.lock "
 		  "\"$1.lock\"", s->id.branch, err) ||
 	    git(x, &x->env, quit, NULL, NULL, NULL, err) < 0)
@@ -402,13 +397,13 @@ static int move_layers(struct inside *x, const struct resume_point *p, struct ga
 	if (!news && !p->doubt.n)
 		return 0;
 	x->patience = MOST;
-	/* git takes a directory for a git dir only if it has a HEAD */
+	/* git recognises a git dir by its HEAD */
 	if (shell(x, "mkdir -p " SCRATCH " && echo ref: refs/heads/none >" SCRATCH "/HEAD", "",
 		  err) ||
 	    (p->doubt.n && (load_and_compare(x, &p->doubt, false, err) ||
 			    list(x, differ, &lost, err))))
 		return -1;
-	/* compared by git, since capture may have converted it */
+	/* let git compare, since capture may have converted it */
 	if (lost.n)
 		return resume_layers_lost(&x->st->session, lost.v[0], err);
 	if (news && bring(x, p, err))

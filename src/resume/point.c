@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where a session continues: on its branch as the host has it now. Its layers show what was
- * captured last. What the user did to the branch since then is brought to them, path by path:
- * commits on top, rejected paths, or another history altogether.
+ * Find where a session continues: on its branch as the host has it now. Its layers show the last
+ * capture; the user's later changes to the branch are applied to them, path by path: commits on
+ * top, rejected paths, or a rewritten history.
  */
 #include "ga/repo/history.h"
 #include "resume-internal.h"
@@ -22,7 +22,7 @@ int resume_find_doubt(struct ga_env *e, const struct ga_session *s, struct resum
 	cleanup_free char *boot = ga_boot_id();
 	struct ga_oid shown;
 
-	/* as long as the machine is not rebooted nothing is lost, whatever is killed */
+	/* without a reboot nothing is lost, whatever is killed */
 	if (*boot && s->view.boot && !strcmp(boot, s->view.boot))
 		return 0;
 	if (ga_start_peek(e, s, &shown, &notes, err) ||
@@ -31,10 +31,10 @@ int resume_find_doubt(struct ga_env *e, const struct ga_session *s, struct resum
 	for (size_t i = 0; i < all.n; i++) {
 		const struct ga_change *c = &all.v[i];
 
-		/* an interrupted resume was writing this, and it is written again as a whole */
+		/* an interrupted resume was writing this, and it is rewritten */
 		if (ga_changes_find(&p->again, c->path))
 			continue;
-		/* something that was removed is back */
+		/* a removed file reappeared */
 		if (c->old.mode == GA_MODE_NONE)
 			return resume_layers_lost(s, c->path, err);
 		(void)ga_changes_add(&p->doubt, c->path, &c->new, &c->old);
@@ -68,7 +68,7 @@ static int find_branch(struct ga_env *e, const struct ga_session *s, struct ga_o
 	*ret = ga_oid_is_zero(&s->result.tip) ? *ga_session_own_base(s) : s->result.tip;
 	if (ga_oid_is_zero(&s->result.tip))
 		return 0;
-	/* a branch that has landed is there to be deleted */
+	/* a landed branch may be deleted */
 	if (s->state == GA_STATE_LANDED && !ga_commit_tree(e->repo, ret, &tree, GA_IGNORED))
 		return 0;
 	return ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone" GA_HINT "'git branch "
@@ -76,7 +76,7 @@ static int find_branch(struct ga_env *e, const struct ga_session *s, struct ga_o
 }
 
 /* Do `tree` and `with` differ in any path but those in `done`? A file replaced by a directory, or
- * the other way round, would remove paths that nobody asked to remove. 1: `*ret_path` is one. */
+ * vice versa, would remove other paths. 1: `*ret_path` is one. */
 static int check_collision(struct ga_env *e, const struct ga_changes *done,
 			   const struct ga_oid *tree, const struct ga_oid *with, char **ret_path,
 			   struct ga_error *err)
@@ -93,7 +93,7 @@ static int check_collision(struct ga_env *e, const struct ga_changes *done,
 	return 0;
 }
 
-/* Do the changes `done` (sorted) to `tree`: `bring` gets what that changes, `*ret_tree` is the
+/* Apply the changes `done` (sorted) to `tree`: `bring` gets the differences, `*ret_tree` is the
  * result. 1: `*ret_path` (caller frees) was changed on both sides. */
 static int replay(struct ga_env *e, const struct ga_changes *done, const struct ga_oid *tree,
 		  struct ga_changes *bring, struct ga_oid *ret_tree, char **ret_path,
@@ -127,7 +127,7 @@ static int both_changed(const struct ga_session *s, const char *what, const char
 		       path, s->name, remedy);
 }
 
-/* Find p->full: the branch with what is still held. */
+/* Find p->full: the branch with the held changes. */
 static int find_full(struct ga_env *e, const struct ga_session *s, struct resume_point *p,
 		     struct ga_error *err)
 {
@@ -157,9 +157,8 @@ static int find_full(struct ga_env *e, const struct ga_session *s, struct resume
 	return rc;
 }
 
-/* Find what the layers show, to start from. If a resume was interrupted, it is brought to its end
- * first (p->again), and the rest is done to that: halfway it is not known what in the layers is the
- * agent's and what was brought. */
+/* Find what the layers show now. An interrupted resume is finished first (p->again), since its
+ * half-done changes cannot be told from the agent's, and the rest is applied on top. */
 static int find_start(struct ga_env *e, const struct ga_session *s, struct resume_point *p,
 		      struct ga_error *err)
 {
@@ -170,7 +169,7 @@ static int find_start(struct ga_env *e, const struct ga_session *s, struct resum
 	return begun ? ga_tree_diff(e->repo, &s->view.tree, &s->view.bring, &p->again, err) : 0;
 }
 
-/* Find p->view, what the layers are to show, and p->bring, how to get there. */
+/* Find p->view, what the layers must show, and p->bring, the changes to apply. */
 static int find_view(struct ga_env *e, const struct ga_session *s, struct resume_point *p,
 		     struct ga_error *err)
 {
@@ -184,8 +183,8 @@ static int find_view(struct ga_env *e, const struct ga_session *s, struct resume
 				    "any more", s->name);
 		return resume_anew_hint(s, err);
 	}
-	/* what the agent did to paths without uncommitted work of the user's is only in the
-	 * layers, and stays as it is */
+	/* the agent's changes to paths without the user's uncommitted work are only in the layers,
+	 * and are kept */
 	if (ga_wip_paths(e->repo, s, &wip, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++)
@@ -200,7 +199,7 @@ static int find_view(struct ga_env *e, const struct ga_session *s, struct resume
 	return rc;
 }
 
-/* The branch with the uncommitted work on top, as the layers are to show it. */
+/* Make the tree of the branch with the uncommitted work on top, for the layers to show. */
 static int carry(struct ga_env *e, const struct ga_session *s, const struct resume_point *p,
 		 struct ga_oid *ret, struct ga_error *err)
 {
@@ -218,7 +217,7 @@ static int carry(struct ga_env *e, const struct ga_session *s, const struct resu
 	return ga_tree_apply(e->repo, NULL, &under, &some, ret, err);
 }
 
-/* Make the commit of uncommitted work that the agent's history is based on from now on. */
+/* Make the commit of uncommitted work, the new base of the agent's history. */
 static int make_from(struct ga_env *e, const struct ga_session *s, struct resume_point *p,
 		     struct ga_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What files of this folder share, and the headers that most of them need.
+ * Shared by the files of this folder.
  */
 #ifndef RESUME_INTERNAL_H
 #define RESUME_INTERNAL_H
@@ -27,29 +27,29 @@
 int resume_anew_hint(const struct ga_session *s, struct ga_error *err);
 /* Where a session continues. */
 struct resume_point {
-	struct ga_oid branch_base; /* its branch, or the commit that this would be based on */
-	struct ga_oid agent_base; /* the commit that its private HEAD is put on */
-	struct ga_oid base_report; /* the report there is; zero: none */
-	struct ga_oid view;    /* tree that its layers are to show ... */
+	struct ga_oid branch_base; /* its branch, or the base commit of one */
+	struct ga_oid agent_base; /* new commit of its private HEAD */
+	struct ga_oid base_report; /* the existing report; zero: none */
+	struct ga_oid view;    /* tree that its layers must show ... */
 	struct ga_oid full;    /* ... and the same without the user's uncommitted work */
-	struct ga_oid was, was_full; /* the same two as they are now, or after `again` */
-	struct ga_changes again; /* first: what an interrupted resume may have half done */
-	struct ga_changes bring; /* then: from `was` to `view`, what the host did since */
+	struct ga_oid was, was_full; /* the same two now, or after `again` */
+	struct ga_changes again; /* first: changes of an interrupted resume */
+	struct ga_changes bring; /* then: the host's changes, from `was` to `view` */
 	struct ga_changes doubt; /* paths that may have been lost since they were captured */
 };
 void resume_point_release(struct resume_point *p);
 int resume_find_point(struct ga_env *e, const struct ga_session *s, struct resume_point *ret,
 		      struct ga_error *err);
-/* If the machine was rebooted since the layers were written to, find where they may not
- * show what was captured (p->doubt). */
+/* After a reboot since the layers were written, find where they may differ from the capture
+ * (p->doubt). */
 int resume_find_doubt(struct ga_env *e, const struct ga_session *s, struct resume_point *p,
 		      struct ga_error *err);
-/* Fail as `path` was lost. */
+/* Fail because `path` was lost. */
 int resume_layers_lost(const struct ga_session *s, const char *path, struct ga_error *err);
 /* inside.c: bring the layers to `p`, and then the private git dir, by git in the sandbox of `st`,
- * where nothing the agent wrote runs yet. If something cannot be brought it fails, and nothing of
- * `p->bring` was done. What is going to be done is noted in the state file first, so that a resume
- * that was killed can be done again, with the same result. */
+ * where nothing the agent wrote runs yet. If a change cannot be applied it fails, and none of
+ * `p->bring` was applied. The changes are recorded in the state file first, so that a killed resume
+ * can be repeated with the same result. */
 int resume_move_to_point(struct ga_env *e, struct ga_start *st, const struct resume_point *p,
 			 struct ga_error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Running a captured session again, over the layers it has. Until it runs, its state file says what
- * it said before (but see note() in inside.c), and every step up to then can be repeated.
+ * Resume a captured session over its layers. Until it runs, its state file is unchanged (but see
+ * note() in inside.c), and every step can be repeated.
  */
 #include "resume-internal.h"
 #include "ga/home/home.h"
@@ -19,9 +19,8 @@ static void only_new(struct ga_strv *paths, const struct ga_session *s)
 	*paths = rest;
 }
 
-/* Remove from `extras` what was made there for a path that is hidden now: the copy of an ignored
- * file made by the start, or something made by a resume that was killed. No agent writes to this
- * layer. */
+/* Remove from `extras` the files of a path that is hidden now: a start's copy of an ignored file,
+ * or leftovers of a killed resume. No agent writes to this layer. */
 static void remove_copies(const struct ga_view_base *b, int extras)
 {
 	for (size_t i = 0; i < b->hidden.n; i++) {
@@ -42,7 +41,7 @@ static int mask_project(struct ga_env *e, const struct ga_session *s,
 	cleanup_close int extras = -1;
 	struct ga_oid tree;
 
-	/* without the layer there is no copy to remove, and no need for whiteouts */
+	/* without the layer there are no copies, and no whiteouts are needed */
 	if (!s->id.live && !b->clear.n && access(dir, F_OK))
 		return 0;
 	if (mkdir(dir, 0700) && errno != EEXIST)
@@ -57,7 +56,7 @@ static int mask_project(struct ga_env *e, const struct ga_session *s,
 	       ga_view_mask_project(e, s, b, &tree, project, extras, err) ? -1 : 0;
 }
 
-/* Hide secrets that have come since by layers of the session, and note them in `s`. */
+/* Hide new secrets by layers of the session, and record them in `s`. */
 static int mask_again(struct ga_env *e, const struct ga_start_opts *o, const struct resume_point *p,
 		      struct ga_session *s, struct ga_view_base *b, struct ga_error *err)
 {
@@ -66,10 +65,10 @@ static int mask_again(struct ga_env *e, const struct ga_start_opts *o, const str
 	if (project < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno,
 				     "cannot open the project of session '%s'", s->name);
-	/* what the session was shown before stays visible: it has seen it */
+	/* files that the session has seen stay visible */
 	ga_strv_extend(&s->view.exposed, o->view.expose);
 	ga_strv_sort_unique(&s->view.exposed);
-	if (ga_view_look_again(e, &o->view, s, &p->branch_base, b, err))
+	if (ga_view_rescan(e, &o->view, s, &p->branch_base, b, err))
 		return -1;
 	ga_strv_extend(&s->view.masked_objects, &b->objects);
 	ga_strv_sort_unique(&s->view.masked_objects);
@@ -142,7 +141,7 @@ static int check_layers(const struct ga_session *s, struct ga_error *err)
 	return 0;
 }
 
-/* Less than the kernel takes as one argument. */
+/* Below the kernel's limit for one argument. */
 #define PROMPT_MAX ((size_t)100 << 10)
 
 static int read_feedback(const char *file, struct ga_buf *all, struct ga_error *err)
@@ -167,8 +166,7 @@ static int read_feedback(const char *file, struct ga_buf *all, struct ga_error *
 	return 0;
 }
 
-/* What the user said when he rejected something: its agent gets it as the first prompt, or is told
- * where it is. */
+/* Pass the user's remarks of a rejection to the agent, as the first prompt or as a path to read. */
 static int add_remarks(int dir, const struct ga_start_opts *o, struct ga_start *st,
 		       struct ga_buf *all, struct ga_error *err)
 {
@@ -189,7 +187,7 @@ static int add_remarks(int dir, const struct ga_start_opts *o, struct ga_start *
 	return ga_agents_add_task(text, &st->command, err);
 }
 
-/* Copy the files to one of ours, which is shown inside without being in a layer. */
+/* Copy the files to one of ours, shown inside without a layer. */
 static int give_feedback(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf all = GA_BUF_INIT;
@@ -249,7 +247,7 @@ static void fill_session(const struct ga_start_opts *o, const struct resume_poin
 	s->run.exit_status = -1;
 }
 
-/* The branch that the session began on, or else HEAD, is to be merged into it. */
+/* Merge the branch that the session began on, or else HEAD, into it. */
 static int find_update(struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	cleanup_free char *head = NULL;
@@ -279,7 +277,7 @@ static void describe(const struct ga_env *e, const struct ga_view_base *b,
 	hex[10] = '\0';
 	ga_strv_pushf(&st->banner, "continues from %s", hex);
 	if (p->bring.n)
-		ga_strv_pushf(&st->banner, "brought from the branch: %zu path%s", p->bring.n,
+		ga_strv_pushf(&st->banner, "applied from the branch: %zu path%s", p->bring.n,
 			      p->bring.n == 1 ? "" : "s");
 	if (st->update)
 		ga_strv_pushf(&st->banner, "merges %s into it first", st->update);
@@ -293,8 +291,8 @@ static int mount_layers(struct ga_env *e, struct ga_start *st, struct ga_error *
 {
 	struct ga_session *s = &st->session;
 
-	/* work directories of mounts that are gone: the kernel refuses to mount a volatile overlay
-	 * with them again, as something may be lost, which resume_find_doubt() has looked for */
+	/* work directories of former mounts: the kernel refuses to remount a volatile overlay with
+	 * them, as data may be lost, which resume_find_doubt() has checked */
 	ga_session_remove_work(s->dir);
 	if (ga_view_note_live(s, err) || ga_env_config(e, err) ||
 	    (!s->id.live && ga_view_get_base(e, s, &st->base, err)) ||
@@ -338,7 +336,7 @@ static int prepare(struct ga_env *e, const struct ga_start_opts *o, struct ga_st
 	if (o->update && find_update(e, st, err))
 		return -1;
 	describe(e, &b, &p, st);
-	/* what it is published on, and what is merged, is kept by refs as long as the session */
+	/* refs keep its branch and what is merged as long as the session exists */
 	ga_ref_updates_add(&u, from, NULL, &s->view.branch_base);
 	if (!ga_oid_is_zero(&s->view.update))
 		ga_ref_updates_add(&u, update, NULL, &s->view.update);

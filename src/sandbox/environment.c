@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The environment inside, and what the user's environment leads to: directories of PATH, and
- * environments of tools (venv, conda, nvm and the like). Of these the directory of PATH itself is
- * shown and nothing around it, except for an environment that its tool has marked as one.
+ * Set the environment inside, and show the directories of PATH and the environments of tools (venv,
+ * conda, nvm and the like). A directory of PATH is shown without its surroundings, unless it is in
+ * an environment with its tool's marker.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -17,14 +17,13 @@
 #include "sandbox-internal.h"
 #include "toolchains.h"
 
-/* The variables that a program needs to talk to the person at the terminal; none that tells where a
- * socket, an agent or a credential is. A trailing '*' matches any ending. */
+/* Variables that a program on a terminal needs; none that names a socket, an agent or a credential.
+ * A trailing '*' matches any ending. */
 static const char *const passed[] = {
 	"TERM", "COLORTERM", "LANG", "LANGUAGE", "LC_*", "TZ", "EDITOR", "VISUAL", "NO_COLOR",
 };
 
-/* Variables that say where toolchains and their parts are, and nothing else: passed as far as those
- * places exist inside. */
+/* Variables that locate toolchains and their parts: passed if those places exist inside. */
 const char *const sandbox_places[] = {
 	"ANDROID_HOME", "ANDROID_SDK_ROOT", "ASDF_DATA_DIR", "ASDF_DIR", "BUN_INSTALL",
 	"CONDA_PREFIX", "DOTNET_ROOT", "FNM_DIR", "GOROOT", "HOMEBREW_CELLAR", "HOMEBREW_PREFIX",
@@ -33,8 +32,7 @@ const char *const sandbox_places[] = {
 	"VOLTA_HOME", NULL
 };
 
-/* Where a proxy is: passed with the host's network, which has it, without user and password; in any
- * case. */
+/* Proxies, in upper or lower case: passed with the host's network, without user and password. */
 static const char *const proxies[] = {
 	"http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy",
 };
@@ -100,7 +98,7 @@ static void add_proxy(struct ga_spec *s, const char *entry, const struct ga_strv
 		ga_strv_take(&s->env, without_user(entry));
 }
 
-/* Is it a variable that we set, whatever the host or `pass` says? */
+/* Is it a variable that we always set? */
 static bool ours(const char *entry)
 {
 	static const char *const names[] = { "HOME", "PATH", "USER", "LOGNAME", "SHELL", "PWD" };
@@ -242,8 +240,8 @@ static bool no(const char *dir, const char *why, struct ga_error *err)
 	return false;
 }
 
-/* May this be shown because PATH leads there? With `environment`, as one: its tool may have cloned
- * it. `*ret_tools`: the setting could show it. */
+/* May a directory of PATH be shown? With `environment` it is one, which its tool may have cloned.
+ * `*ret_tools`: the setting could show it. */
 static bool may_show(const struct finder *f, const char *dir, bool environment, bool *ret_tools,
 		     struct ga_error *err)
 {
@@ -262,7 +260,7 @@ static bool may_show(const struct finder *f, const char *dir, bool environment, 
 	return environment || access(git, F_OK) || no(dir, "it is a repository", err);
 }
 
-/* Is `dir`, resolved to `real`, shown at either path without us? */
+/* Is `dir`, resolved to `real`, already shown at either path? */
 static bool is_shown(const struct finder *f, const char *dir, const char *real)
 {
 	const char *rel = ga_path_below(dir, f->place->home);
@@ -278,9 +276,9 @@ static bool is_shown(const struct finder *f, const char *dir, const char *real)
 	       ga_strv_above(f->ro, real);
 }
 
-/* The outermost environment that `dir` lies in, or NULL. The caller frees it. Not one in a
- * repository: an agent's work that lands there could have made the marker. One that a variable
- * names was found before. */
+/* The outermost environment that `dir` lies in, or NULL. The caller frees it. Excludes
+ * repositories, where landed work could have made the marker. Environments named by variables were
+ * found before. */
 static char *environment_around(const struct finder *f, const char *dir)
 {
 	cleanup_free char *up = ga_strdup(dir), *found = NULL;
@@ -322,7 +320,7 @@ static void add_directory(const struct finder *f, const char *dir)
 		drop(f, real, tools, &err);
 }
 
-/* A variable names the environment itself. */
+/* Is it the environment that a variable names? */
 static void add_variable(const struct finder *f, const char *value)
 {
 	cleanup_free char *real = value && value[0] == '/' ? realpath(value, NULL) : NULL;

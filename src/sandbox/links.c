@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Paths as the user knows them: symlinks of the host in the paths of the home and of the project
- * are created inside as well, each where it really is, so that none is followed for another.
+ * Recreate inside the symlinks in the host's paths of home and project, each at its real place.
  */
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +12,7 @@
 #include "ga/base/path.h"
 #include "sandbox-internal.h"
 
-#define LINKS_MAX 40 /* as the kernel follows */
+#define LINKS_MAX 40 /* the kernel's limit */
 
 static void release(struct ga_user_link *l)
 {
@@ -52,7 +51,7 @@ char *ga_spec_place(const struct ga_spec *s, const char *path)
 	return p;
 }
 
-/* Is a place of the sandbox's own at `at` or below, or is `at` in one? */
+/* Does `at` overlap with a directory that the sandbox makes? */
 static bool is_taken(const struct ga_spec *s, const char *at)
 {
 	static const char *const own[] = { "/run/git-agent", "/run/git-agent-ssh", NULL };
@@ -81,7 +80,7 @@ static bool has(const struct ga_spec *s, const char *at)
 	return false;
 }
 
-/* Where a link leads by itself; NULL: beyond "/". The caller frees it. */
+/* Resolve one link textually; NULL: beyond "/". The caller frees it. */
 static char *resolve(const char *at, const char *target)
 {
 	cleanup_free char *dir = ga_path_parent(at), *rel = NULL;
@@ -90,7 +89,7 @@ static char *resolve(const char *at, const char *target)
 	return rel ? ga_strf("/%s", rel) : NULL;
 }
 
-/* Take the link, if it can be made. What the system or a mount shows is there already. */
+/* Add the link, if it can be made. Those in the system or a mount exist already. */
 static bool take(struct ga_spec *s, const char *at, const char *target)
 {
 	struct ga_user_link l;
@@ -112,8 +111,8 @@ static bool take(struct ga_spec *s, const char *at, const char *target)
 struct walk {
 	char *at;       /* the directory reached, without links */
 	char *rest;     /* what is left of the path */
-	bool named;     /* it was reached by a name since the last link */
-	unsigned links; /* how many there were */
+	bool named;     /* a name was followed since the last link */
+	unsigned links; /* number of links */
 };
 
 static void walk_to(struct walk *w, char *at, char *rest)
@@ -137,7 +136,7 @@ static bool step(struct ga_spec *s, struct walk *w)
 		if (name[0] && name[1])
 			ga_path_up(w->at);
 		walk_to(w, ga_strdup(w->at), ga_strdup(rest));
-		/* a directory that ".." leaves need not be inside */
+		/* a directory left by ".." need not exist inside */
 		return !name[0] || !name[1] || !w->named;
 	}
 	len = readlink(at, target, sizeof(target) - 1);
@@ -153,8 +152,7 @@ static bool step(struct ga_spec *s, struct walk *w)
 	return true;
 }
 
-/* Add the links in `path`, if it leads to `real` by them: all, or none. Returns a
- * copy of the path, or NULL. */
+/* Add all links in `path` if it leads to `real`, else none. Returns a copy of the path, or NULL. */
 static char *take_all(struct ga_spec *s, const char *path, const char *real)
 {
 	struct walk w = { ga_strdup("/"), ga_strdup(path), false, 0 };
@@ -170,7 +168,7 @@ static char *take_all(struct ga_spec *s, const char *path, const char *real)
 	return ok ? ga_strdup(path) : NULL;
 }
 
-/* The part of `path`, which leads to the working directory, that leads to the project, or NULL. */
+/* The prefix of `path`, a path of the working directory, that leads to the project, or NULL. */
 static char *project_part(const struct ga_spec *s, const char *path)
 {
 	cleanup_free char *up = ga_strdup(path), *cwd = getcwd(NULL, 0), *real = NULL;
@@ -204,7 +202,7 @@ void ga_spec_find_links(struct ga_spec *s, const char *home, const char *pwd)
 		s->names.project = take_all(s, project, s->project);
 }
 
-/* Is it in a directory of home that is a mount, or one that such a mount is in? */
+/* Does it overlap with a mount in home? */
 static bool is_mounted(const struct ga_spec *s, const char *rel)
 {
 	for (size_t i = 0; i < s->host.tools.n; i++)

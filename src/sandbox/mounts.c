@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which directories of the host may be shown because the user asked for it.
+ * Check host directories that the user wants shown.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -34,7 +34,7 @@ static bool overlaps(const char *a, const char *b)
 	return a && b && (ga_path_inside(a, b) || ga_path_inside(b, a));
 }
 
-/* Refuse what every sandbox has its own version of, or shows in a way of its own. */
+/* Refuse paths that every sandbox replaces or shows otherwise. */
 static int check_system(const struct look *l)
 {
 	static const char *const own[] = { "/proc", "/dev", "/sys", "/run", "/var/run", "/boot" };
@@ -90,7 +90,7 @@ bool sandbox_in_repository(const char *path)
 	}
 }
 
-/* Refuse, for writing, what user programs run or read unasked. */
+/* Refuse for writing what user programs run or read by default. */
 static int check_writable(const struct look *l)
 {
 	const char *rel = ga_path_below(l->path, l->place->home);
@@ -139,14 +139,14 @@ static int check_entry(const struct look *l, int at, const struct dirent *e)
 	return 0;
 }
 
-/* Check the entries as deep as a start can afford. */
+/* Check the entries, to a depth that a start can afford. */
 static int check_entries(const struct look *l)
 {
 	DIR *d = opendir(l->path);
 	struct dirent *e;
 	int rc = 0;
 
-	/* it cannot be read inside either */
+	/* unreadable inside as well */
 	if (!d)
 		return 0;
 	for (size_t n = 0; !rc && n < LOOK_MAX && (e = readdir(d)); n++)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which places of the host a sandbox shows, and which are its own.
+ * Tables of the host's places that a sandbox shows, and of its own.
  */
 #include <stdlib.h>
 
 #include "ga/base/path.h"
 #include "sandbox-internal.h"
 
-/* Of /nix and /gnu only what programs run from: beside it are the daemons' sockets, and a read-only
- * mount does not prevent connecting to one. */
+/* Of /nix and /gnu only the stores: the daemons' sockets are next to them, and a read-only mount
+ * does not prevent connecting. */
 const char *const sandbox_system_dirs[] = {
 	"/usr", "/etc", "/opt", "/nix/store", "/nix/var/nix/profiles", "/gnu/store", "/snap", NULL,
 };
 
-/* Only these, because beside them are databases and configuration, and /home/linuxbrew may be
- * somebody's home. */
+/* Only these: the parent has databases and configuration, and /home/linuxbrew may be a user's
+ * home. */
 const char *const sandbox_brew_dirs[] = {
 	"/home/linuxbrew/.linuxbrew/bin", "/home/linuxbrew/.linuxbrew/sbin",
 	"/home/linuxbrew/.linuxbrew/lib", "/home/linuxbrew/.linuxbrew/libexec",
@@ -26,7 +26,7 @@ const char *const sandbox_brew_dirs[] = {
 
 const char *const sandbox_root_names[] = { "bin", "sbin", "lib", "lib32", "lib64", "libx32", NULL };
 
-/* Directories that get a fresh mount, so that nothing of the host shows. */
+/* Directories with a new mount, which hides the host's. */
 const char *const sandbox_fresh_dirs[] = {
 	"/proc", "/dev", "/tmp", "/var/tmp", "/run", "/sys", NULL
 };

@@ -19,7 +19,7 @@ static bool exists(const char *path)
 
 /* Uid 0 owns core_pattern and similar files, which it could write without any capability (a write
  * to /proc/scsi/scsi tells the kernel that a disk is gone), and lists that tell about the host; for
- * anybody else these are closed already. Each mount makes bwrap read the whole mount table, so none
+ * other users these are closed already. Each mount makes bwrap read the whole mount table, so none
  * is made without need. */
 static void add_proc(const char *empty_file, struct ga_buf *b)
 {
@@ -85,8 +85,8 @@ static int add_project(const struct ga_spec *s, const char *dest, struct ga_buf 
 	return 0;
 }
 
-/* Is it still the same directory, with no symlink between it and the project's root? A branch that
- * was merged since could have put one there. */
+/* Is it still the same directory, without a symlink in its path? A merged branch could have added
+ * one. */
 static bool still_there(const struct ga_spec *s, const struct ga_shared *sh)
 {
 	const char *rel = ga_path_below(sh->lower, s->project);
@@ -115,7 +115,7 @@ static int add_shared(const struct ga_spec *s, const char *project, struct ga_bu
 
 	for (size_t i = 0; i < s->n_shared; i++)
 		v[i] = &s->shared[i];
-	/* a directory comes before what lies in it */
+	/* parents before children */
 	qsort(v, s->n_shared, sizeof(struct ga_shared *), by_rel);
 	for (size_t i = 0; i < s->n_shared; i++) {
 		cleanup_free char *dest = ga_path_join(project, v[i]->rel);
@@ -173,10 +173,9 @@ static void add_at_home(const struct ga_spec *s, const char *op, const char *rel
 	sandbox_words(b, "mountpoint", dest, op, source, dest, NULL);
 }
 
-/* If a directory above the project were renamed inside, the project would move with it, and what is
- * then written at the old path would go to the agents' home. A mount point cannot be renamed, so
- * each of these directories is bound onto itself. This comes before the toolchains, because the
- * copies are recursive. */
+/* Bind each directory above the project onto itself, since a mount point cannot be renamed: a
+ * rename would move the project, and later writes to the old path would go to the agents' home.
+ * Comes before the toolchains, because these binds are recursive. */
 static void fix_parents(const char *project, struct ga_buf *b)
 {
 	cleanup_free char *dest = ga_path_join("home", project);
@@ -207,8 +206,8 @@ static void hide_in(const char *parent, const struct ga_strv *masks, struct ga_b
 		ga_buf_add0(b, names.v[i]);
 }
 
-/* Mask what may hold credentials in these directories, before anything is mounted in them. A file
- * that is shown on its own is surrounded by the agents' home. */
+/* Mask files that may hold credentials in these directories, before anything is mounted in them. A
+ * single shown file has the agents' home around it. */
 static void hide_credentials(const struct ga_spec *s, const struct ga_strv *shown, struct ga_buf *b)
 {
 	cleanup_strv struct ga_strv masks = GA_STRV_INIT, parents = GA_STRV_INIT;
@@ -217,7 +216,7 @@ static void hide_credentials(const struct ga_spec *s, const struct ga_strv *show
 	for (size_t i = 0; i < masks.n; i += 2)
 		if (!strcmp(masks.v[i], "mask-file") && !ga_strv_has(shown, masks.v[i + 1]))
 			ga_strv_take(&parents, ga_path_parent(masks.v[i + 1]));
-	/* a parent directory comes before the one below it */
+	/* parents before children */
 	ga_strv_sort_unique(&parents);
 	for (size_t i = 0; i < parents.n; i++)
 		hide_in(parents.v[i], &masks, b);
@@ -243,7 +242,7 @@ void ga_spec_plan_home(const struct ga_spec *s, struct ga_buf *b)
 	if (project)
 		fix_parents(project, b);
 	for (size_t i = 0; i < s->host.tools.n; i++)
-		/* a toolchain in the project is shown as part of that */
+		/* a toolchain in the project is shown with it */
 		if (!project || !ga_path_inside(s->host.tools.v[i], project))
 			add_at_home(s, "bind-ro", s->host.tools.v[i], b);
 	hide_credentials(s, &s->host.tools, b);
@@ -292,7 +291,7 @@ static void add_objects(const char *host, struct ga_buf *b)
 	struct stat st;
 
 	sandbox_words(b, "bind-ro", host, dest, NULL);
-	/* all alternates are listed already, and these paths mean nothing inside */
+	/* alternates are listed already; these paths do not exist inside */
 	sandbox_words(b, "mask-file", alternates, NULL);
 	if (!lstat(lfs, &st)) {
 		cleanup_free char *up = ga_path_parent(dest), *lfs_dest = ga_path_join(up, "lfs");
@@ -324,7 +323,7 @@ static void add_all_objects(const struct ga_spec *s, struct ga_strv *shown, stru
 		ga_strv_push(shown, s->object_dirs.v[i]);
 		add_objects(s->object_dirs.v[i], b);
 	}
-	/* those of a submodule may be the superproject's */
+	/* a submodule may share the superproject's */
 	for (size_t i = 0; i < s->hidden_objects.n; i++)
 		hide_object(s, s->hidden_objects.v[i], b);
 	for (size_t i = 0; i < s->n_parts; i++)
@@ -397,7 +396,7 @@ static void add_odb(const struct ga_spec *s, struct ga_buf *b)
 	}
 }
 
-/* Each is mounted on a place beneath the home in which no link is followed. */
+/* Each mount point is below home, where no link is followed. */
 static void add_kept(const struct ga_spec *s, struct ga_buf *b)
 {
 	for (size_t i = 0; i + 1 < s->kept.n; i += 2) {
@@ -407,7 +406,7 @@ static void add_kept(const struct ga_spec *s, struct ga_buf *b)
 	}
 }
 
-/* Comes last, because nothing more may be mounted in a place that an agent can write. */
+/* Comes last, because nothing may be mounted afterwards in a place that an agent can write. */
 static void add_trees(const struct ga_spec *s, struct ga_buf *b)
 {
 	const char *below = ga_path_below(s->project, s->home);
@@ -420,7 +419,7 @@ static void add_trees(const struct ga_spec *s, struct ga_buf *b)
 		sandbox_words(b, "move", "project", dest, NULL);
 	}
 	sandbox_words(b, "move", "home", home, NULL);
-	/* if it is below home, it came with home */
+	/* below home it is part of home's plan */
 	if (!ga_path_inside(s->project, s->home))
 		sandbox_words(b, "move", "project", project, NULL);
 }

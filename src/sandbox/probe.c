@@ -27,7 +27,7 @@ enum machine { PLAIN, CODESPACES, DOCKER, PODMAN, KUBERNETES, OTHER, WSL1, WSL2 
 
 static const struct {
 	const char *name;
-	const char *allow; /* what allows namespaces and mounts there; a complete phrase */
+	const char *allow; /* how to allow namespaces and mounts there; a complete phrase */
 } machines[] = {
 	[PLAIN] = { NULL, NULL },
 	[CODESPACES] = { "GitHub Codespaces",
@@ -62,7 +62,7 @@ int ga_landlock_abi(void)
 	return abi > 0 ? (int)abi : 0;
 }
 
-static bool there(const char *path)
+static bool exists(const char *path)
 {
 	return !access(path, F_OK);
 }
@@ -71,15 +71,15 @@ static enum machine find(void)
 {
 	struct utsname u;
 
-	if (there("/workspaces/.codespaces"))
+	if (exists("/workspaces/.codespaces"))
 		return CODESPACES;
-	if (there("/run/secrets/kubernetes.io"))
+	if (exists("/run/secrets/kubernetes.io"))
 		return KUBERNETES;
-	if (there("/.dockerenv"))
+	if (exists("/.dockerenv"))
 		return DOCKER;
-	if (there("/run/.containerenv"))
+	if (exists("/run/.containerenv"))
 		return PODMAN;
-	if (there("/run/systemd/container"))
+	if (exists("/run/systemd/container"))
 		return OTHER;
 	if (uname(&u) || !strcasestr(u.release, "microsoft"))
 		return PLAIN;
@@ -91,7 +91,7 @@ const char *ga_machine(void)
 	return machines[find()].name;
 }
 
-/* If this is not an ordinary machine, say in the hint what allows sandboxes there. */
+/* In a container or WSL, hint at how to allow sandboxes there. */
 static bool sandbox_hint_machine(struct ga_error *err)
 {
 	enum machine p = find();
@@ -138,8 +138,8 @@ static int check_file(const char *path, struct ga_error *err)
 
 	if (stat(path, &st))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot stat '%s'", path);
-	/* with privileges of its own it would not be what the stage prepared for; and a set-uid
-	 * bwrap has had holes that a plain one cannot have */
+	/* set-uid, it would not run as the stage expects, and has had holes that a plain one cannot
+	 * have */
 	if (st.st_mode & (S_ISUID | S_ISGID) ||
 	    getxattr(path, "security.capability", NULL, 0) > 0)
 		return ga_fail(err, GA_ESTART, "'%s' is set-uid or has file capabilities"
@@ -189,7 +189,7 @@ int ga_find_bwrap(const char *path, bool check_version, char **ret, struct ga_er
 		       GA_HINT "install the package 'bubblewrap' (0.8 or newer)");
 }
 
-/* --- why a stage failed */
+/* --- causes of stage failures */
 
 /* The number in a sysctl, or -1. */
 static int sysctl_value(const char *path)
@@ -218,7 +218,7 @@ static int explain_denied(const char *what, int errnum, struct ga_error *err)
 		  "forbid user namespaces and mounts in them");
 }
 
-/* Whatever the step, the causes of "not permitted" are the same. */
+/* "not permitted" has the same causes at each step. */
 static int explain_userns(const char *what, int errnum, struct ga_error *err)
 {
 	if (!sysctl_value("/proc/sys/user/max_user_namespaces"))
@@ -329,7 +329,7 @@ static int explain_dest(int errnum, const char *q, struct ga_error *err)
 	return ga_fail_errno(err, GA_ESTART, errnum, "cannot make the mount point '%s'", q);
 }
 
-/* For a call that the kernel lacks although it is new enough, which was checked before. */
+/* Explain a call that a new enough kernel lacks. */
 static int explain_missing(const char *step, struct ga_error *err)
 {
 	(void)ga_fail(err, GA_ESTART, "a system call that sandboxes need is not there (%s)", step);
@@ -372,7 +372,7 @@ int ga_stage_explain(const char *step, int errnum, const char *object, struct ga
 		return explain_userns("cannot create a user namespace", errnum, err);
 	if (step_is(step, GA_STEP_PIDNS))
 		return explain_userns("cannot create a pid namespace", errnum, err);
-	/* the first steps that need capabilities in the namespace */
+	/* these are the first to need capabilities in the namespace */
 	if (step_is(step, GA_STEP_MOUNTNS) || step_is(step, GA_STEP_TMPFS))
 		return errnum == EPERM || errnum == EACCES
 			       ? explain_userns("cannot mount in a user namespace", errnum, err)
@@ -406,8 +406,7 @@ int ga_stage_explain(const char *step, int errnum, const char *object, struct ga
 
 int ga_bwrap_explain(const char *line, struct ga_error *err)
 {
-	/* the last one: AppArmor's unprivileged_userns profile grants a namespace without any
-	 * capability */
+	/* AppArmor's unprivileged_userns profile grants a namespace without capabilities */
 	static const char *const no_namespace[] = { "setting up uid map", "namespace failed",
 						    "No permissions to creat",
 						    "stat on /proc/self/ns/" };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a sandbox sees around home and project. All of it is mounted before an agent's trees are
- * attached, in a tmpfs of the stage and in read-only mounts of the system.
+ * Plan the system around home and project, in a tmpfs of the stage and read-only mounts of the
+ * system, before an agent's trees are attached.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 static const struct {
 	const char *path;
 	unsigned depth;
-	/* it has files, but no programs that check who owns them (git: "dubious ownership") */
+	/* files only, no programs that check owners (git: "dubious ownership") */
 	bool disown;
 } roots[] = { { "/etc", 16, true }, { "/usr/local/etc", 16, true }, { "/opt", 3, false } };
 
@@ -59,7 +59,7 @@ static int walk(struct walk *w, int parent, const char *name, const char *path,
 	int rc = 0;
 
 	if (!d) {
-		/* hide what cannot be walked */
+		/* hide unreadable directories */
 		ga_strv_push(w->dirs, path);
 		return 0;
 	}
@@ -67,8 +67,7 @@ static int walk(struct walk *w, int parent, const char *name, const char *path,
 	while (!rc && (e = ga_dir_next(d))) {
 		cleanup_free char *at = NULL;
 
-		/* symlinks, of which /etc is full, are left alone: their target is walked as well,
-		 * or not shown */
+		/* ignore symlinks: their target is walked as well, or not shown */
 		if (e->d_type == DT_LNK)
 			continue;
 		at = ga_path_join(path, e->d_name);
@@ -80,8 +79,8 @@ static int walk(struct walk *w, int parent, const char *name, const char *path,
 	return rc;
 }
 
-/* Find, for uid 0, which the mode alone does not stop, what others cannot read among the system's
- * configuration: absolute paths of files and directories. */
+/* Find, for uid 0, which modes do not stop, files and directories of the system's configuration
+ * that others cannot read. */
 static int sandbox_private_files(struct ga_strv *files, struct ga_strv *dirs, struct ga_error *err)
 {
 	for (size_t i = 0; i < GA_NELEMS(roots); i++) {
@@ -97,15 +96,15 @@ static int sandbox_private_files(struct ga_strv *files, struct ga_strv *dirs, st
 	return 0;
 }
 
-/* The directories in which these are searched, and of which files that appear later must be kept
- * from uid 0 as well: each is then shown by a mount of its own. */
+/* The directories to search, each shown by its own mount, so that files added later can be kept
+ * from uid 0 as well. */
 static void sandbox_disowned(struct ga_strv *ret)
 {
 	for (size_t i = 0; i < GA_NELEMS(roots); i++) {
 		cleanup_free char *real = sandbox_real(roots[i].path);
 		struct stat st;
 
-		/* in a user namespace, uid 0 is its user, who does not own the system's files */
+		/* in a user namespace, uid 0 does not own the system's files */
 		if (roots[i].disown && !strcmp(real, roots[i].path) && !lstat(real, &st) &&
 		    S_ISDIR(st.st_mode) && st.st_uid == 0)
 			ga_strv_push(ret, real);
@@ -125,7 +124,7 @@ static const char *const data_dirs[] = {
 #undef X
 };
 
-/* Is it a directory of the system that others cannot write? */
+/* Is it a directory that only its owner can write? */
 static bool is_data(const char *path)
 {
 	struct stat st;
@@ -134,7 +133,7 @@ static bool is_data(const char *path)
 	       (!st.st_uid || st.st_uid != geteuid());
 }
 
-/* An operation whose host path and place inside are the same. */
+/* Add an operation with the same path on the host and inside. */
 static void at_same_place(struct ga_buf *b, const char *op, const char *path)
 {
 	cleanup_free char *dest = ga_strf("root%s", path);
@@ -142,10 +141,9 @@ static void at_same_place(struct ga_buf *b, const char *op, const char *path)
 	sandbox_words(b, op, path, dest, NULL);
 }
 
-/* Uid 0 owns the files that the system keeps from everybody else, and an owner needs no capability
- * to read. So those directories are shown as owned by nobody, as far as the kernel supports that,
- * and the files there now are masked as well. Each of these directories lies in a system directory,
- * or is one, which is shown anyway. */
+/* Uid 0 owns files that only root may read, and an owner needs no capability to read. So show those
+ * directories as owned by nobody, if the kernel supports that, and mask their current files as
+ * well. Each is in a system directory, or is one. */
 static void disown_private(const struct ga_strv *dirs, struct ga_buf *b)
 {
 	for (size_t i = 0; i < dirs->n; i++)
@@ -165,7 +163,7 @@ static void add_brew(const struct ga_spec *s, const char *dir, struct ga_buf *b)
 {
 	cleanup_free char *place = ga_spec_place(s, dir), *dest = ga_strf("root%s", place);
 
-	/* below home the toolchain table covers it */
+	/* below home: see the toolchain table */
 	if (exists(dir) && !ga_path_inside(place, s->home))
 		sandbox_words(b, "bind-ro", dir, dest, NULL);
 }
@@ -233,8 +231,7 @@ static int mask_private(const struct ga_spec *s, struct ga_buf *b, struct ga_err
 	for (size_t i = 0; i < dirs.n; i++) {
 		cleanup_free char *dest = ga_strf("root%s", dirs.v[i]);
 
-		/* a closed directory above something that is shown: replace it by one that can hold
-		 * mount points */
+		/* replace an unreadable parent of a shown path by one that can hold mount points */
 		if (on_the_way(s, dirs.v[i]))
 			sandbox_words(b, "tmpfs", "0755", dest, NULL);
 		else
@@ -243,7 +240,7 @@ static int mask_private(const struct ga_spec *s, struct ga_buf *b, struct ga_err
 	return 0;
 }
 
-/* What programs expect in /dev, and nothing that gives access to the machine. */
+/* The standard devices, none that gives access to the machine. */
 static void add_dev(struct ga_buf *b)
 {
 	static const char *const nodes[] = { "/dev/null",   "/dev/zero",    "/dev/full",
@@ -267,8 +264,8 @@ static void add_fresh(struct ga_buf *b)
 		      "0755", "root/run", "symlink", "../run", "root/var/run", NULL);
 }
 
-/* Files that are symlinks into /run on many systems: their targets are shown at their own paths,
- * because nothing can be mounted on a symlink. */
+/* Files that are often symlinks into /run: show their targets, as a symlink cannot be a mount
+ * point. */
 static void add_resolver(const struct ga_spec *s, struct ga_buf *b)
 {
 	static const char *const names[] = { "/etc/resolv.conf", "/etc/hosts",
@@ -290,7 +287,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A directory comes before what lies in it. */
+/* Parents come before children. */
 static void add_mounts(const struct ga_spec *s, struct ga_buf *b)
 {
 	cleanup_free const char **v = ga_calloc(s->host.ro.n + s->host.rw.n + 1, sizeof(*v));
@@ -302,13 +299,13 @@ static void add_mounts(const struct ga_spec *s, struct ga_buf *b)
 		v[n++] = s->host.rw.v[i];
 	qsort(v, n, sizeof(char *), by_text);
 	for (size_t i = 0; i < n; i++)
-		/* those below home are part of the plan for home */
+		/* those below home are in the plan for home */
 		if (!ga_path_inside(v[i], s->home))
 			at_same_place(b, ga_strv_has(&s->host.rw, v[i]) ? "bind-rw" : "bind-ro",
 				      v[i]);
 }
 
-/* What may hold credentials in environments outside of home. */
+/* Mask possible credentials in environments outside of home. */
 static void mask_environments(const struct ga_spec *s, struct ga_buf *b)
 {
 	cleanup_strv struct ga_strv shown = GA_STRV_INIT, masks = GA_STRV_INIT;
@@ -334,8 +331,8 @@ static void hide_real_home(const struct ga_spec *s, struct ga_buf *b)
 		sandbox_words(b, "mask-dir", dest, NULL);
 }
 
-/* A separate mount, so that it cannot be renamed and replaced. The object directories are attached
- * once the repositories are known. */
+/* A separate mount cannot be renamed and replaced. The object directories are attached once the
+ * repositories are known. */
 static void add_run_dir(const char *init, struct ga_buf *b)
 {
 	sandbox_words(b, "tmpfs", "0755", "root" RUN_DIR, "bind-ro", init, "root" GA_INIT_INSIDE,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared inside src/sandbox.
+ * Shared by the files of this folder.
  */
 #ifndef SANDBOX_INTERNAL_H
 #define SANDBOX_INTERNAL_H
@@ -27,7 +27,7 @@ const char *sandbox_shown_by(const struct ga_spec *s, const char *path);
 
 /* links.c */
 void sandbox_links_release(struct ga_spec *s);
-/* Append the operations that make the links below the agents' home (`home`), or elsewhere. */
+/* Append the operations that make the links below the agents' home (`home`), or those elsewhere. */
 void sandbox_make_links(const struct ga_spec *s, bool home, struct ga_buf *b);
 
 /* Is it "/", or does it equal, contain or shadow a directory that the system consists of? */
@@ -35,14 +35,13 @@ bool sandbox_is_system(const char *path);
 /* Is it, or is it in, a directory of the system that every sandbox shows? */
 bool sandbox_in_system(const char *path);
 
-/* Would the host's own `path` be visible inside? Unlike ga_spec_visible(), not what the agents'
- * home has there. */
+/* Would the host's `path` be visible inside? Unlike ga_spec_visible(), ignores the agents' home. */
 bool sandbox_shows(const struct ga_spec *s, const char *path);
 
 /* The variables that say where toolchains are; NULL-terminated. */
 extern const char *const sandbox_places[];
 
-/* ga_mount_check() as far as no setting can change it: the system, home, credentials, and the
+/* The part of ga_mount_check() that no setting can change: the system, home, credentials, and the
  * places of sessions. */
 int sandbox_check_place(const struct ga_mount_place *place, const char *path, struct ga_error *err);
 

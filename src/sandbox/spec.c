@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a session sees, as a value: checked, and asked what it shows.
+ * Check the spec of a sandbox, and query what it shows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +84,7 @@ static bool normal(const char *path)
 	return path && path[0] == '/' && (!path[1] || ga_path_relative_ok(path + 1));
 }
 
-/* An agent must not see or write what the host reads back, except through the overlays. */
+/* Keep what the host reads back from the agent, except through the overlays. */
 static int check_hidden(const struct ga_spec *s, const char *dir, struct ga_error *err)
 {
 	cleanup_free char *real = dir ? sandbox_real(dir) : NULL;
@@ -168,7 +168,7 @@ static bool exists(const char *path)
 	return !access(path, F_OK);
 }
 
-/* Is a mount there that shows the host's? */
+/* Does a mount show the host's file there? */
 static bool is_mounted(const struct ga_spec *s, const char *path)
 {
 	const char *rel = ga_path_below(path, s->home);
@@ -224,8 +224,7 @@ static void add(struct ga_spec *s, const struct what *what, const char *at)
 		ga_buf_add(&sh->text, what->text, what->n);
 }
 
-/* The real place of `path` inside: a directory above it may be a symlink of the host
- * (/var/run). */
+/* Resolve `path` inside: a parent may be a symlink of the host (/var/run). */
 static char *place(const char *path)
 {
 	cleanup_free char *parent = ga_path_parent(path), *real = sandbox_real(parent);
@@ -252,7 +251,7 @@ static int show(struct ga_spec *s, const struct what *what, const char *at, stru
 		       "nor what 'mounts.rw' names: in /run, /tmp or home, for example", at);
 }
 
-/* A symlink above it in the user's home does not exist in the agents' home. */
+/* A parent that is a symlink in the user's home does not exist in the agents' home. */
 static bool is_at_home(const struct ga_spec *s, const char *at)
 {
 	return ga_path_below(at, s->home) && !ga_path_inside(at, s->project) &&

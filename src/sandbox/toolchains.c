@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The toolchain table: which directories of the user's home sandboxes show, and which files in
- * them may hold credentials.
+ * The toolchain table: directories of the user's home that sandboxes show, and files in them that
+ * may hold credentials.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,9 +15,9 @@
 #include "toolchains.h"
 
 /* Installed programs and what they run from, in byte order. Not listed: caches that the tool writes
- * to (a read-only go/pkg/mod or .cargo/registry breaks every download), and directories that hold
- * credentials beside programs (.cargo, .claude, .config, .gem). Of a directory that people also use
- * for other things (n), only what the tool puts there. */
+ * to (a read-only go/pkg/mod or .cargo/registry breaks every download), and directories with
+ * credentials and programs (.cargo, .claude, .config, .gem). Of a directory with other uses (n),
+ * only the tool's part. */
 static const char *const table[] = {
 	".asdf",
 	".bun/bin",
@@ -210,7 +210,7 @@ static void add_rows(int home, const char *name, size_t i, struct ga_strv *ret)
 			ga_strv_push(ret, table[i]);
 }
 
-/* Looking for each row would take longer than reading the directory. */
+/* Reading the directory is faster than testing each row. */
 void sandbox_toolchains(const char *home, struct ga_strv *ret)
 {
 	cleanup_dir DIR *d = opendir(home);
@@ -257,7 +257,7 @@ static bool has_marker(int dir, const char *marker)
 	return true;
 }
 
-/* Has the directory nothing but these names? */
+/* Has the directory only these names? */
 static bool has_only(int dir, const char *names)
 {
 	cleanup_dir DIR *d = ga_dir_of(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -273,7 +273,7 @@ const struct sandbox_environment *sandbox_environment_at(const char *dir, size_t
 {
 	cleanup_close int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	/* a '*' would be taken for a pattern of masks */
+	/* masks would treat a '*' as a pattern */
 	for (; fd >= 0 && !strchr(dir, '*') && *i < GA_NELEMS(environments); ++*i) {
 		const struct sandbox_environment *e = &environments[*i];
 

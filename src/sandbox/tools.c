@@ -13,7 +13,7 @@
 #include "toolchains.h"
 
 /* Where credentials are kept. A directory is never shown if it is one of these, contains one or,
- * where everything in it is secret, lies in one. */
+ * where all contents are secret, is in one. */
 static const struct {
 	const char *path;
 	bool whole;
@@ -84,8 +84,8 @@ static bool show(struct finder *f, const char *dir)
 	return true;
 }
 
-/* The directory that an executable needs around it: its npm package, or the directory around its
- * bin (a virtual environment, an unpacked release). The caller frees it. */
+/* The directory that an executable belongs to: its npm package, or the parent of its bin (a virtual
+ * environment, an unpacked release). The caller frees it. */
 static char *package_of(const char *file)
 {
 	static const char modules[] = "/node_modules/";
@@ -175,8 +175,8 @@ static char *normalise(const char *path)
 	return b.len ? ga_buf_steal(&b) : ga_strdup("/");
 }
 
-/* Where a symlink in `dir` leads. Inside, `dir` is a mount at the path it is called by, so ".." is
- * relative to that; on the host it is relative to where `dir` really is. */
+/* Resolve a symlink in `dir`. Inside, `dir` is a mount at this path, so ".." is relative to it; on
+ * the host it is relative to the real `dir`. */
 static char *link_target(const char *dir, const char *target)
 {
 	cleanup_free char *joined = NULL, *named = NULL, *real = NULL;
@@ -193,7 +193,7 @@ static char *link_target(const char *dir, const char *target)
 	return normalise(joined);
 }
 
-/* Follow the symlinks by hand, because every directory that contains one is needed. */
+/* Follow the symlinks one by one: each directory that contains one is needed. */
 static int add_chain(struct finder *f, const char *start, struct ga_error *err)
 {
 	cleanup_free char *at = normalise(start);
@@ -276,8 +276,8 @@ static bool has(const char *path, const char *bytes)
 	return false;
 }
 
-/* Cover the file where it really is, as nothing can be mounted on a symlink; that place may be
- * shown in several places. */
+/* Mask the file at its real path, as a symlink cannot be a mount point; it may be shown in several
+ * places. */
 static void add_mask(const char *home, const struct ga_strv *tools, const char *rel,
 		     const char *if_has, struct ga_strv *ret)
 {
@@ -296,7 +296,7 @@ static void add_mask(const char *home, const struct ga_strv *tools, const char *
 		cleanup_free char *dest = below && *below ? ga_path_join(tools->v[i], below)
 							  : ga_strdup(tools->v[i]);
 
-		/* beside versions there are symlinks that lead to the same */
+		/* versions may be symlinks to another one */
 		if (!below || ga_strv_has(ret, dest))
 			continue;
 		ga_strv_push(ret, S_ISDIR(st.st_mode) ? "mask-dir" : "mask-file");
@@ -322,13 +322,13 @@ static void expand_mask(const char *home, const struct ga_strv *tools, const cha
 	while ((e = ga_dir_next(d))) {
 		cleanup_free char *rel = ga_strf("%s/%s%s", before, e->d_name, star + 1);
 
-		/* a name that contains '*' would be taken for a pattern */
+		/* a '*' in a name would be a pattern */
 		if (e->d_name[0] != '.' && !strchr(e->d_name, '*'))
 			expand_mask(home, tools, rel, if_has, ret);
 	}
 }
 
-/* Does the pattern concern a toolchain that is shown? Nothing else of the user's home is. Only the
+/* Does the pattern concern a shown toolchain? Nothing else of the user's home is shown. Only the
  * first component is compared, because symlinks lead from one directory of a toolchain to
  * another. */
 static bool concerns(const struct ga_strv *tools, const char *pattern)

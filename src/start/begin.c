@@ -3,7 +3,7 @@
 
 #define ID_BYTES 16
 
-/* With what the settings show, and the user's paths. */
+/* Make the spec with the mounts of the settings and the user's paths. */
 static int make_all(struct ga_env *e, const char *project, struct ga_spec *ret,
 		    struct ga_error *err)
 {
@@ -59,8 +59,7 @@ int ga_start_begun(struct ga_env *e, const char *project, struct ga_sandbox *beg
 	return 0;
 }
 
-/* The repository is not open yet: if its id is not at the usual place, assume that there is no
- * note. */
+/* The repository is not open yet: without an id in the usual place, assume no note. */
 bool ga_start_guess_network(const struct ga_env *e, const char *project)
 {
 	cleanup_free char *file = ga_path_join(project, ".git/git-agent/id"), *note = NULL;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a session left is captured by git in a sandbox like its own.
+ * Capture a session by git in a sandbox like the session's own.
  */
 #include "start-internal.h"
 #include "ga/capture/capture.h"
 #include "ga/run/confine.h"
 
-/* The sandbox git runs in during capture: the session's layers again, without
- * network, over a base tree that is there or is made. */
+/* The sandbox of git during capture: the session's layers, without network, over a base tree, which
+ * is made if it is missing. */
 struct capture_sandbox {
 	struct ga_env *e;
 	const struct ga_session *s;
-	struct ga_sandbox **ended; /* the one that ran, in which the layers are still mounted */
+	struct ga_sandbox **ended; /* the session's sandbox, which still has the layers mounted */
 	struct ga_base base;
 	struct ga_spec spec;
 };
@@ -26,8 +26,8 @@ static int open_base(void *payload, const char **ret, struct ga_error *err)
 	return 0;
 }
 
-/* Git reads what an agent left: a link to a device, or an object that claims to be huge, must end
- * that git and not take the machine's memory. Each process gets half of it at most. */
+/* Git reads an agent's files: a link to a device, or an object that claims to be huge, must not
+ * exhaust the machine's memory. Each process gets half of it at most. */
 static int limit_memory(const struct ga_env *e, struct ga_sandbox *sb, struct ga_error *err)
 {
 	uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
@@ -56,14 +56,14 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 	ga_spec_release(&c->spec);
 	if (!c->s->id.live && open_base(c, &lower, err))
 		return -1;
-	/* at the path where the agent had it, since its git dirs may name that path */
+	/* at the agent's path, which its git dirs may name */
 	if (ga_view_make_surroundings(c->e, c->s->id.project, &c->spec, err) ||
 	    ga_view_find_tools(c->e, "git", &c->spec, err) ||
 	    ga_view_make_trees(c->s, c->s->id.live ? NULL : &c->base, &c->spec, err))
 		return -1;
 	ga_view_add_environment(c->e, NULL, &c->spec, c->s);
-	/* The agents' home may be closed, or hold a link where the project is to be
-	 * mounted, and git needs nothing of it. */
+	/* Git needs nothing from the agents' home, which may be unreadable or have a link at the
+	 * project's mount point. */
 	home = ga_session_fresh_dir(c->s, "home", err);
 	if (!home)
 		return -1;
@@ -82,9 +82,9 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 	return 0;
 }
 
-/* Git inside needs no more than this; its configuration is the agent's. A missing
- * object must not make it run the command of a remote the agent made up: what such a
- * command leaves running could write into the answers of the git after it. */
+/* The configuration that git reads inside is the agent's. A missing object must not run the command
+ * of a remote that the agent made up: a process it left running could write into the output of the
+ * next git. */
 const char *const ga_start_git_env[] = { ("PATH=" GA_SYSTEM_PATH), "HOME=/tmp", "LC_ALL=C",
 				       "GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0",
 				       "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1",
@@ -107,9 +107,8 @@ static void capture_env(struct ga_env *e, struct capture_sandbox *payload,
 					.progress_delay_ms = e->progress_delay_ms };
 }
 
-/* If we are run in another working tree of the repository than the session was started in, open
- * that one: its HEAD, configuration and files are what the work is compared with. False: it is the
- * one at hand, or is not there any more. */
+/* Open the working tree that the session was started in, whose HEAD, configuration and files the
+ * work is compared with. False: it is the current one, or gone. */
 static bool open_own(const struct ga_env *e, const struct ga_session *s, struct ga_env *own)
 {
 	const struct ga_repo_info *here = ga_repo_info(e->repo), *there;
@@ -140,9 +139,8 @@ struct captured {
 	struct ga_links *links;
 };
 
-/* Capture the superproject without a part whose repository is gone. Refused if the superproject
- * still has the submodule: it may come back, and its work must not be lost. If the user has removed
- * it from the superproject, it is not waited for. */
+/* Capture the superproject without a part whose repository is gone. Refused while the superproject
+ * still has the submodule: its repository may return, and its work must not be lost. */
 static int capture_without(const struct captured *c, const struct ga_part_at *at,
 			   struct ga_link *l, struct ga_error *err)
 {
@@ -153,13 +151,13 @@ static int capture_without(const struct captured *c, const struct ga_part_at *at
 	if (ga_repo_gitlinks(c->e->repo, &links, err))
 		return -1;
 	l->gone = true;
-	l->lost = "it is not there any more, and what was done in it stays in its session: "
-		  "'git agent list' in it, wherever it is now, captures that";
+	l->lost = "its repository was not found, its changes are only in its session: "
+		  "'git agent list' in its new place captures them";
 	if (!ga_strv_has(&links, at->path))
 		return 0;
 	(void)ga_fail(err, GA_EFATAL, "submodule '%s': %s", at->path, at->why->msg);
 	ga_quote_add_text(&safe, word, strlen(word));
-	return ga_hint(err, "%s%s'git rm --cached %s' gives it up",
+	return ga_hint(err, "%s%s'git rm --cached %s' removes it",
 		       at->why->hint ? at->why->hint : "", at->why->hint ? "; " : "", safe.ptr);
 }
 
@@ -171,7 +169,7 @@ static int capture_part(const struct captured *c, const struct ga_part_at *at, s
 
 	if (!s->run.finished)
 		s->run.finished = c->of->run.finished;
-	/* if it has landed by itself already, its result is final */
+	/* a part that has landed separately is final */
 	if (s->state == GA_STATE_LANDED ? ga_report_read(at->env->repo, s, &r, err) < 0
 					: capture(at->env, s, at->lock, c->ended, &r, err))
 		return ga_error_wrap(err, "submodule '%s'", at->path);
@@ -228,7 +226,7 @@ static int capture(struct ga_env *e, struct ga_session *s, int lock,
 	if (!open_own(e, s, &own))
 		return capture_in(e, s, lock, ended, ret, err);
 	rc = capture_in(&own, s, lock, ended, ret, err);
-	/* capture_in() finds it if it was not known yet */
+	/* capture_in() finds an unknown one */
 	e->bwrap = own.bwrap;
 	ga_gitconfig_release(&own.config);
 	ga_repo_free(own.repo);

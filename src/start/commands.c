@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The commands of the user that run before, beside and after the agent, by a shell in the project's
- * root. What they write is shown and recorded, below a heading that says which it is.
+ * Run the user's commands `setup`, `services` and `finish`, by a shell in the project's root. Their
+ * output is shown and recorded below a heading for each.
  */
 #include "start-internal.h"
 #include "ga/config/service.h"
@@ -15,27 +15,28 @@
 struct start_step {
 	struct start_watch *watch;
 	struct ga_start *st;
-	const char *script;  /* what that shell runs, with $0 `heading` and $1 `command`; NULL:
-			      * print the heading, then run the command */
+	/* the shell's script, with $0 `heading` and $1 `command`; NULL: print the heading, then run
+	 * the command */
+	const char *script;
 	const char *heading, *command;
 	int64_t deadline;    /* step_deadline() */
 	bool after;          /* the agent has ended */
-	bool (*give_up)(void *payload); /* asked often: true ends the command; or NULL */
+	bool (*give_up)(void *payload); /* polled: true ends the command; or NULL */
 	void *payload;
 };
 /* How it ended. */
 struct start_stepped {
 	int status;
-	int signal;          /* a fatal signal that we passed on to it, or 0 */
+	int signal;          /* fatal signal forwarded to it, or 0 */
 	bool timed_out;
-	bool ended;          /* somebody told the supervisor to end it */
+	bool ended;          /* the supervisor was told to end it */
 	struct ga_tail tail; /* of its output */
 };
 
-/* The heading is printed inside, so that it goes where the command's output goes, and before it. */
+/* The heading is printed inside, to the command's output and before it. */
 static const char plain_script[] = "printf '%s\\n' \"$0\"; exec /bin/sh -ec \"$1\"";
 
-/* A command that runs. */
+/* A running command. */
 struct running {
 	const struct start_step *s;
 	struct start_stepped *how;
@@ -43,7 +44,7 @@ struct running {
 	int64_t next_watch;
 };
 
-/* Pass output to the recording, and keep the end of it, for a message. */
+/* Record output, and keep the end of it for a message. */
 static void on_output(void *payload, const char *p, size_t n)
 {
 	struct running *r = payload;
@@ -58,7 +59,7 @@ static bool on_tick(void *payload)
 	struct running *r = payload;
 	const struct start_step *s = r->s;
 
-	/* disks and limits need be looked at only once a second */
+	/* check disks and limits once a second */
 	if (ga_now_ms() >= r->next_watch) {
 		r->next_watch = ga_now_ms() + TICK_MS;
 		if (start_watch_tick(s->watch))
@@ -136,7 +137,7 @@ static void note_step(const struct ga_start *st, const char *event, const char *
 	(void)ga_journal(st->session.dir, event, j);
 }
 
-/* Why it did not end by itself, for users; NULL: it did. Caller frees. */
+/* Why it was ended, for users; NULL: it exited. Caller frees. */
 static char *step_cut(const struct start_step *s, const struct start_stepped *how,
 		      const char *limit, uint64_t seconds)
 {
@@ -153,30 +154,30 @@ static char *step_cut(const struct start_step *s, const struct start_stepped *ho
 	return how->ended ? ga_strdup("was ended from outside") : NULL;
 }
 
-#define END_MS 10000 /* from being asked to end until they are killed */
+#define END_MS 10000 /* from SIGTERM to SIGKILL */
 #define TEXT_MAX 200
 
-/* Repeats a service's `ready` command until it succeeds. Its output is shown only if the wait is
- * cut short. */
+/* Repeat a service's `ready` command until it succeeds. Its output is shown only if the wait is cut
+ * short. */
 static const char ready_script[] =
 	"printf '%s\\n' \"$0\"\n"
 	"trap 'printf \"%s\\n\" \"$out\"; exit 1' HUP INT TERM\n"
 	"until out=$(/bin/sh -ec \"$1\" 2>&1 </dev/null); do sleep 0.2; done\n";
 
-/* Prints the heading, and the lines that a service wrote last. */
+/* Print the heading, and the last lines of a service. */
 static const char tail_script[] = "printf '%s\\n' \"$0\" \"$1\"";
 
-/* The service that is waited for. */
+/* The service to wait for. */
 struct waiting {
 	const struct ga_sandbox *sb;
 	size_t number;
 };
 
-/* Has it ended, other than with success? */
+/* Has it failed? */
 static bool is_over(const struct ga_sandbox *sb, size_t i, struct ga_run_service_state *ret)
 {
 	ga_run_service_state(sb, i, ret);
-	/* one that ended with success may have put itself into the background */
+	/* after success it may run in the background */
 	return ret->over && (ret->failed || ret->status);
 }
 
@@ -225,7 +226,7 @@ static int start_all(struct start_watch *w, struct ga_start *st, const struct ga
 	return 0;
 }
 
-/* By a command in the sandbox, so that it is shown and recorded like all of its output. */
+/* Print by a command in the sandbox, so that it is shown and recorded like other output. */
 static void show_tail(const struct start_step *s, const struct ga_service *v,
 		      const struct ga_run_service_state *state)
 {
@@ -376,7 +377,7 @@ int start_run_setup(struct start_watch *w, struct ga_start *st, struct ga_error 
 
 #define CONFLICT 101
 
-/* The agent wrote the git dir and its configuration: they are used inside alone. */
+/* The agent wrote the git dir and its configuration: use them only inside. */
 int start_run_update(struct start_watch *w, struct ga_start *st, struct ga_error *err)
 {
 	struct ga_session *session = &st->session;
@@ -426,7 +427,7 @@ void start_run_finish(struct start_watch *w, struct ga_start *st, bool ended)
 {
 	struct start_step s = { .watch = w, .st = st, .after = true };
 	struct ga_session *session = &st->session;
-	/* if somebody or a limit ended the agent, nobody wants to wait for these */
+	/* skipped if the user or a limit ended the agent */
 	bool skip = ended || w->why || ga_run_facts(st->sandbox)->lost;
 
 	s.deadline = step_deadline(w->e->use.finish);
@@ -442,7 +443,7 @@ void start_run_finish(struct start_watch *w, struct ga_start *st, bool ended)
 			c.end = check_end(&s, &how);
 			c.status = c.end == GA_CHECK_EXITED ? how.status : 0;
 		}
-		/* one that exited with failure does not stop the next, which may tell more */
+		/* a failure does not stop the next, which may tell more */
 		skip = c.end != GA_CHECK_EXITED;
 		note_step(st, "finish", NULL, text, ga_check_end_name(c.end), c.status);
 		ga_strv_take(&session->run.checks, ga_check_encode(&c));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a session can reach: from the settings to the sandbox and its relay, and what is reported.
+ * The network of a session: from the settings to the sandbox and its relay, and the report.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -14,8 +14,8 @@
 #define EACH 16
 #define RANGES ((32768 - FIRST) / EACH) /* from 32768 on the kernel hands out ephemeral ports */
 
-/* A range is taken by locking one byte of a file. The lock belongs to the open descriptor
- * (F_OFD_SETLK), and so goes with the supervisor, however that ends. */
+/* A range is taken by locking one byte of a file. The lock belongs to the open file description
+ * (F_OFD_SETLK), and so ends with the supervisor. */
 static bool lock_range(int fd, unsigned i, short how)
 {
 	struct flock l = { .l_type = how, .l_whence = SEEK_SET, .l_start = i, .l_len = 1 };
@@ -23,7 +23,7 @@ static bool lock_range(int fd, unsigned i, short how)
 	return !fcntl(fd, F_OFD_SETLK, &l);
 }
 
-/* Could a server of the session listen there? Found out by binding a socket, without listening. */
+/* Could a server of the session listen there? Binds a socket, without listening. */
 static bool port_free(unsigned port)
 {
 	const struct sockaddr_in6 any6 = { .sin6_family = AF_INET6,
@@ -36,7 +36,7 @@ static bool port_free(unsigned port)
 
 	if (!ip6)
 		fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	/* connections that are closed do not count (SO_REUSEADDR); both address families do */
+	/* ignore closed connections (SO_REUSEADDR); check both address families */
 	return fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) &&
 	       (!ip6 || !setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off))) &&
 	       !bind(fd, ip6 ? (const struct sockaddr *)&any6 : (const struct sockaddr *)&any4,
@@ -56,10 +56,9 @@ static bool take_range(int fd, unsigned i, bool host)
 	return true;
 }
 
-/* Take a range of ports that no other session of the user has, as long as `*ret_fd` is
- * open; with the host's network also none that is in use. Returns its first port; 0: there is no
- * free one. The range at `former` (0: none) if that is free, else the first free one from where
- * `any` points. */
+/* Take a range of ports that no other session of the user has, as long as `*ret_fd` is open; with
+ * the host's network also none that is in use. Returns its first port, or 0. Prefers the range at
+ * `former` (0: none), else takes the first free one from where `any` points. */
 static unsigned start_take_ports(const struct ga_env *e, uint64_t former, unsigned any, int *ret_fd)
 {
 	cleanup_free char *path = ga_path_join(e->state_root, "ports");
@@ -83,8 +82,8 @@ static unsigned start_take_ports(const struct ga_env *e, uint64_t former, unsign
 #define NSSWITCH_MAX ((size_t)64 << 10)
 #define REFUSED_KEPT 50
 
-/* Only what a repository's file says has to be remembered: git-agent knows the rest before it
- * begins a sandbox. The note is a guess: a sandbox begun with the wrong network is begun again. */
+/* Only the repository's setting is noted: git-agent knows the others before it begins a sandbox.
+ * The note is a guess: a sandbox begun with the wrong network is begun again. */
 void start_note_guess(const struct ga_env *e)
 {
 	cleanup_close int dir = open(e->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -134,7 +133,7 @@ static int show_sockets(const struct ga_env *e, struct ga_start *st, const char 
 			GA_BUG("a path that the settings do not take");
 		if (ga_spec_show_socket(&st->spec, source, at.inside, err))
 			return -1;
-		/* no error: a server may start later, and it is looked for at each connection */
+		/* no error: a server may start later, and is looked up at each connection */
 		if (stat(at.host, &found))
 			ga_strv_pushf(&st->notes, "network.sockets: there is no '%s' now: what "
 				      "connects to it is refused until there is",
@@ -154,10 +153,10 @@ static void push_real(struct ga_strv *ret, const char *path)
 	ga_strv_take(ret, real ? real : ga_strdup(path));
 }
 
-/* How many the banner names: nobody would read more. */
+/* Hosts named in the banner. */
 #define LISTED_MAX 4
 
-static char *say_listed(const struct ga_strv *allow)
+static char *describe_listed(const struct ga_strv *allow)
 {
 	return allow && allow->n ? ga_quote_list(allow, LISTED_MAX) : ga_strdup("nothing");
 }
@@ -166,17 +165,17 @@ void start_describe_network(const struct ga_env *e, struct ga_start *st)
 {
 	const struct ga_session *s = &st->session;
 	const struct ga_preset *p = st->command.preset;
-	cleanup_free char *listed = say_listed(e->net.allow), *needed = NULL;
+	cleanup_free char *listed = describe_listed(e->net.allow), *needed = NULL;
 	cleanup_strv struct ga_strv hosts = GA_STRV_INIT;
 
 	if (e->net.mode == GA_NETWORK_NONE)
 		ga_strv_push(&st->notes, "network: none");
 	else if (e->net.mode == GA_NETWORK_ALLOW)
 		ga_strv_pushf(&st->notes, "network: only what is listed: %s", listed);
-	/* what the agent needs is allowed, although nobody listed it */
+	/* hosts that the agent needs are allowed unlisted */
 	for (size_t i = 0; p && e->net.mode == GA_NETWORK_ALLOW && p->hosts[i]; i++)
 		ga_strv_push(&hosts, p->hosts[i]);
-	needed = say_listed(&hosts);
+	needed = describe_listed(&hosts);
 	if (hosts.n)
 		ga_strv_pushf(&st->notes, "network: and what '%s' needs: %s", p->name, needed);
 	for (size_t i = 0; i < s->run.published.n; i++) {
@@ -211,7 +210,7 @@ static void describe_proxy(const struct ga_env *e, struct ga_start *st)
 					  "used", variable);
 }
 
-/* Open the relay, which is the host's side, and add what it needs to the spec. */
+/* Open the relay, the host's side, and add what it needs to the spec. */
 static int open_relay(const struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	bool sockets = e->net.mode != GA_NETWORK_NONE && e->net.sockets && e->net.sockets->n;
@@ -229,7 +228,7 @@ static int open_relay(const struct ga_env *e, struct ga_start *st, struct ga_err
 	at = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (at < 0)
 		return dir ? ga_fail_errno(err, GA_ESTART, errno, "cannot open '%s'", dir) : -1;
-	/* a plan is made for `none` too: what the agent tries to reach is refused, and named */
+	/* `none` has a plan too: refused connections are reported */
 	if (e->net.mode != GA_NETWORK_HOST) {
 		(void)ga_read_file_at(AT_FDCWD, "/etc/nsswitch.conf", NSSWITCH_MAX, &nsswitch,
 				      GA_IGNORED);
@@ -244,7 +243,7 @@ static int open_relay(const struct ga_env *e, struct ga_start *st, struct ga_err
 		ga_strv_extend(&st->spec.env, &st->net.plan.env);
 	}
 	o.socket_dir = at;
-	/* where agents of this session and of others can write, and where their work lands */
+	/* places that agents of any session can write, and where their work lands */
 	push_real(&written, st->spec.project);
 	push_real(&written, st->spec.home_dir.source);
 	push_real(&written, e->agent_home);
@@ -268,7 +267,7 @@ static void take_ports(const struct ga_env *e, struct ga_start *st, const char *
 		any = any * 31 + (unsigned char)*p;
 	ports = start_take_ports(e, former, any, &st->net.ports);
 	if (!ports) {
-		/* session.ports stays: the next run may get those again */
+		/* keep session.ports: the next run may get them again */
 		ga_strv_push(&st->notes, "GIT_AGENT_PORT_BASE is not set: no 16 ports are free "
 					 "for it");
 		return;
@@ -281,8 +280,8 @@ static void take_ports(const struct ga_env *e, struct ga_start *st, const char *
 			      ports, former);
 }
 
-/* The id is made of the session's directory: it differs for sessions of the same name in two
- * repositories, and stays the same when a session is resumed. */
+/* The id is derived from the session's directory: it is unique across repositories, and the same
+ * after a resume. */
 static void add_environment(const struct ga_env *e, struct ga_start *st)
 {
 	char hex[GA_SHA256_HEXSZ + 1];
@@ -368,7 +367,7 @@ static void keep_refused(struct ga_session *s, const struct ga_use *u)
 
 	if (u->kind != GA_USE_REFUSED && u->kind != GA_USE_FORBIDDEN)
 		return;
-	/* a Unix socket: no rule that the user could add would allow it */
+	/* a Unix socket: no rule could allow it */
 	if (u->to[0] == '/')
 		ga_strv_pushf(&s->run.remarks, "it was kept from the socket %s, whose path leads "
 			      "through a directory that agents can write", GA_QUOTED(u->to));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Everything before the agent runs: limits, what is decided, and the order of a start.
+ * Prepare a session: limits, decisions, and the order of a start.
  */
 #include "ga/agents/agents.h"
 #include "ga/on/on.h"
 #include "ga/session/session.h"
 #include "start-internal.h"
 
-/* Fill in what is known of a new session, which has no directory yet. */
+/* Fill in a new session, which has no directory yet. */
 static void fill_session(struct ga_env *e, const struct ga_start_opts *o,
 			 const struct ga_view_base *b, struct ga_start *st)
 {
@@ -46,7 +46,7 @@ static int make_refs(struct ga_env *e, const struct ga_session *s, const struct 
 	cleanup_free char *reason = ga_strf("agent: start %s", s->name);
 	cleanup_free struct ga_oid *oids = ga_calloc(visible->n, sizeof(*oids));
 
-	/* what an agent needs must outlive a `git branch -D` and `git gc` on the host */
+	/* the agent's commits must survive `git branch -D` and `git gc` on the host */
 	for (size_t i = 0; i < visible->n; i++)
 		oids[i] = visible->v[i].oid;
 	if (ga_ref_create(e->repo, base, &s->id.onto, reason, err) ||
@@ -135,7 +135,7 @@ static int make_parts(const struct ga_start_opts *o, struct ga_start *st, struct
 
 int ga_start_plan_limits(const struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
-	/* in a dry run there is no sandbox, and nothing else has set it */
+	/* a dry run has no sandbox, which sets it otherwise */
 	st->spec.nested = e->conf.inside.nested;
 	if (e->conf.inside.nested && geteuid() == 0)
 		return ga_fail(err, GA_ESTART, "no sandbox can be made inside one of root's: the "
@@ -159,8 +159,8 @@ int ga_start_show_texts(const struct ga_env *e, struct ga_start *st, struct ga_e
 {
 	const struct ga_confine *c = &st->confine;
 
-	/* files instead of a control group: that of a session may be made only once its sandbox is
-	 * there, or not at all, and the host's says nothing about it */
+	/* files instead of the control group: the session's may be made only after its sandbox, or
+	 * not at all, and the host's does not apply */
 	return show_limit(st, "memory.max", c->memory ? c->limits.memory : 0, "", err) ||
 	       show_limit(st, "pids.max", c->tasks ? c->limits.tasks : 0, "", err) ||
 	       show_limit(st, "cpu.max", c->cpu ? c->limits.cpu * 1000 : 0, " 100000", err) ||
@@ -169,7 +169,7 @@ int ga_start_show_texts(const struct ga_env *e, struct ga_start *st, struct ga_e
 	       ga_view_add_host_files(e, &st->spec, &st->notes, err) ? -1 : 0;
 }
 
-/* The default limit of tasks, which nobody asked for, is not worth a line. */
+/* Do not report the default limit of tasks. */
 void ga_start_describe_limits(struct ga_start *st)
 {
 	cleanup_strv struct ga_strv limits = GA_STRV_INIT;
@@ -204,8 +204,8 @@ struct told {
 	bool incomplete;
 };
 
-static void tell(const struct ga_view_base *b, const struct ga_start *st, const char *at,
-		 struct told *t)
+static void report_limits(const struct ga_view_base *b, const struct ga_start *st, const char *at,
+			  struct told *t)
 {
 	t->incomplete |= b->secrets.incomplete;
 	for (size_t i = 0; i < b->secrets.n; i++) {
@@ -225,7 +225,7 @@ static void tell(const struct ga_view_base *b, const struct ga_start *st, const 
 	for (size_t i = 0; i < st->parts.n; i++) {
 		cleanup_free char *sub = ga_path_join(at, st->parts.v[i].path);
 
-		tell(&st->parts.v[i].base, &st->parts.v[i].start, sub, t);
+		report_limits(&st->parts.v[i].base, &st->parts.v[i].start, sub, t);
 	}
 }
 
@@ -233,7 +233,7 @@ void ga_start_describe_secrets(const struct ga_view_base *b, struct ga_start *st
 {
 	struct told t = { .masked = GA_STRV_INIT, .stored = GA_STRV_INIT };
 
-	tell(b, st, "", &t);
+	report_limits(b, st, "", &t);
 	ga_view_describe_paths("secrets kept out (--expose PATH shows one)", &t.masked,
 			       &st->banner);
 	ga_view_describe_paths("kept out, but git has stored it (commit, stash or index), where it "
@@ -310,8 +310,7 @@ void ga_start_take_commands(const struct ga_env *e, const struct ga_start_opts *
 	st->quiet = o->quiet;
 }
 
-/* Refs and worktree entry are made while the sandbox comes up, which takes as long
- * and needs nothing of them. */
+/* Make refs and worktree entry while the sandbox comes up, which does not need them. */
 static int prepare(struct ga_env *e, const struct ga_start_opts *o,
 		   struct ga_view_base *b, struct ga_start *st, struct ga_error *err)
 {
@@ -364,7 +363,7 @@ int ga_start_begin_home(struct ga_env *e, struct ga_start *st, struct ga_error *
 	if (ga_view_find_tools(e, st->command.own ? "node" : st->command.argv.v[0], &st->spec,
 			       err))
 		return -1;
-	/* an overlay needs the session's layer, which is not there yet: ga_home_add_layer() */
+	/* an overlay needs the session's layer, which ga_home_add_layer() makes later */
 	return e->conf.home_mode == GA_HOME_OVERLAY ? 0 :
 	       ga_home_run(e, &st->spec, st->sandbox, err);
 }
@@ -399,11 +398,10 @@ static int has_refs(struct ga_env *e, struct ga_start *st, const char *name, str
 	return !rc;
 }
 
-/* Refs of a session stay behind if the state directory was removed, or another one is configured
- * now, and may be all that is left of its work. So a `name` that has some is refused, and numbers
- * that do are passed over (added to `taken`). */
-static int check_left_refs(struct ga_env *e, const struct ga_start_opts *o, const char *stem,
-			   struct ga_start *st, struct ga_strv *taken, struct ga_error *err)
+/* Refs outlive a removed or reconfigured state directory, and may be all that remains of a
+ * session's work. So refuse a `name` that has some, and skip such numbers (added to `taken`). */
+static int check_leftover_refs(struct ga_env *e, const struct ga_start_opts *o, const char *stem,
+			       struct ga_start *st, struct ga_strv *taken, struct ga_error *err)
 {
 	cleanup_free char *sessions = ga_path_join(e->state_dir, "sessions");
 	cleanup_close int at = open(sessions, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -445,11 +443,11 @@ int ga_start_prepare(struct ga_env *e, const struct ga_start_opts *o, struct ga_
 	    ga_view_choose_base(e, &o->view, false, &b, err) ||
 	    ga_start_taken_names(e, &taken, err) ||
 	    start_open_parts(e, o, &b, ret, &taken, err) ||
-	    check_left_refs(e, o, stem, ret, &taken, err) ||
+	    check_leftover_refs(e, o, stem, ret, &taken, err) ||
 	    ga_session_create(e->state_dir, o->name, stem, &taken, &ret->session, &ret->lock, err))
 		return -1;
 	if (prepare(e, o, &b, ret, err)) {
-		/* nothing ran yet, so nobody's work is lost */
+		/* nothing ran yet, so no work is lost */
 		ga_run_finish(ret->sandbox);
 		ret->sandbox = NULL;
 		start_unlock_parts(ret);
@@ -474,7 +472,7 @@ int ga_start_plan(struct ga_env *e, const struct ga_start_opts *o, struct ga_sta
 	    ga_start_plan_limits(e, ret, err) || ga_view_choose_base(e, &o->view, true, &b, err) ||
 	    ga_start_taken_names(e, &taken, err) ||
 	    start_open_parts(e, o, &b, ret, &taken, err) ||
-	    (o->name && check_left_refs(e, o, stem, ret, &taken, err)) ||
+	    (o->name && check_leftover_refs(e, o, stem, ret, &taken, err)) ||
 	    check_identity(e, err))
 		return -1;
 	if (o->name && ga_session_name_check(e->state_dir, o->name, &taken, err))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Answers to what an agent asks before it begins.
+ * Answer the questions that an agent asks at startup.
  */
 #include <jansson.h>
 
@@ -9,7 +9,7 @@
 #include "ga/config/trust.h"
 
 #define NOTED_MAX ((size_t)16 << 20)
-#define KEY_END 20 /* of a key, by which Claude Code notes that it may use it */
+#define KEY_END 20 /* the end of a key, by which Claude Code records its approval */
 
 /* Insert the flags behind those of the preset. False if the project's path cannot be in one. */
 static bool insert_flags(const struct ga_questions *q, const char *project, struct ga_start *st)
@@ -34,8 +34,8 @@ static bool insert_flags(const struct ga_questions *q, const char *project, stru
 	return true;
 }
 
-/* Make the file that answers what is asked once. It never replaces one, which an agent that runs
- * may be about to make. If it cannot be made, the agent asks. */
+/* Make the file that answers one-time questions. Never replace one: a running agent may be writing
+ * it. If this fails, the agent asks. */
 static void write_first(const struct ga_env *e, const struct ga_questions *q,
 			const struct ga_agents_found *f, const char *home)
 {
@@ -117,7 +117,7 @@ static int answer(struct ga_env *e, const struct ga_agents_found *f, const char 
 		size_t n = strcspn(q->set[i], "=");
 		cleanup_free char *name = ga_strndup(q->set[i], n);
 
-		/* the user's settings come first */
+		/* the user's settings take precedence */
 		if (!ga_environ_get((const char *const *)e->conf.env.set.v, name))
 			ga_environ_set(&st->spec.env, name, q->set[i] + n + 1);
 	}
@@ -126,7 +126,7 @@ static int answer(struct ga_env *e, const struct ga_agents_found *f, const char 
 	return 0;
 }
 
-/* The user has to know what may run, or to be asked by the agent where he sees it. */
+/* The user must know what may run, or see the agent's question. */
 static int leave_unanswered(const struct ga_env *e, const struct ga_agents_config *c,
 			    const char *home, struct ga_start *st, struct ga_error *err)
 {
@@ -149,7 +149,7 @@ static int leave_unanswered(const struct ga_env *e, const struct ga_agents_confi
 		       "answer", p->name, paths, how);
 }
 
-/* Is it known what it asks? If not, say so. */
+/* Are the questions of this version known? If not, say so. */
 static bool is_known(struct ga_start *st, const struct ga_agents_found *f)
 {
 	const struct ga_preset *p = st->command.preset;
@@ -179,13 +179,13 @@ int ga_start_answer(struct ga_env *e, const struct ga_view_base *b, const struct
 
 	if (!p || !p->login || e->conf.questions == GA_QUESTIONS_ASK)
 		return 0;
-	ga_agents_look(e, p, &f);
+	ga_agents_find(e, p, &f);
 	if (!is_known(st, &f))
 		return 0;
 	if ((!tree && ga_commit_tree(e->repo, &b->base, &base, err)) ||
 	    ga_agents_find_config(e->repo, p, tree ? tree : &base, &c, err))
 		return -1;
-	/* a dry run commits nothing; a live session shows what comes later */
+	/* a dry run commits nothing; a live session shows later changes */
 	ga_agents_find_loose(e->repo, p, &b->scan,
 			     !st->spec.home_dir.source || st->session.id.live,
 			     &st->session.view.masked, &c);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Showing a running session what the host did to the directories that it shares. What changed
- * inside a directory shows once its overlay is reconfigured. But an overlay is over a directory,
- * not on a name: a new directory in the place of the old one gets a new overlay.
+ * Show a running session the host's changes in shared directories. Changes inside a directory show
+ * once its overlay is reconfigured; a new directory of the same name needs a new overlay.
  */
 #include "start-internal.h"
 
@@ -13,16 +12,16 @@ struct refresh {
 	const char *stage_dir;
 };
 
-/* A shared directory that is looked at. */
+/* A shared directory to check. */
 struct place {
 	struct ga_env *e;           /* NULL: the repository is gone ... */
-	const struct ga_error *why;       /* ... for this reason; NULL: not known */
+	const struct ga_error *why;       /* ... because of this; or NULL */
 	const struct ga_session *s;       /* the session, or a part of it */
 	size_t i;                         /* number of the directory in s->shared */
 	int project, fd;                  /* the working tree, and the directory as it is now */
 };
 
-/* Hide in a new directory what a start would hide: it may hold what the old one did not. */
+/* Hide in a new directory what a start would hide. */
 static int mask(const struct place *a, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_strf("%s/shared/%zu/mask", a->s->dir, a->i);
@@ -62,10 +61,10 @@ static int show(const struct refresh *r, const struct place *a, const struct sta
 	return ga_view_seen_write(seen, a->s, err);
 }
 
-/* Show the directory if it is a new one. If it is gone, the session keeps what it had; if the
- * session removed it, that has none any more. */
-static int look(const struct refresh *r, struct place *a, struct ga_view_seen *seen,
-		struct ga_error *err)
+/* Show the directory if it is a new one. If the host removed it, the session keeps the old one; if
+ * the session removed it, nothing is shown. */
+static int refresh_dir(const struct refresh *r, struct place *a, struct ga_view_seen *seen,
+		       struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(a->s->id.project, a->s->view.shared.v[a->i]);
 	cleanup_free char *why = NULL;
@@ -76,11 +75,11 @@ static int look(const struct refresh *r, struct place *a, struct ga_view_seen *s
 		return 0;
 	fd = ga_openat_beneath(a->project, a->s->view.shared.v[a->i],
 			       O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
-	/* there is no directory (a symlink is none); any other error says that it is unknown */
+	/* not a directory (a symlink is none); after other errors it is unknown */
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
 		return 0;
 	if (fd < 0 || fstat(fd, &st))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot look at '%s': agent/%s still "
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot access '%s': agent/%s still "
 				     "has what it was", path, r->s->name);
 	if (ga_view_seen_has(seen, a->i, &st))
 		return 0;
@@ -93,8 +92,8 @@ static int look(const struct refresh *r, struct place *a, struct ga_view_seen *s
 		       path, r->s->name, why, r->s->name);
 }
 
-/* All directories of one session. One that cannot be shown does not keep the others. */
-static int look_at_all(const struct refresh *r, struct place *a, struct ga_error *err)
+/* Refresh all directories of one session. A failure does not stop the others. */
+static int refresh_all(const struct refresh *r, struct place *a, struct ga_error *err)
 {
 	cleanup_(ga_view_seen_release) struct ga_view_seen seen = { 0 };
 	cleanup_free char *dir = ga_session_path(a->s, "shared");
@@ -106,28 +105,28 @@ static int look_at_all(const struct refresh *r, struct place *a, struct ga_error
 	lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	project = open(a->s->id.project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (lock < 0 || project < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot look at what agent/%s shares",
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot check what agent/%s shares",
 				     a->s->name);
-	/* of two refreshes at once the second waits, and finds what the first has done */
+	/* a concurrent refresh waits, and finds the work done */
 	if (ga_flock(lock, true, true, err) || ga_view_seen_read(a->s, &seen, err))
 		return -1;
 	a->project = project;
 	for (a->i = 0; a->i < a->s->view.shared.n; a->i++) {
-		if (look(r, a, &seen, rc ? GA_IGNORED : err))
+		if (refresh_dir(r, a, &seen, rc ? GA_IGNORED : err))
 			rc = -1;
 	}
 	return rc;
 }
 
-static int look_at_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
+static int refresh_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
 	const struct refresh *r = payload;
 	struct place a = { .e = at->env, .why = at->why, .s = at->s };
 
 	if (!at->s)
 		return 0;
-	return look_at_all(r, &a, err) ||
-	       ga_start_each_part(at->env ? at->env : r->e, at->s, false, look_at_part, payload,
+	return refresh_all(r, &a, err) ||
+	       ga_start_each_part(at->env ? at->env : r->e, at->s, false, refresh_part, payload,
 				  err) ? -1 : 0;
 }
 
@@ -137,6 +136,6 @@ int ga_start_refresh(struct ga_env *e, const struct ga_session *s, const struct 
 	struct refresh r = { e, s, peer, stage_dir };
 	struct place a = { .e = e, .s = s };
 
-	return ga_live_refresh(peer, stage_dir, err) || look_at_all(&r, &a, err) ||
-	       ga_start_each_part(e, s, false, look_at_part, &r, err) ? -1 : 0;
+	return ga_live_refresh(peer, stage_dir, err) || refresh_all(&r, &a, err) ||
+	       ga_start_each_part(e, s, false, refresh_part, &r, err) ? -1 : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Running a session, and what becomes of one whose supervisor is gone: it is removed if it never
- * ran, and repaired if not.
+ * Run a session, and recover one whose supervisor is gone: remove it if it never ran, else repair
+ * it.
  */
 #include <inttypes.h>
 
@@ -15,15 +15,14 @@
 #define GONE_MS 30000
 #define GONE_STEP_MS 10
 
-/* Save when and how the agent ended, and what was lost: a capture that is killed and
- * done again, or done by another process, goes by the file. A failure is ignored: if the disk is
- * full, capture fails itself. */
+/* Save when and how the agent ended, and what was lost, for a capture that is repeated or done by
+ * another process. A failure is ignored: if the disk is full, capture fails itself. */
 static void save_if_possible(const struct ga_session *s)
 {
 	(void)ga_session_save(s, GA_IGNORED);
 }
 
-/* Nothing can be removed of a part whose repository is gone, and nothing need be. */
+/* Skip a part whose repository is gone. */
 static int discard_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
 	(void)payload;
@@ -37,8 +36,7 @@ int ga_start_discard(struct ga_env *e, struct ga_session *s, struct ga_error *er
 	if (ga_start_each_part(e, s, true, discard_part, NULL, err) ||
 	    ga_worktree_entry_remove(e->repo, s, err))
 		return -1;
-	/* the branch was made for this session and is where it was made; a user
-	 * who moved it keeps it */
+	/* delete the branch only where the start put it; a user may have moved it */
 	if (ga_ref_delete(e->repo, s->id.branch, &s->id.onto, err))
 		ga_error_release(err);
 	for (size_t i = 0; i < GA_NELEMS(kinds); i++) {
@@ -57,7 +55,7 @@ int ga_start_discard(struct ga_env *e, struct ga_session *s, struct ga_error *er
 static bool is_gone(struct ga_env *e, const struct ga_session *s, const char *ref,
 		    const struct ga_oid *oid)
 {
-	/* asked first, as a damaged object is removed */
+	/* test first, as the check removes a damaged object */
 	bool here = !ga_oid_is_zero(oid) && ga_object_exists(e->repo, oid);
 	struct ga_oid now;
 
@@ -88,7 +86,7 @@ static int put_back(struct ga_env *e, const char *name, const struct ga_oid *oid
 	return rc > 0 ? ga_ref_create(e->repo, name, oid, "agent: repair", err) : rc;
 }
 
-/* Capturing again would undo what was decided. 1: nothing was. */
+/* Fail if there are verdicts, which another capture would undo. 1: there are none. */
 static int keep_decided(struct ga_env *e, const struct ga_session *s,
 			const struct ga_report *r, struct ga_error *err)
 {
@@ -149,12 +147,12 @@ int ga_start_recover(struct ga_env *e, struct ga_session *s, struct ga_error *er
 		ga_session_clear_locks(e->repo, s);
 		return ga_start_discard(e, s, err) ? -1 : 1;
 	}
-	/* it ran, but a power cut took the state file that said so */
+	/* it ran, but a power cut lost the state file */
 	if (s->state == GA_STATE_NEW)
 		s->state = GA_STATE_RUNNING;
 	if (s->state != GA_STATE_RUNNING)
 		return repair(e, s, err);
-	/* init ends with the socket to its supervisor: soon, but maybe not before we look */
+	/* init ends soon after the socket to its supervisor closes */
 	for (int i = 0; ga_run_alive(s->run.pid, s->run.pidns); i++) {
 		struct timespec t = { 0, GONE_STEP_MS * 1000000 };
 
@@ -171,16 +169,16 @@ int ga_start_recover(struct ga_env *e, struct ga_session *s, struct ga_error *er
 		(void)ga_journal(s->dir, "interrupted", NULL);
 		save_if_possible(s);
 	}
-	/* this state is never stored */
+	/* never stored */
 	s->state = GA_STATE_INTERRUPTED;
 	return repair(e, s, err);
 }
 
-/* Rare enough to cost nothing, often enough for a limit to be noticed in time. */
+/* Interval of checking limits: cheap, and soon enough. */
 #define TICK_MS 1000
 
-/* The project was moved away inside. Its mounts went along, so what is in the layers is good. What
- * was written at the old path afterwards is not in them, but in the directory beneath. */
+/* The project was moved inside, with its mounts, so its layers are valid. Later writes to the old
+ * path are not in them, but in the directory beneath. */
 static void note_lost(const struct ga_env *e, const struct ga_spec *spec, struct ga_session *s)
 {
 	const char *rel = ga_path_below(s->id.project, e->home);
@@ -190,8 +188,8 @@ static void note_lost(const struct ga_env *e, const struct ga_spec *spec, struct
 
 	free(s->view.incomplete);
 	s->view.incomplete = ga_strf("the project was moved away inside; %s %s",
-				dir ? "look for what was written after that in"
-				    : "gone is what was written after that to", q);
+				dir ? "later writes are in"
+				    : "lost: later writes to", q);
 	(void)ga_journal(s->dir, "lost", json_pack("{s:s}", "incomplete", s->view.incomplete));
 	save_if_possible(s);
 }
@@ -212,8 +210,7 @@ static void leave(void *payload)
 	w->detach->leave(w->s, w->detach->payload);
 }
 
-/* The commands that must have succeeded, and services that must be ready, for the agent to begin.
- */
+/* Run `setup`, and wait for the services, before the agent. */
 static int before(struct start_watch *w, struct ga_start *st, struct ga_error *err)
 {
 	if (!start_run_setup(w, st, err) && !start_run_update(w, st, err) &&
@@ -223,7 +220,7 @@ static int before(struct start_watch *w, struct ga_start *st, struct ga_error *e
 	return -1;
 }
 
-/* The agent, with what is run before and after it. */
+/* Run the agent, with the commands before and after it. */
 static int run_all(struct start_watch *w, struct ga_start *st, int *ret_status,
 		   struct ga_error *err)
 {
@@ -254,7 +251,7 @@ static int run_all(struct start_watch *w, struct ga_start *st, int *ret_status,
 	st->stopped = true;
 	if (before(w, st, err))
 		return -1;
-	if (st->told) /* the agent is not told twice */
+	if (st->told) /* send the remark only once */
 		(void)unlink(remarks);
 	if (ga_run_session(st->sandbox, &c, ret_status, err))
 		return -1;
@@ -312,7 +309,7 @@ static void note_end(const struct ga_env *e, struct ga_start *st)
 	uint64_t killed = ga_run_oom_kills(st->sandbox, &st->confine);
 	int no_renames = ga_run_facts(st->sandbox)->no_renames;
 
-	/* these processes may not have written all, and cannot say so themselves */
+	/* killed processes may not have written everything */
 	if (killed && !s->view.incomplete) {
 		s->view.incomplete = ga_strf("the kernel ended %" PRIu64 " of its processes for "
 					     "want of memory (limits.memory)", killed);
@@ -390,11 +387,11 @@ int ga_start_run(struct ga_env *e, struct ga_start *st, int *ret_status, struct 
 	if (s->state == GA_STATE_RUNNING)
 		ga_run_ignore_hangup();
 	ga_run_end(st->sandbox);
-	/* run() has done so, unless it was not reached */
+	/* after run() it is closed already */
 	ga_strv_release(&s->run.published);
 	ga_home_close(e, st->spec.home_dir.source, st->home_lock);
 	if (rc && err->code == GA_ESTART && !st->resumed) {
-		/* no sandbox, or no command in it: nobody wrote anything */
+		/* no sandbox or no command: nothing was written */
 		ga_run_finish(st->sandbox);
 		st->sandbox = NULL;
 		start_unlock_parts(st);

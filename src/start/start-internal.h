@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What files of this folder share, and the headers that most of them need.
+ * Shared by the files of this folder.
  */
 #ifndef START_INTERNAL_H
 #define START_INTERNAL_H
@@ -34,29 +34,27 @@
 #include "ga/sys/sync.h"
 #include "ga/view/view.h"
 
-/* network.c: what a session can reach. Add what network.allow lists, and the hosts that the agent
- * (NULL: none) needs. */
+/* network.c: add the hosts of network.allow, and those that the agent (NULL: none) needs. */
 void start_add_allowed(const struct ga_env *e, const struct ga_preset *p, struct ga_strv *ret);
-/* A sandbox was begun with another network: leave a note of which the next one is to have. */
+/* Note which network the next sandbox should begin with, as this guess was wrong. */
 #define START_NETWORK_NOTE "network" /* in the state directory of a repository */
 void start_note_guess(const struct ga_env *e);
 /* Add lines on it to st->notes. */
 void start_describe_network(const struct ga_env *e, struct ga_start *st);
 /* Journal the connections that are new since the last time (`*noted`). */
 void start_note_network(const struct ga_session *s, const struct ga_relay *r, size_t *noted);
-/* Note in the session and its journal what it reached and was refused, and close the relay. */
+/* Record in the session and its journal the connections and refusals, and close the relay. */
 void start_end_network(struct ga_start *st, size_t *noted);
 
-/* watch.c: note in the journal what a run is given, how it ended, and what was
- * captured. */
+/* watch.c: write to the journal the inputs of a run, its end, and the capture. */
 void start_note_begin(const struct ga_env *e, const struct ga_start *st);
 void start_note_exit(const struct ga_start *st);
 void start_note_captured(const struct ga_session *s, const struct ga_report *r);
-/* Begin the recording of a run; NULL: none is wanted. */
+/* Begin the recording of a run; NULL: recording is off. */
 struct ga_recorder *start_record(const struct ga_env *e, const struct ga_start *st);
 void start_record_end(struct ga_start *st, struct ga_recorder *r, bool *noted);
 
-/* What is watched while a session runs, and may end it. */
+/* Limits and resources to watch during a run. */
 struct start_watch {
 	const struct ga_env *e;
 	const struct ga_session *s;
@@ -66,7 +64,7 @@ struct start_watch {
 	size_t connections;           /* how many of the relay's are in the journal */
 	bool noted;                   /* the journal says that the recording stopped */
 	/* Files that the start made without waiting for the disk. They are synced after a while:
-	 * refs that are empty after a power cut would be in git's way. */
+	 * refs that are empty after a power cut would break git. */
 	struct ga_strv unsynced;
 	struct ga_sync_beside *beside;
 	uint64_t written;     /* by the command, kept by ga_run_session() */
@@ -74,19 +72,19 @@ struct start_watch {
 	int64_t measured;     /* when the last measurement of the layers began */
 	int64_t next_measure; /* when the next is due */
 	pid_t measure;        /* the process that measures, or 0 */
-	char *why;            /* the reason that it is to end for, for users; or NULL */
-	const char *event;    /* what the journal calls that reason */
+	char *why;            /* why it must end, for users; or NULL */
+	const char *event;    /* the journal's word for that */
 };
 bool start_watch_tick(void *payload); /* for ga_run_session() */
-/* Release it, and note in `s` and its journal why the session was ended, if it was. Fails if
- * something did not get to the disk. */
+/* Release it, and note in `s` and its journal why the session was ended, if it was. Fails if a sync
+ * failed. */
 int start_watch_end(struct start_watch *w, struct ga_session *s, struct ga_error *err);
 /* `dir` or the agents' home, if less is free there than `disk_free`; else NULL. */
 const char *start_full_place(const struct ga_env *e, const char *dir);
 
 /* commands.c: run `setup`; a failure is GA_ESTART. */
 int start_run_setup(struct start_watch *w, struct ga_start *st, struct ga_error *err);
-/* Merge what was asked for into a resumed session; a conflict is left there. */
+/* Merge the requested branch into a resumed session; a conflict stays in the working tree. */
 int start_run_update(struct start_watch *w, struct ga_start *st, struct ga_error *err);
 /* Run `finish`, and note in the session's `checks` how each command ended. `ended`: the agent was
  * told to end, and they are not run. */
@@ -112,7 +110,7 @@ int start_open_parts(struct ga_env *e, const struct ga_start_opts *o, struct ga_
 		     struct ga_start *st, struct ga_strv *taken, struct ga_error *err);
 /* submodule-sessions.c: save the parts with the session's state and result. */
 int start_save_parts(struct ga_start *st, struct ga_error *err);
-/* Add the paths of theirs that have to get to the disk later. */
+/* Add their paths that must be synced later. */
 void start_part_paths(const struct ga_start *st, struct ga_strv *ret);
 void start_unlock_parts(struct ga_start *st);
 

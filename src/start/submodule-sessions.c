@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Submodules. For an agent each is a repository beside the others. For us each has a session like
- * any other, except that it is not started or ended by itself: it is a part of the superproject's.
- * On disk, its state file says which session it belongs to; its repository may have been moved or
- * removed on the host since.
+ * Sessions of submodules: each is a part of the superproject's session, and starts and ends with
+ * it. Its state file names that session; its repository may have been moved or removed on the host
+ * since.
  */
 #include "start-internal.h"
 
@@ -38,8 +37,7 @@ void ga_start_release(struct ga_start *s)
 	ga_net_plan_release(&s->net.plan);
 	ga_cleanup_closep(&s->net.ports);
 	ga_session_release(&s->session);
-	/* before the lock, which says that the socket is ours: whoever sees the socket close waits
-	 * for the lock */
+	/* before the lock: whoever sees the socket close waits for the lock */
 	ga_live_close(s->live);
 	ga_cleanup_closep(&s->lock);
 	ga_base_release(&s->base);
@@ -67,7 +65,7 @@ static int open_repo(const char *dir, const char *id, struct ga_repo **ret, stru
 
 	if (real && strcmp(real, dir) != 0)
 		return ga_fail(err, GA_EFATAL, "a symlink leads elsewhere in its place");
-	/* an empty directory would be taken for one of the superproject */
+	/* an empty directory would look like one of the superproject */
 	if (lstat(git, &st))
 		return ga_fail(err, GA_EFATAL, "it is not checked out" GA_HINT "'git submodule "
 			       "update --init' restores it");
@@ -83,7 +81,7 @@ static int open_repo(const char *dir, const char *id, struct ga_repo **ret, stru
 }
 
 /* The environment of the submodule's repository, which is at `path` of `project` and, unless `id`
- * is NULL, has that id; without git's configuration. To be released on failure too. */
+ * is NULL, has that id; without git's configuration. Release it on failure too. */
 static int part_env(const struct ga_env *e, const char *project, const char *path, const char *id,
 		    struct ga_env *ret, struct ga_error *err)
 {
@@ -101,8 +99,8 @@ static int part_env(const struct ga_env *e, const char *project, const char *pat
 	return ga_store_open(e->state_root, ga_repo_info(ret->repo)->id, &ret->state_dir, err);
 }
 
-/* Load the part of `of`. 1: there is none; a session of the same name that somebody started in the
- * submodule itself is not it. */
+/* Load the part of `of`. 1: there is none; a session of the same name started in the submodule does
+ * not count. */
 static int load(const char *state, const struct ga_session *of, struct ga_session *ret,
 		struct ga_error *err)
 {
@@ -125,7 +123,7 @@ static int load_locked(const char *state, const struct ga_session *of, struct ga
 	return load(state, of, ret, err);
 }
 
-/* Fail for a part that cannot be read: it blocks until it is dropped in its repository. */
+/* Fail for an unreadable part: it blocks until it is dropped in its repository. */
 static int damaged(const struct ga_part_at *at, const struct ga_session *of, struct ga_error *err)
 {
 	cleanup_free char *word = ga_quote_shell(at->dir);
@@ -152,7 +150,7 @@ static int call(const struct ga_env *e, const struct ga_session *of, size_t i, b
 		return damaged(&at, of, err);
 	at.s = rc ? NULL : &s;
 	at.lock = fd;
-	/* git's configuration is needed only to change something, and reading it costs time */
+	/* reading git's configuration takes time, and only changes need it */
 	if (part_env(e, of->id.project, path, id, &env, &why) ||
 	    (lock && ga_gitconfig_load(env.repo, &env.config, &why)))
 		at.why = &why;
@@ -176,7 +174,7 @@ int ga_start_each_part(const struct ga_env *e, const struct ga_session *s, bool 
 #define MAX_DEPTH 8  /* submodules of submodules */
 #define MAX_SHARED_DIRS 1000 /* in all of them together: each is a mount */
 
-/* Note that the session does not show a submodule. */
+/* Add a note that the session does not show a submodule. */
 static void skip(struct ga_view_base *b, const char *path, const char *why)
 {
 	ga_strv_pushf(&b->scan.skipped, "submodule %s: %s", GA_QUOTED(path), why);
@@ -193,8 +191,8 @@ struct opening {
 static int open_parts(struct opening *op, struct ga_env *e, struct ga_view_base *b,
 		      struct ga_start *st, struct ga_error *err);
 
-/* Uncommitted work in a submodule is not carried: the superproject would have to name a commit of
- * it that no repository has. */
+/* Uncommitted work in a submodule is not carried: the superproject would name a commit that no
+ * repository has. */
 static int check_dirty(const struct ga_start_opts *o, struct ga_view_base *b,
 		       const struct ga_part *p, size_t dirty, struct ga_error *err)
 {
@@ -202,7 +200,7 @@ static int check_dirty(const struct ga_start_opts *o, struct ga_view_base *b,
 	cleanup_free char *q = ga_quote(p->path);
 
 	if (!dirty) {
-		/* during such an operation it is not known which paths are uncommitted work */
+		/* during such an operation uncommitted work is unknown */
 		if (op && !o->view.base_rev && o->view.dirty != GA_DIRTY_IGNORE)
 			ga_strv_pushf(&b->scan.skipped, "submodule %s: what the %s in progress "
 				      "there has changed", q, op);
@@ -222,7 +220,7 @@ static int open_part(struct opening *op, struct ga_part *p, const struct ga_oid 
 		     struct ga_view_base *of, struct ga_error *err)
 {
 	const char *why = NULL, *id = ga_repo_info(p->env.repo)->id, *name = op->o->name;
-	/* one that the superproject has not committed is what the snapshot is about to name */
+	/* one not committed in the superproject is what the snapshot will name */
 	bool moved = of->carried && ga_strv_has(&of->scan.changed, p->path);
 	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
 	cleanup_free char *branch = NULL;
@@ -270,7 +268,7 @@ static int try_part(struct opening *op, struct ga_env *e, const char *path,
 	struct ga_part p = { .path = ga_strdup(path), .start = GA_START_INIT };
 	int rc = 1;
 
-	/* a repository that no session can stand in does not keep the session from starting */
+	/* an unsuitable repository does not stop the session */
 	if (part_env(e, ga_repo_info(e->repo)->workdir, path, NULL, &p.env, &odd) ||
 	    ga_gitconfig_load(p.env.repo, &p.env.config, &odd))
 		skip(b, path, odd.msg);

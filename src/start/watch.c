@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is noted, recorded and looked at while a session runs: whether it has used up its time,
- * written too much, or filled the disk.
+ * Journal and record a running session, and end it at the limits of time, layers and disk.
  */
 #include <signal.h>
 #include <sys/prctl.h>
@@ -12,7 +11,7 @@
 #include "start-internal.h"
 #include "ga/sys/ns.h"
 
-/* How many mounts of a start, or flags of a capture, are noted. */
+/* Mounts of a start, or flags of a capture, in the journal. */
 #define NOTED_MAX 200
 
 struct mounts {
@@ -227,10 +226,10 @@ void start_note_captured(const struct ga_session *s, const struct ga_report *r)
 	(void)ga_journal(s->dir, "captured", j);
 }
 
-/* After measuring the layers, wait this many times as long: a tenth of the time at most is spent.
- */
+/* Wait this multiple of the last measurement of the layers, to spend at most a tenth of the
+ * time. */
 #define MEASURE_SHARE 10
-#define DEEP 400 /* levels, each of which holds a descriptor */
+#define DEEP 400 /* levels, each with a descriptor */
 
 enum measured { FITS, OVER, TOO_DEEP, UNKNOWN };
 
@@ -245,10 +244,10 @@ static enum measured measure_entry(struct sum *sum, int dir, const char *name, u
 	cleanup_close int fd = -1;
 	struct stat st;
 
-	/* the agent is running: it may be gone by now */
+	/* the running agent may have removed it */
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? FITS : UNKNOWN;
-	/* a file with several names is counted once, a share of it for each name */
+	/* count a share of a hard-linked file for each name */
 	sum->bytes += (uint64_t)st.st_blocks * 512 / (S_ISDIR(st.st_mode) ? 1 : st.st_nlink);
 	if (sum->bytes > sum->most)
 		return OVER;
@@ -283,7 +282,7 @@ static enum measured measure(const struct ga_session *s, uint64_t most, pid_t pa
 	enum measured m = FITS;
 	struct rlimit files;
 
-	/* in a user namespace of our own we can read directories that the agent closed */
+	/* a user namespace lets us read directories that the agent closed */
 	if (dir < 0 || ga_ns_enter_user(GA_IGNORED) || getrlimit(RLIMIT_NOFILE, &files))
 		return UNKNOWN;
 	/* Never outlive the supervisor: we hold the socket by which process 1 notices its end, and
@@ -298,7 +297,7 @@ static enum measured measure(const struct ga_session *s, uint64_t most, pid_t pa
 	return m;
 }
 
-/* The session is to end. */
+/* Tell the session to end. */
 static void found(struct start_watch *w, const char *event, char *why)
 {
 	w->event = event;
@@ -322,7 +321,7 @@ static void on_measured(struct start_watch *w, enum measured m)
 					    "(limits.upper)"));
 }
 
-/* In a child process, as it may take longer than the supervisor may keep the agent waiting. */
+/* Measure in a child process, as the supervisor must not keep the agent waiting. */
 static void watch_layers(struct start_watch *w)
 {
 	pid_t self = getpid();
@@ -392,11 +391,11 @@ int start_watch_end(struct start_watch *w, struct ga_session *s, struct ga_error
 		(void)kill(w->measure, SIGKILL);
 		(void)TEMP_FAILURE_RETRY(waitpid(w->measure, NULL, 0));
 	}
-	/* a failure is reported after the capture, which syncs the same refs once more */
+	/* the capture syncs the same refs again, and reports a failure */
 	rc = ga_sync_beside_end(w->beside, err);
 	ga_strv_release(&w->unsynced);
 	if (w->why) {
-		/* what the command was about to write may be missing */
+		/* output of the command may be missing */
 		free(s->view.incomplete);
 		s->view.incomplete = ga_steal(&w->why);
 		(void)ga_journal(s->dir, w->event, json_pack("{s:s}", "incomplete",

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a session on another machine did to uncommitted work: a patch against the snapshot that was
- * sent there, applied to that snapshot in an index. It becomes the uncommitted part of the fetched
- * session, as if it had run here.
+ * Fetch a remote session's changes to uncommitted work: a patch against the snapshot that was sent,
+ * applied in an index. The result becomes the uncommitted part of the fetched session.
  */
 #include "transfer-internal.h"
 #include "ga/repo/history.h"
@@ -37,7 +36,7 @@ static int copy_snapshot(struct ga_env *e, const struct ga_fetch_opts *o,
 	return ga_git_ok(to, &g, err);
 }
 
-/* The tree of the snapshot with the patch applied. Nothing of the working tree takes part. */
+/* The tree of the snapshot with the patch applied. The working tree is not used. */
 static int apply(struct ga_repo *private, const struct ga_fetch_opts *o, const char *index,
 		 struct ga_oid *ret, struct ga_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Making a session from what a remote has. git fetches into an object directory of its own, not the
- * repository's, and to no ref; from there the pack is imported and checked like an agent's.
+ * Make a session from a remote's refs. git fetches into a separate object directory and to no ref;
+ * from there the pack is imported and checked like an agent's.
  */
 #include <time.h>
 
@@ -23,9 +23,9 @@ struct fetch {
 	const struct ga_fetch_opts *o;
 	const struct ga_remote_session *from;
 	struct ga_session *s;
-	struct ga_refs known;    /* what the remote is known to have, but for its sessions ... */
+	struct ga_refs known;    /* commits that the remote has, without its sessions ... */
 	struct ga_refs sessions; /* ... and remote-tracking branches of these */
-	bool lacks;              /* not all of it has come */
+	bool lacks;              /* the fetch is incomplete */
 	struct ga_oid tip, held; /* what was fetched; `held` zero: none, or it does not fit `tip` */
 	struct ga_oid onto;
 	struct ga_rewrite rewrite;
@@ -52,7 +52,7 @@ static struct ga_oid *known_ids(const struct fetch *f)
 }
 
 /* Did the session's commit come from the remote before, with this or with plain `git fetch`? */
-static bool has_come(const struct fetch *f, const struct ga_oid *oid)
+static bool was_fetched(const struct fetch *f, const struct ga_oid *oid)
 {
 	bool ret = ga_oid_equal(oid, &f->s->result.remote_tip) ||
 		   ga_oid_equal(oid, &f->s->result.remote_held);
@@ -83,15 +83,15 @@ static int run_git(struct fetch *f, const struct ga_git *what, struct ga_error *
 
 /* Fetch `ids` into `dir`, checked by git, to no ref and no file of the repository. Bounded in the
  * size of each file, of which a pack is one, in memory and in time. Git tells the remote of no
- * commits but those that it is known to have. With `whole` not even of these: that makes git fetch
- * what is here already, too, which shows that the remote has it. */
+ * commits but those that it is known to have. With `whole` not even of these: git then fetches
+ * existing objects too, which proves that the remote has them. */
 static int download(struct fetch *f, const char *dir, const struct ga_import_limits *limits,
 		    const struct ga_oid *ids, size_t n, bool whole, struct ga_error *err)
 {
 	const char *const config[] = {
 		"fetch.fsckObjects=true", "transfer.fsckObjects=true", "fetch.unpackLimit=1",
 		"transfer.unpackLimit=1", "fetch.writeCommitGraph=false", "fetch.bundleURI=",
-		/* to git, all refs here are those of an alternate, which it tells of anyway */
+		/* git treats all refs here as those of an alternate, and announces them anyway */
 		"core.alternateRefsCommand=:", GA_IMPORT_CONFIG,
 		f->o->label ? "protocol.ext.allow=always" : NULL, NULL,
 	};
@@ -113,7 +113,7 @@ static int download(struct fetch *f, const char *dir, const struct ga_import_lim
 	return run_git(f, &g, err);
 }
 
-/* Pack what is here already, so that it is checked like the rest: plain `git fetch` hardly does. */
+/* Pack existing objects, to check them like the rest: plain `git fetch` hardly does. */
 static int pack_here(struct fetch *f, const char *dir, const struct ga_oid *ids, size_t n,
 		     struct ga_error *err)
 {
@@ -149,7 +149,7 @@ static int gather(struct fetch *f, const char *dir, const struct ga_import_limit
 	bool whole = f->lacks;
 
 	for (size_t i = 0; i < 2 && !ga_oid_is_zero(&ids[i]); i++) {
-		if (!f->lacks && has_come(f, &ids[i])) {
+		if (!f->lacks && was_fetched(f, &ids[i])) {
 			here[n_here++] = ids[i];
 			continue;
 		}
@@ -162,7 +162,7 @@ static int gather(struct fetch *f, const char *dir, const struct ga_import_limit
 	return n_there ? download(f, dir, limits, there, n_there, whole, err) : 0;
 }
 
-/* Take the packs that were fetched. Returns 1 and a reason when they are refused. */
+/* Import the fetched packs. Returns 1 and a reason when they are refused. */
 static int import_packs(struct ga_import *im, const char *dir, char **ret_reason,
 			struct ga_error *err)
 {
@@ -234,8 +234,8 @@ static int take_once(struct fetch *f, int at, const struct ga_import_limits *lim
 	return rc;
 }
 
-/* git leaves out what another ref of the remote has that is here as well, as of an earlier fetch:
- * then all is fetched. */
+/* git omits objects of other refs that both sides have, as after an earlier fetch: then fetch
+ * all. */
 static int take_objects(struct fetch *f, struct ga_error *err)
 {
 	cleanup_free char *sessions = ga_path_join(f->e->state_dir, "sessions");
@@ -272,8 +272,8 @@ static int fail_onto(struct fetch *f, struct ga_error *err)
 	return hint_base(f, err);
 }
 
-/* Fails if a branch of the remote that is not here has commits of the session: they would be taken
- * for the agent's. */
+/* Fail if a remote branch that is not here has commits of the session: they would count as the
+ * agent's. */
 static int check_upstream(struct fetch *f, const struct ga_oidmap *new, struct ga_error *err)
 {
 	for (size_t i = 0; !f->o->base && i < f->o->refs->n; i++) {
@@ -291,9 +291,9 @@ static int check_upstream(struct fetch *f, const struct ga_oidmap *new, struct g
 	return 0;
 }
 
-/* Fails if the session has commits of the user's branches, which would land with it: that he has
- * them in common with the remote is for him to say. With a base, commits that any remote has may
- * have been merged into it. */
+/* Fails if the session has commits of the user's branches, which would land with it: only the user
+ * can say that the remote has them too. With a base, any remote's commits may have been merged into
+ * it. */
 static int check_private(struct fetch *f, struct ga_error *err)
 {
 	const struct ga_oid *top = ga_oid_is_zero(&f->held) ? &f->tip : &f->held;
@@ -453,8 +453,8 @@ static int check_untouched(struct fetch *f, struct ga_error *err)
 
 	if (rc <= 0)
 		return rc ? -1 : ga_worktree_check_free(f->r, s, err);
-	(void)ga_fail(err, GA_ELOSE, "session '%s' was decided about here, and has moved on the "
-		      "remote since", s->name);
+	(void)ga_fail(err, GA_ELOSE, "session '%s' has local review decisions, and its remote "
+		      "branch has changed", s->name);
 	if (f->o->label)
 		return ga_hint(err, "'git agent drop --force %s' drops it here and on '%s'",
 			       s->name, f->o->label);
@@ -483,7 +483,7 @@ static int begin_new(struct fetch *f, const char *name, int *ret_lock, struct ga
 	return 0;
 }
 
-/* Returns 1 if nothing has changed there. */
+/* Returns 1 if nothing has changed on the remote. */
 static int begin(struct fetch *f, const char *name, int *ret_lock, struct ga_error *err)
 {
 	int rc = ga_session_load(f->e->state_dir, name, f->s, err);

@@ -4,7 +4,7 @@
 
 #define LIST_MAX ((size_t)64 << 20)
 #define LIST_MS 120000
-#define REFUSED_MAX ((size_t)400) /* shown of what git says of a ref */
+#define REFUSED_MAX ((size_t)400) /* bytes of git's message about a ref */
 
 void ga_remote_sessions_release(struct ga_remote_sessions *l)
 {
@@ -24,8 +24,8 @@ static int fail_remote(const char *what, const char *remote, const struct ga_buf
 		       line ? line : "git failed");
 }
 
-/* The name of a session that a ref of the remote has between `prefix` and `suffix`; NULL: none, or
- * not a valid one. */
+/* The name of a session that a ref of the remote has between `prefix` and `suffix`; NULL: no valid
+ * one. */
 static char *name_in(const char *ref, size_t n, const char *prefix, const char *suffix)
 {
 	size_t before = strlen(prefix), behind = strlen(suffix);
@@ -89,7 +89,7 @@ int ga_remote_list(struct ga_repo *r, const char *remote, struct ga_remote_sessi
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
 	size_t kept = 0;
 	int status;
-	/* in the working tree, from where a relative address leads */
+	/* in the working tree, the start of a relative URL */
 	struct ga_git g = GA_GIT(.args = args, .work_tree = ga_repo_info(r)->workdir, .out = &out,
 				 .out_max = LIST_MAX, .errout = &why, .timeout_ms = LIST_MS,
 				 .as_user = true);
@@ -100,7 +100,7 @@ int ga_remote_list(struct ga_repo *r, const char *remote, struct ga_remote_sessi
 		return fail_remote("ask remote", remote, &why, err);
 	for (const char *p = out.ptr, *end; (end = strchr(p, '\n')); p = end + 1)
 		take_line(ret, p, (size_t)(end - p));
-	/* a held ref without a branch is nothing that could be reviewed */
+	/* a held ref without a branch cannot be reviewed */
 	for (size_t i = 0; i < ret->n; i++) {
 		if (ga_oid_is_zero(&ret->v[i].tip))
 			free(ret->v[i].name);
@@ -212,8 +212,8 @@ int remote_known(struct ga_env *e, const struct ga_fetch_opts *o, struct ga_refs
 		       ? -1 : 0;
 }
 
-/* What git says of the first ref that was not taken, " ! [WORD]  FROM -> TO (REASON)", without the
- * mark and blanks that make columns. NULL: nothing. */
+/* git's message about the first rejected ref, " ! [WORD]  FROM -> TO (REASON)", without the mark
+ * and padding, or NULL. */
 static char *refused_ref(const struct ga_buf *why)
 {
 	static const char mark[] = "\n ! [";
@@ -235,7 +235,7 @@ static char *refused_ref(const struct ga_buf *why)
 	return ga_buf_steal(&out);
 }
 
-/* Returns 1 if git did not even ask the remote: what is there would be lost. */
+/* Returns 1 if git refused before the push: the remote's commits would be lost. */
 static int fail_push(const char *remote, const struct ga_buf *why, struct ga_error *err)
 {
 	cleanup_free char *line = refused_ref(why);
@@ -246,8 +246,8 @@ static int fail_push(const char *remote, const struct ga_buf *why, struct ga_err
 	return !strncmp(line, "[rejected]", 10) ? 1 : -1;
 }
 
-/* Push these refs; fails as fail_push() does. If one is a pattern, refs that match it there and are
- * not here are removed there. */
+/* Push these refs; fails as fail_push() does. If one is a pattern, matching remote refs that are
+ * not here are deleted. */
 static int push(struct ga_repo *r, const char *remote, const char *const specs[2],
 		struct ga_error *err)
 {
@@ -264,8 +264,8 @@ static int push(struct ga_repo *r, const char *remote, const char *const specs[2
 	return status ? fail_push(remote, &why, err) : 0;
 }
 
-/* The remote may be this very repository, by whatever name. Then the push has removed the held ref
- * here: put it back, and fail. */
+/* The remote may be this very repository, by whatever name. Then the push has deleted the held ref
+ * here: restore it, and fail. */
 static int check_kept(struct ga_repo *r, const char *remote, const char *ref,
 		      const struct ga_oid *was, struct ga_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Dropping sessions into the trash, restoring them from there, and clearing it.
+ * Drop sessions into the trash, restore them, and delete old ones.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +23,8 @@
 #include "ga/sys/fd.h"
 #include "ga/trash/trash.h"
 
-/* If the branch is gone, or does not have the session's last commit, keep that on a ref in the
- * trash, named like those of earlier runs. */
+/* If the branch is gone or lacks the session's last commit, keep that on a ref in the trash, named
+ * like those of earlier runs. */
 static int keep_own(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *branch,
 		    const char *stamp, struct ga_ref_updates *u, struct ga_error *err)
 {
@@ -107,7 +107,7 @@ int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session
 	    ga_refs_repair(r, s->id.branch, space, &s->id.onto, &damaged, err) ||
 	    ga_worktree_entry_remove(r, s, err))
 		return -1;
-	/* where it goes is saved before anything is moved there */
+	/* save the new place before moving anything */
 	if (was != GA_STATE_DROPPED || !s->result.stamp) {
 		free(s->result.stamp);
 		s->result.stamp = free_stamp(r, trash, s->name);
@@ -141,7 +141,7 @@ struct found {
 	char *entry;          /* the directory's name */
 	char *name;           /* the session's */
 	uint64_t time, n;
-	uint64_t started;     /* as in its state */
+	uint64_t started;     /* from its state */
 };
 
 static void found_release(struct found *f)
@@ -172,8 +172,8 @@ static bool is_session(const char *dir, const char *name, uint64_t *ret_started)
 	return true;
 }
 
-/* Take such a name apart. A session's name may end in numbers too: its state file tells. */
-static bool take_apart(const char *trash, const char *entry, struct found *ret)
+/* Split such a name. A session's name may end in numbers too: its state file decides. */
+static bool split_name(const char *trash, const char *entry, struct found *ret)
 {
 	cleanup_free char *dir = ga_path_join(trash, entry), *name = ga_strdup(entry);
 	uint64_t last, before, started;
@@ -197,8 +197,7 @@ static bool is_later(const struct found *a, const struct found *b)
 	return !b->entry || a->time > b->time || (a->time == b->time && a->n > b->n);
 }
 
-/* Can it be the one that `whole` has in a submodule? That was started with it, or when it went
- * on. */
+/* Can it be a part of `whole`? Parts start with it, or with a resume. */
 static bool is_part(const struct found *f, const struct ga_session *whole)
 {
 	return f->started >= whole->id.started &&
@@ -217,7 +216,7 @@ static int find(const char *trash, const char *name, const struct ga_session *wh
 	while ((e = ga_dir_next(d))) {
 		struct found f;
 
-		if (strncmp(e->d_name, name, strlen(name)) || !take_apart(trash, e->d_name, &f))
+		if (strncmp(e->d_name, name, strlen(name)) || !split_name(trash, e->d_name, &f))
 			continue;
 		if ((!strcmp(f.name, name) || !strcmp(f.entry, name)) &&
 		    (!whole_or_null || is_part(&f, whole_or_null)) && is_later(&f, ret)) {
@@ -264,11 +263,11 @@ static int check_free(struct ga_repo *r, const char *state_dir, const struct ga_
 			       s->name, entry);
 	if (!access(dir, F_OK)) {
 		(void)ga_fail(err, GA_EFATAL, "there is a session '%s' again", s->name);
-		/* that one goes into the trash as the last of this name */
+		/* that one becomes the latest of this name in the trash */
 		return ga_hint(err, "'git agent drop %s' makes room, then 'git agent drop "
 			       "--restore %s' restores this one", s->name, entry);
 	}
-	/* if it is not in the trash any more, an interrupted restore has restored it */
+	/* if it left the trash, an interrupted restore moved it */
 	rc = ga_ref_read(r, tip, &oid, err);
 	if (!rc)
 		rc = ga_ref_read(r, s->id.branch, &oid, err);
@@ -309,9 +308,9 @@ int ga_trash_find(struct ga_repo *r, const char *state_dir, const char *name,
 	return 0;
 }
 
-/* The state is saved last in the trash: a session is either there, or back as a whole. */
-static int bring_back(struct ga_repo *r, struct ga_session *s, const char *to, int *ret_lock,
-		      struct ga_error *err)
+/* The state is saved last in the trash: a session is either there, or restored completely. */
+static int move_from_trash(struct ga_repo *r, struct ga_session *s, const char *to, int *ret_lock,
+			   struct ga_error *err)
 {
 	int rc = ga_session_lock(s, false, ret_lock, err);
 
@@ -336,7 +335,7 @@ int ga_trash_restore(struct ga_repo *r, const char *state_dir, struct ga_session
 	cleanup_free char *to = s->dir;
 
 	s->dir = ga_strf("%s/trash/%s", state_dir, s->result.stamp);
-	if (bring_back(r, s, to, ret_lock, err))
+	if (move_from_trash(r, s, to, ret_lock, err))
 		return -1;
 	free(s->dir);
 	s->dir = ga_steal(&to);
@@ -344,9 +343,9 @@ int ga_trash_restore(struct ga_repo *r, const char *state_dir, struct ga_session
 }
 
 #define GONE ".gone-"
-#define FIRST_TIME 1000000000 /* anything less is the N of NAME-TIME-N, not a time */
+#define FIRST_TIME 1000000000 /* smaller numbers are the N of NAME-TIME-N */
 
-/* When was NAME-TIME, or NAME-TIME-N, dropped? 0: it is no such name. */
+/* When was NAME-TIME, or NAME-TIME-N, dropped? 0: no such name. */
 static uint64_t time_of(const char *stamp)
 {
 	cleanup_free char *s = ga_strdup(stamp);
@@ -364,7 +363,7 @@ static uint64_t time_of(const char *stamp)
 	return 0;
 }
 
-/* What is in the trash: by its directory, its refs, or both. */
+/* List the trash, by directories and refs. */
 static int list(struct ga_repo *r, const char *trash, struct ga_strv *ret, struct ga_strv *gone,
 		struct ga_error *err)
 {
@@ -392,8 +391,8 @@ static int list(struct ga_repo *r, const char *trash, struct ga_strv *ret, struc
 	return 0;
 }
 
-/* Remove a session from the trash. Its directory is renamed first, as a whole, so that nobody can
- * restore it any more when its refs are gone. 1: somebody is restoring it. */
+/* Remove a session from the trash. Rename its directory first, so that it cannot be restored
+ * without its refs. 1: it is being restored. */
 static int remove_one(struct ga_repo *r, int at, const char *trash, const char *stamp,
 		      struct ga_error *err)
 {

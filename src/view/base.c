@@ -23,7 +23,7 @@ static void narrow_release(struct narrow *n)
 	ga_buf_release(&n->text);
 }
 
-/* As gitignore(5) decides: by the last pattern that matches, else by the directory it is in. */
+/* Match as gitignore(5): the last matching pattern decides, else the parent directory. */
 static bool is_listed(const struct narrow *n, const char *path, bool is_dir)
 {
 	cleanup_free char *at = ga_strdup(path);
@@ -40,7 +40,7 @@ static bool is_listed(const struct narrow *n, const char *path, bool is_dir)
 	}
 }
 
-/* Does a line of the file name something below the directory? */
+/* Does a line of the file name a path below the directory? */
 static bool has_parts(const struct narrow *n, const char *dir)
 {
 	size_t len = strlen(dir);
@@ -56,7 +56,7 @@ static bool has_parts(const struct narrow *n, const char *dir)
 
 static void drop(struct narrow *n, const char *path, bool is_dir)
 {
-	/* the file itself is not worth counting */
+	/* do not count the file itself */
 	n->left += strcmp(path, NAME) != 0;
 	if (is_dir && has_parts(n, path) && n->parts++ < NAMED)
 		ga_strv_pushf(&n->scan->skipped, "%s: " NAME " has parts of it, and it can be "
@@ -97,7 +97,7 @@ static int read_list(struct ga_env *e, struct narrow *n, struct ga_error *err)
 	return 0;
 }
 
-/* Remove from `scan` the ignored paths that the session is not to show. */
+/* Remove from `scan` the ignored paths that the session must not show. */
 static int narrow_ignored(struct ga_env *e, const struct ga_view_opts *o, struct ga_scan *scan,
 			  struct ga_error *err)
 {
@@ -110,7 +110,7 @@ static int narrow_ignored(struct ga_env *e, const struct ga_view_opts *o, struct
 	if (o->live && o->hide_ignored)
 		return ga_fail(err, GA_ESTART, "--live shows ignored files, and 'ignored' is "
 			       "'hide'" GA_HINT "start without --live, or with --ignored share");
-	/* its lower layer is the working tree: nothing can be left out of that */
+	/* its lower layer is the working tree: nothing can be hidden there */
 	if (o->live && !none)
 		ga_strv_push(&scan->skipped, NAME ": --live shows all that is ignored");
 	if (o->live)
@@ -170,9 +170,9 @@ int ga_view_check_project(const struct ga_env *e, struct ga_error *err)
 	return 0;
 }
 
-/* Has the user taken in all of the commit? It is reachable from HEAD, or from a branch, remote
- * branch or tag that is not a session's; or at least not from any ref that can have an agent's work
- * (a session's `base` counts as one, whatever it is based on). */
+/* Is the commit integrated? It is reachable from HEAD, or from a branch, remote branch or tag that
+ * is not a session's; or at least not from any ref that can have an agent's work (every session's
+ * `base` counts as one). */
 static int is_trusted(struct ga_repo *r, const struct ga_oid *commit, const struct ga_oid *head,
 		      struct ga_error *err)
 {
@@ -195,7 +195,7 @@ static int is_trusted(struct ga_repo *r, const struct ga_oid *commit, const stru
 	return ga_is_below_refs(r, commit, spaces, &agents, err) ? -1 : !agents;
 }
 
-/* For a base without uncommitted work: of what is not in the commit, only ignored files show. */
+/* A base without uncommitted work: besides the commit, only ignored files show. */
 static int without_work(struct ga_env *e, const struct ga_view_opts *o, bool dry,
 			struct ga_view_base *b, struct ga_error *err)
 {
@@ -224,7 +224,7 @@ static int choose_dirty(struct ga_env *e, const struct ga_view_opts *o, bool dry
 	return 0;
 }
 
-/* In the session's own objects: nobody else may see that work. */
+/* In the session's objects: no other session may see that work. */
 int ga_view_take_snapshot(struct ga_env *e, const char *objects, struct ga_view_base *b,
 			  struct ga_error *err)
 {
@@ -235,8 +235,8 @@ int ga_view_take_snapshot(struct ga_env *e, const char *objects, struct ga_view_
 				  err) ? -1 : 0;
 }
 
-/* If another git is in the middle of a merge, as in a landing, it is over in a moment, and HEAD is
- * another commit then. One that waits for the user is refused later. */
+/* Wait for another git's merge, as in a landing, which soon moves HEAD. A merge that waits for the
+ * user is refused later. */
 static void wait_for_others(struct ga_repo *r)
 {
 	for (int waited = 0; waited < OPERATION_MS; waited += AGAIN_MS) {
@@ -248,9 +248,8 @@ static void wait_for_others(struct ga_repo *r)
 	}
 }
 
-/* A repository without a commit: a session begins with one that has no files, which becomes the
- * first of the user's branch when it lands. Those that begin at the same time share it, so that all
- * of them can land. */
+/* In a repository without a commit, a session is based on an empty one, the first of the user's
+ * branch after landing. Concurrent sessions share it, so that all of them can land. */
 static int make_first(struct ga_env *e, bool dry, struct ga_oid *ret, struct ga_error *err)
 {
 	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
@@ -259,7 +258,7 @@ static int make_first(struct ga_env *e, bool dry, struct ga_oid *ret, struct ga_
 	struct ga_commit c = { .extra = extra, .message = message };
 	const struct ga_changes none = GA_CHANGES_INIT;
 
-	/* a dry run leaves nothing behind */
+	/* a dry run changes nothing */
 	if (ga_refs_list(e->repo, GA_SESSION_REFS, &refs, err) ||
 	    (dry && ga_repo_write_to_memory(e->repo, err)) ||
 	    ga_tree_apply(e->repo, NULL, NULL, &none, &c.tree, err))
@@ -311,8 +310,8 @@ int ga_view_choose_base(struct ga_env *e, const struct ga_view_opts *o, bool dry
 	return rc || view_hide_objects(e, ret, err) ? -1 : 0;
 }
 
-int ga_view_look_again(struct ga_env *e, const struct ga_view_opts *o, const struct ga_session *s,
-		       const struct ga_oid *tip, struct ga_view_base *b, struct ga_error *err)
+int ga_view_rescan(struct ga_env *e, const struct ga_view_opts *o, const struct ga_session *s,
+		   const struct ga_oid *tip, struct ga_view_base *b, struct ga_error *err)
 {
 	struct ga_view_opts own = *o;
 
@@ -333,7 +332,7 @@ int ga_view_choose_part_base(struct ga_env *e, const struct ga_view_opts *o,
 {
 	const char *op = ga_repo_operation(e->repo);
 	bool busy = op && strcmp(op, "bisect") != 0 && o->dirty != GA_DIRTY_REFUSE;
-	/* the submodule's working tree belongs to HEAD: with another base it is not looked at */
+	/* the submodule's working tree belongs to HEAD: skip it with another base */
 	bool look = !o->base_rev && o->dirty != GA_DIRTY_IGNORE && !busy;
 	struct ga_oid head, tree;
 	int rc;

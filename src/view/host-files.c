@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What of the host and its user a session is shown besides its layers: variables, the user's name,
- * and files that variables lead to: certificates of a company's proxy, the description of the
- * terminal. Of each file a copy is shown, made of what was recognised and of nothing else, so that
- * a variable that leads to a secret does not show that.
+ * Show a session the host's variables, the user's name, and files that variables name: certificates
+ * of a company's proxy, the terminal's terminfo entry. A session gets copies of the recognised
+ * content only, so that a variable cannot expose a secret file.
  */
 #include <ctype.h>
 #include <grp.h>
@@ -71,7 +70,7 @@ static bool fits(const char *s)
 	return s != NULL;
 }
 
-/* In files of old, "+" and "-" are no names. */
+/* In old files, "+" and "-" are no names. */
 static bool is_name(const char *s)
 {
 	return fits(s) && *s && !strchr("+-", *s);
@@ -155,7 +154,7 @@ static int read_file(const char *path, size_t max, struct ga_buf *ret, struct ga
 	return ga_read_fd(fd, max, ret, err);
 }
 
-/* The end of a block's text: what is not base64, over several lines. */
+/* The end of a block's text, base64 in lines. */
 static const char *end_of_base64(const char *p)
 {
 	return p + strspn(p, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
@@ -210,7 +209,7 @@ static int add_certificates(const struct ga_env *e, const char *name, struct ga_
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	cleanup_free char *rel = ga_strf("%s.pem", name);
 
-	/* what env.set says counts */
+	/* env.set takes precedence */
 	if (!value || !*value || (now && strcmp(now, value) != 0))
 		return 0;
 	if (ga_spec_visible(s, value)) {
@@ -232,7 +231,7 @@ static int add_certificates(const struct ga_env *e, const char *name, struct ga_
 static const char *const terminals[] = { "/etc/terminfo", "/lib/terminfo", "/usr/share/terminfo",
 					 "/usr/lib/terminfo", NULL };
 
-/* Where the entry of a terminal is in a database: below its first letter, on some systems as two
+/* The path of a terminal's entry in a terminfo database: below its first letter, or that as two
  * hexadecimal digits. */
 static char *entry_in(const char *dir, const char *term, bool hex)
 {

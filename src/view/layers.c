@@ -6,8 +6,8 @@
 #include "ga/sys/mount.h"
 #include "view-internal.h"
 
-/* How many entries one start looks at: some milliseconds. A directory in which nothing was found is
- * searched again once it has changed itself, or after AGAIN_AFTER seconds. */
+/* Entries that one start checks, in a few milliseconds. A clean directory is searched again once it
+ * has changed itself, or after AGAIN_AFTER seconds. */
 #define ENTRIES_MAX 20000
 #define DEPTH_MAX 64
 #define AGAIN_AFTER 900
@@ -39,9 +39,9 @@ static const char *mount_in(const struct ga_strv *mounts, const char *dir)
 }
 
 struct look {
-	size_t left;     /* entries that may still be looked at */
+	size_t left;     /* remaining entries to check */
 	size_t found;
-	bool only_group; /* of all found, only the group is another */
+	bool only_group; /* all found differ only in the group */
 	char *first;
 };
 
@@ -60,7 +60,7 @@ static void note(struct look *l, const char *path, const struct stat *st)
 }
 
 /* Search a directory, following no link. Closes `fd`. */
-static void look_through(struct look *l, int fd, const char *path, unsigned depth)
+static void scan_dir(struct look *l, int fd, const char *path, unsigned depth)
 {
 	cleanup_dir DIR *d = ga_dir_of(fd);
 	struct dirent *e;
@@ -82,7 +82,7 @@ static void look_through(struct look *l, int fd, const char *path, unsigned dept
 		sub = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK |
 					    O_CLOEXEC);
 		if (sub >= 0)
-			look_through(l, sub, at, depth + 1);
+			scan_dir(l, sub, at, depth + 1);
 	}
 }
 
@@ -108,8 +108,7 @@ static char *stat_text(const struct stat *st)
 		       (long long)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
 }
 
-/* Was nothing found in it not long ago? The cache has records of three words: path, stat_text(),
- * and when. */
+/* Was it clean not long ago? The cache has records of three words: path, stat_text(), and when. */
 static bool is_known(const struct ga_buf *cache, const char *path, const char *stat, uint64_t now,
 		     uint64_t *ret_when)
 {
@@ -124,10 +123,10 @@ static bool is_known(const struct ga_buf *cache, const char *path, const char *s
 	return false;
 }
 
-/* Add to `notes` what cannot be written inside of these directories of the open `project`, and how
- * to change that. Bounded; directories found clean are remembered in `state_dir` for a while. */
-static void look_at_owners(const char *state_dir, int project, const struct ga_strv *dirs,
-			   struct ga_strv *notes)
+/* Add to `notes` files in these directories of the open `project` that cannot be written inside,
+ * and the remedy. Bounded; clean directories are cached in `state_dir` for a while. */
+static void check_owners(const char *state_dir, int project, const struct ga_strv *dirs,
+			 struct ga_strv *notes)
 {
 	cleanup_buf struct ga_buf old = GA_BUF_INIT, new = GA_BUF_INIT;
 	cleanup_close int state = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -154,10 +153,10 @@ static void look_at_owners(const char *state_dir, int project, const struct ga_s
 		if (is_known(&old, dirs->v[i], text, now, &when)) {
 			(void)close(fd);
 		} else {
-			/* else it is the next start's turn, which passes over those before */
+			/* the next start skips cached directories, and continues here */
 			looked = l.left > 0;
 			note(&l, dirs->v[i], &st);
-			look_through(&l, fd, dirs->v[i], 0);
+			scan_dir(&l, fd, dirs->v[i], 0);
 		}
 		if (l.found) {
 			describe(&l, dirs->v[i], notes);
@@ -232,7 +231,7 @@ static int make_parents(struct layers *l, const char *path, struct ga_error *err
 	return open_extras(l, err) || ga_make_parents(l->extras, path, &l->made, err) ? -1 : 0;
 }
 
-/* How much a directory is worth sharing: by the number of its own entries. */
+/* Rank a directory for sharing, by the number of its entries. */
 static size_t weight(int project, const char *path)
 {
 	cleanup_dir DIR *d = ga_dir_of(ga_openat_beneath(project, path, O_RDONLY | O_DIRECTORY |
@@ -292,8 +291,8 @@ static int check_project(struct layers *l, struct ga_error *err)
 		       "mounted at '%s'" GA_HINT "unmount that, or start without --live", q);
 }
 
-/* An empty directory: what a program sees that removes the shared directory and makes a new one. In
- * a live session the user's lies beneath it and must not show then. */
+/* Make an empty directory, which shows after a program removes the shared directory and makes a new
+ * one. In a live session it also covers the user's. */
 static int make_mount_point(struct layers *l, const char *path)
 {
 	cleanup_close int dir = -1;
@@ -342,13 +341,13 @@ static int share_dir(struct layers *l, const char *path, struct ga_error *err)
 	if (ga_mkdir_p(upper, 0700, err) || ga_view_mask_git(l->s, l->s->view.shared.n, fd, err) ||
 	    ga_view_mask_shared(l->b, l->project, path, mask, err))
 		return -1;
-	/* the mount shows the upper's root: it looks like the user's directory */
+	/* the mount shows the upper's root: copy the user's mode and times */
 	(void)chmod(upper, st.st_mode & 0777);
 	ga_strv_push(&l->s->view.shared, path);
 	return 0;
 }
 
-/* What it leads to is looked up inside. */
+/* Its target is resolved inside. */
 static int copy_link(struct layers *l, int fd, const char *path, struct ga_error *err)
 {
 	char to[PATH_MAX];
@@ -380,7 +379,7 @@ static int copy_file(struct layers *l, const char *path, struct ga_error *err)
 		return copy_link(l, link, path, err);
 	fd = ga_openat_beneath(l->project, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		/* special files: named, like what cannot be read */
+		/* report special files, like unreadable ones */
 		skip(l, path, fd >= 0 ? "not a regular file"
 				      : errno == ELOOP ? "behind a symlink" : strerror(errno));
 		return 0;
@@ -408,7 +407,7 @@ static int fill_layers(struct layers *l, const struct ga_view_base *b, struct ga
 		find_mounts(l->s->id.project, &l->mounts);
 	if (check_project(l, err) || ga_commit_tree(l->e->repo, &l->s->id.base, &l->tree, err))
 		return -1;
-	/* the mount point of the git dir: a base tree has it, but the user's .git may be a file */
+	/* mount point of the git dir: a base tree has one, but the user's .git may be a file */
 	if (l->s->id.live && open_extras(l, err))
 		return -1;
 	if (l->s->id.live && mkdirat(l->extras, ".git", 0755))
@@ -425,7 +424,7 @@ static int fill_layers(struct layers *l, const struct ga_view_base *b, struct ga
 		else if (share_dir(l, dirs.v[i], err))
 			return -1;
 	}
-	/* with the working tree itself as the lower layer they are there already */
+	/* with the working tree as the lower layer they exist already */
 	for (size_t i = 0; !l->s->id.live && i < b->scan.ignored_files.n; i++)
 		if (!view_is_hidden(b, b->scan.ignored_files.v[i]) &&
 		    copy_file(l, b->scan.ignored_files.v[i], err))
@@ -434,7 +433,7 @@ static int fill_layers(struct layers *l, const struct ga_view_base *b, struct ga
 	    (open_extras(l, err) ||
 	     ga_view_mask_project(l->e, l->s, b, &l->tree, l->project, l->extras, err)))
 		return -1;
-	/* inner ones first: an outer one may be closed to its owner then */
+	/* inner ones first: an outer one may become unreadable to its owner */
 	for (size_t i = l->made.n; i; i--)
 		if (view_dress(l->project, l->made.v[i - 1], l->extras, l->made.v[i - 1]))
 			return cannot_create(l->made.v[i - 1], err);
@@ -470,13 +469,13 @@ int ga_view_make_layers(struct ga_env *e, struct ga_session *s, const struct ga_
 				     "cannot open the project of session '%s'", s->name);
 	rc = fill_layers(&l, b, err);
 	if (!rc && s->view.shared.n)
-		look_at_owners(e->state_dir, project, &s->view.shared, notes);
+		check_owners(e->state_dir, project, &s->view.shared, notes);
 	ga_strv_release(&l.mounts);
 	ga_strv_release(&l.made);
 	ga_cleanup_closep(&l.extras);
 	if (rc)
 		return -1;
-	/* the upper's root is what the project's root looks like inside */
+	/* the upper's root is the project's root inside */
 	(void)chmod(upper, st.st_mode & 0777);
 	(void)utimensat(AT_FDCWD, upper, (struct timespec[2]){ st.st_atim, st.st_mtim }, 0);
 	return 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Directories of the host that are shown because the settings say so: `tools`, `mounts.ro` and
- * `mounts.rw`.
+ * Show the host directories of the settings `tools`, `mounts.ro` and `mounts.rw`.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -14,7 +13,7 @@
 int ga_view_make_surroundings(struct ga_env *e, const char *project, struct ga_spec *ret,
 			      struct ga_error *err)
 {
-	/* all stages mount on this directory, each in a mount namespace of its own */
+	/* all stages mount on this directory, each in its own mount namespace */
 	if (ga_store_stage(e->state_root, &ret->stage_dir, err))
 		return -1;
 	ret->project = ga_strdup(project);
@@ -25,7 +24,7 @@ int ga_view_make_surroundings(struct ga_env *e, const char *project, struct ga_s
 	return 0;
 }
 
-/* What is not there is left out: one configuration may be used on several machines. */
+/* Skip missing directories: one configuration may be used on several machines. */
 int ga_view_add_tools(const struct ga_env *e, struct ga_spec *s, struct ga_error *err)
 {
 	for (size_t i = 0; i < e->conf.inside.tools.n; i++) {
@@ -44,8 +43,8 @@ int ga_view_add_tools(const struct ga_env *e, struct ga_spec *s, struct ga_error
 	return 0;
 }
 
-/* Fails for a path in a directory that is shown for writing: an agent could have put a link in its
- * place by the time the next session mounts it. */
+/* Fail for a path in a directory that is shown writable: an agent could replace it by a link before
+ * the next session mounts it. */
 static int check_apart(const struct ga_env *e, const char *path, struct ga_error *err)
 {
 	for (size_t i = 0; i < e->conf.inside.rw.n; i++) {
@@ -74,7 +73,7 @@ static int add_mounts(const struct ga_env *e, const char *project, const struct 
 
 		if (rc < 0)
 			return ga_error_wrap(err, "mounts.%s", writable ? "rw" : "ro");
-		/* what is listed in both is shown for writing */
+		/* a path in both lists is writable */
 		if (!rc && (writable || !ga_strv_has(&e->conf.inside.rw, paths->v[i])))
 			ga_strv_push(ret, paths->v[i]);
 	}
@@ -144,7 +143,7 @@ static void describe(const struct ga_strv *paths, const struct ga_strv *shown, c
 		ga_strv_pushf(banner, "%s: %s", what, line.ptr);
 }
 
-/* Name what of PATH is missing inside, and the setting that shows it. */
+/* Name directories of PATH that are missing inside, and the setting that shows them. */
 static void describe_path(const struct ga_spec *s, struct ga_strv *banner)
 {
 	cleanup_strv struct ga_strv missing = GA_STRV_INIT, tools = GA_STRV_INIT;

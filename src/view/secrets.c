@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Keeping secrets of the project out of a session's sight. They are in none of its layers: not
- * carried, not copied, and hidden by a whiteout where a directory of the user's lies beneath. So
- * there is nothing that could be uncovered inside, and nothing that capture takes for a change.
+ * Hide the project's secrets from a session. They are in none of its layers: not carried, not
+ * copied, and hidden by a whiteout over a user's directory. So nothing can be uncovered inside, and
+ * capture sees no change.
  */
 #include "view-internal.h"
 
-#define BLOB_MAX ((size_t)64 << 20) /* size of files that are looked up in the object store */
-#define OBJECTS_MAX 8            /* objects that are looked up in history ... */
-#define HISTORY_MS 2000          /* ... for so long each */
+#define BLOB_MAX ((size_t)64 << 20) /* size of files to look up in the object store */
+#define OBJECTS_MAX 8            /* objects to look up in history ... */
+#define HISTORY_MS 2000          /* ... with this timeout each */
 
 /* Ids under which git may have stored the content of a hidden file. */
 struct blob {
@@ -36,8 +36,8 @@ static void add_form(const char *path, const struct ga_buf *text, struct blobs *
 		add_blob(ret, path, &oid);
 }
 
-/* Add the content as it is, and with LF and with CRLF line ends: git converts these by settings and
- * attributes, and it is not known which held when it was stored. */
+/* Add the content unchanged, and with LF and CRLF line ends: it is unknown which conversion git
+ * used when it stored the file. */
 static void add_forms(const char *path, const struct ga_buf *text, struct blobs *ret)
 {
 	cleanup_buf struct ga_buf lf = GA_BUF_INIT, crlf = GA_BUF_INIT;
@@ -100,8 +100,8 @@ static int add_staged_one(struct ga_env *e, const struct ga_view_base *b, const 
 	return 0;
 }
 
-/* Add what is staged of hidden files that are tracked. All of the index is listed, since the names
- * might be too many for a command line. */
+/* Add what is staged of hidden files that are tracked. Lists all of the index, since the names may
+ * not fit a command line. */
 static int add_staged(struct ga_env *e, const struct ga_view_base *b, struct blobs *ret,
 		      struct ga_error *err)
 {
@@ -205,8 +205,8 @@ int view_dress(int from, const char *source, int to, const char *at)
 	       utimensat(to, at, (struct timespec[2]){ st.st_atim, st.st_mtim }, 0) ? -1 : 0;
 }
 
-/* Lay a whiteout over the `.git` of a shared directory: an agent does not need that repository's
- * configuration and hooks, and must not have its credentials. */
+/* Make a whiteout over the `.git` of a shared directory: an agent must not see that repository's
+ * credentials, and does not need its configuration and hooks. */
 int ga_view_mask_git(const struct ga_session *s, size_t i, int fd, struct ga_error *err)
 {
 	cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", s->dir, i);
@@ -216,7 +216,7 @@ int ga_view_mask_git(const struct ga_session *s, size_t i, int fd, struct ga_err
 		return 0;
 	if (ga_mkdir_p(mask, 0755, err))
 		return -1;
-	/* character device 0/0: the one device node anybody may make */
+	/* character device 0/0: the only device node that needs no privilege */
 	if (mknod(white, S_IFCHR, 0) && errno != EEXIST)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot hide a nested .git");
 	return 0;
@@ -244,14 +244,14 @@ static int dress_parents(int from, const char *prefix, int to, const char *path,
 	return 0;
 }
 
-/* Make a whiteout, a character device 0/0: to an overlay it means that there is nothing. */
+/* Make a whiteout, a character device 0/0, which hides the lower file in an overlay. */
 static int white_out(int to, const char *path, struct ga_error *err)
 {
 	struct stat st;
 
 	if (!mknodat(to, path, S_IFCHR, 0))
 		return 0;
-	/* a whiteout that is there already will do */
+	/* keep an existing whiteout */
 	if (errno == EEXIST && !fstatat(to, path, &st, AT_SYMLINK_NOFOLLOW) &&
 	    S_ISCHR(st.st_mode) && !st.st_rdev)
 		return 0;
@@ -266,7 +266,7 @@ int ga_view_mask_shared(const struct ga_view_base *b, int project, const char *d
 	for (size_t i = 0; i < b->hidden.n; i++) {
 		const char *rel = ga_path_below(b->hidden.v[i], dir);
 
-		/* ga_view_mask_git() hides its .git as a whole */
+		/* ga_view_mask_git() hides its whole .git */
 		if (!rel || !*rel || ga_path_inside(rel, ".git"))
 			continue;
 		if (to < 0 && !ga_mkdir_p(mask, 0755, err))
@@ -329,8 +329,8 @@ int ga_view_mask_project(struct ga_env *e, const struct ga_session *s, const str
 	return 0;
 }
 
-/* A git directory that lies in the project under another name than ".git" has the credentials of
- * its configuration too. */
+/* Hide the configuration of a git directory in the project that is not named ".git": it may have
+ * credentials too. */
 static void collect(const struct ga_repo *r, struct ga_view_base *b)
 {
 	cleanup_free char *gitdir = ga_repo_gitdir_inside(r);
@@ -370,7 +370,7 @@ int ga_view_find_secrets(struct ga_env *e, const struct ga_view_opts *o, bool dr
 		collect(e->repo, b);
 		return 0;
 	}
-	/* uncommitted work that is not carried is not visible anyway */
+	/* uncommitted work that is not carried is invisible anyway */
 	if (!carried) {
 		scan.changed = (struct ga_strv)GA_STRV_INIT;
 		scan.untracked = (struct ga_strv)GA_STRV_INIT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The system's configuration of ssh. ssh takes a file that another one includes only if root or its
- * user owns it, and root is not mapped inside: so the user has copies there, in the places of these
- * files. The file that ssh begins with may be anybody's.
+ * Show the system's ssh configuration. ssh accepts an included file only if root or its user owns
+ * it, and root is not mapped inside: so copies owned by the user replace these files. The first
+ * file may have any owner.
  */
 #include <ctype.h>
 #include <glob.h>
@@ -36,7 +36,7 @@ static void place_release(struct place *p)
 }
 #define cleanup_place cleanup_(place_release)
 
-/* What is between a URL's scheme and its path; NULL: it is not ssh's. The caller frees it. */
+/* The authority of an ssh URL, or NULL. The caller frees it. */
 static char *authority(const char *url, bool *ret_scheme)
 {
 	static const char *const schemes[] = { "ssh://", "git+ssh://", "ssh+git://" };
@@ -54,7 +54,7 @@ static char *authority(const char *url, bool *ret_scheme)
 		       ? NULL : ga_strndup(url, n);
 }
 
-/* False for what ssh is not to be given. */
+/* Is it safe to pass to ssh? */
 static bool parse(const char *url, struct place *ret)
 {
 	bool scheme;
@@ -114,8 +114,8 @@ static void add_line(struct ga_buf *config, const char *key, const char *value)
 		ga_buf_addf(config, "    %s %s\n", key, value);
 }
 
-/* Append the keys in the lines that ssh-keygen found for `name`, as keys of that name alone: a line
- * may have further names and a remark. */
+/* Append the keys that ssh-keygen found for `name`, for that name only: a line may have further
+ * names and a comment. */
 static void add_keys(const char *text, const char *name, struct ga_buf *known)
 {
 	for (const char *p = text; *p; p += *p == '\n') {
@@ -134,8 +134,8 @@ static void add_keys(const char *text, const char *name, struct ga_buf *known)
 	}
 }
 
-/* Find the keys of a host that is known by `name` in `files`, divided by spaces. An older ssh
- * leaves "~" in them. */
+/* Find the keys of the host `name` in `files`, separated by spaces. An older ssh leaves "~" in
+ * them. */
 static int find_keys(const char *home, const char *name, const char *files, struct ga_buf *known,
 		     struct ga_error *err)
 {
@@ -151,7 +151,7 @@ static int find_keys(const char *home, const char *name, const char *files, stru
 			continue;
 		if (run(argv, &out, &status, err))
 			return -1;
-		/* any status but 0: it is not in there, or there is no such file */
+		/* other statuses: no such host or file */
 		if (!status && out.len)
 			add_keys(out.ptr, name, known);
 	}
@@ -170,7 +170,7 @@ static int add_host(const char *home, const struct place *at, const char *text,
 		return ga_fail(err, GA_ESTART, "'ssh -G' names no address");
 	ga_buf_addf(config, "Host %s\n", at->host);
 	add_line(config, "HostName", host);
-	/* those of a URL are not those of other URLs with this host */
+	/* user and port of a URL do not apply to other URLs of this host */
 	add_line(config, "Port", at->port ? NULL : port);
 	add_line(config, "User", at->user ? NULL : user);
 	add_line(config, "HostKeyAlias", alias);
@@ -227,9 +227,9 @@ static bool is_address(const char *key)
 	return !strncmp(key, "remote.", 7) && (!strcmp(last, ".url") || !strcmp(last, ".pushurl"));
 }
 
-/* Only if the session has the socket of an ssh-agent, append what the user's ssh says
- * of the hosts of his remotes: to `config` their addresses, ports, users and aliases, and to
- * `known` their keys. What cannot be asked is named in the notes. */
+/* If the session has the socket of an ssh-agent, append the user's ssh settings for the hosts of
+ * his remotes: addresses, ports, users and aliases to `config`, keys to `known`. Hosts that ssh
+ * cannot resolve go to the notes. */
 static void ask_ssh(const struct ga_env *e, const struct ga_spec *s, struct ga_strv *notes,
 		    struct ga_buf *config, struct ga_buf *known)
 {
@@ -266,8 +266,8 @@ static void ask_ssh(const struct ga_env *e, const struct ga_spec *s, struct ga_s
 
 struct copies {
 	struct ga_spec *spec;
-	struct ga_strv seen; /* the real paths of what was read */
-	size_t bytes;        /* of what was read */
+	struct ga_strv seen; /* real paths of the files read */
+	size_t bytes;        /* of the files read */
 	bool beyond;         /* a limit was reached */
 };
 
@@ -278,7 +278,7 @@ static void release(struct copies *c)
 
 static int include(struct copies *c, const char *text, unsigned depth, struct ga_error *err);
 
-/* Could anybody read it? What only root can is hidden from a root inside. */
+/* Is it world-readable? Root-only files are hidden from uid 0 inside. */
 static bool is_public(const char *real)
 {
 	cleanup_free char *up = ga_strdup(real);
@@ -292,7 +292,7 @@ static bool is_public(const char *real)
 	return true;
 }
 
-/* Read a file that was not read yet. False if ssh inside is to see it as it is. */
+/* Read a file, once. False if ssh inside must see the original. */
 static bool take(struct copies *c, const char *real, struct ga_buf *ret)
 {
 	if (ga_strv_has(&c->seen, real) || !is_public(real))
@@ -304,7 +304,7 @@ static bool take(struct copies *c, const char *real, struct ga_buf *ret)
 	return !c->beyond && !(ret->len && memchr(ret->ptr, '\0', ret->len));
 }
 
-/* One word of an Include; the user's own files are not the system's to include. */
+/* Handle one word of an Include; the system's files must not include the user's. */
 static int include_word(struct copies *c, const char *word, unsigned depth, struct ga_error *err)
 {
 	cleanup_free char *pattern = *word == '/' ? ga_strdup(word) : ga_path_join(SSH_DIR, word);
@@ -319,7 +319,7 @@ static int include_word(struct copies *c, const char *word, unsigned depth, stru
 
 		if (!real || c->beyond || !take(c, real, &text))
 			continue;
-		/* a place that has nothing of the system's stays as it is */
+		/* skip a place without system files */
 		(void)ga_spec_replace_text(c->spec, real, text.ptr, GA_IGNORED);
 		rc = include(c, text.ptr, depth, err);
 	}
@@ -373,7 +373,7 @@ int ga_view_show_ssh(const struct ga_env *e, struct ga_spec *s, struct ga_strv *
 	if (include(&c, text.ptr, 0, err))
 		return -1;
 	if (hosts.len) {
-		/* what the user has for these hosts comes first, as his own file would */
+		/* the user's settings for these hosts come first, as in ssh */
 		ga_buf_addf(&hosts, "Host *\n%s", text.ptr);
 		(void)ga_spec_replace_text(s, config, hosts.ptr, GA_IGNORED);
 		if (ga_spec_show_text(s, VIEW_SSH_KNOWN, known.ptr, known.len, err))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the sandbox of a session mounts: its base tree and git directory, and its layers.
+ * Mount points of a session's sandbox: base tree, git directory and layers.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -65,15 +65,15 @@ int ga_view_seen_write(const struct ga_view_seen *seen, const struct ga_session 
 		ga_buf_addf(&b, "%" PRIu64, seen->v[i].ino);
 		ga_buf_addch(&b, '\0');
 	}
-	/* it is of no use after a power cut: no need to wait for the disk */
+	/* no sync: it is useless after a power cut */
 	(void)unlink(beside);
 	if (ga_write_new(AT_FDCWD, beside, b.ptr, b.len, 0600, err))
 		return -1;
 	return rename(beside, path) ? ga_fail_path(err, errno, "write", path) : 0;
 }
 
-/* With the working tree itself as the lower layer there is no base tree whose
- * index could be shared: take the user's and bring it to the base commit. */
+/* With the working tree as the lower layer there is no base tree whose index could be shared: read
+ * the base commit into a copy of the user's. */
 static int live_index(struct ga_env *e, const struct ga_session *s, struct ga_error *err)
 {
 	const struct ga_repo_info *info = ga_repo_info(e->repo);
@@ -96,13 +96,12 @@ static int live_index(struct ga_env *e, const struct ga_session *s, struct ga_er
 	if (ga_git_ok(e->repo, &g, err))
 		return -1;
 	g.args = refresh;
-	/* exits 1 when a file differs from the base, which is no failure here */
+	/* exit status 1 means that a file differs from the base, no failure */
 	return ga_git_run(e->repo, &g, &status, err);
 }
 
-/* Forget the times and sizes that the index has for these files, so that git compares them: in the
- * session they are not what they were where the index was made. A session over a base tree gets an
- * index of its own for that. */
+/* Clear the stat data of these files in the index, so that git compares them: the session has other
+ * contents than the tree of the index. A session over a base tree gets its own index for that. */
 static int forget_stat(struct ga_env *e, const struct ga_session *s, const struct ga_base *base,
 		       const struct ga_strv *paths, struct ga_error *err)
 {
@@ -137,7 +136,7 @@ static int forget_stat(struct ga_env *e, const struct ga_session *s, const struc
 	return ga_git_ok(e->repo, &g, err);
 }
 
-/* Where the object directories of the repository are inside. */
+/* Paths of the repository's object directories inside. */
 static int object_paths(const struct ga_env *e, struct ga_strv *ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
@@ -182,8 +181,8 @@ int ga_view_make_gitdir(struct ga_env *e, const struct ga_session *s,
 	return b->clear.n ? forget_stat(e, s, base, &b->clear, err) : 0;
 }
 
-/* 1: it is there; 0: it is not; an error if neither is certain. */
-static int look(const char *path, struct stat *ret, struct ga_error *err)
+/* 1: it exists; 0: it does not; an error if that is uncertain. */
+static int check_exists(const char *path, struct stat *ret, struct ga_error *err)
 {
 	int e;
 
@@ -192,7 +191,7 @@ static int look(const char *path, struct stat *ret, struct ga_error *err)
 	e = errno;
 	if (e == ENOENT || e == ENOTDIR)
 		return 0;
-	return ga_fail_errno(err, GA_ESTART, e, "cannot look at '%s'", path);
+	return ga_fail_errno(err, GA_ESTART, e, "cannot access '%s'", path);
 }
 
 int ga_view_make_shared(const struct ga_session *s, size_t i, struct ga_shared *ret,
@@ -202,7 +201,8 @@ int ga_view_make_shared(const struct ga_session *s, size_t i, struct ga_shared *
 	cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", s->dir, i);
 	cleanup_free char *lower = ga_path_join(s->id.project, s->view.shared.v[i]);
 	struct stat st, ignored;
-	int there = look(lower, &st, err), masked = there > 0 ? look(mask, &ignored, err) : 0;
+	int there = check_exists(lower, &st, err),
+	    masked = there > 0 ? check_exists(mask, &ignored, err) : 0;
 
 	if (there < 0 || masked < 0)
 		return -1;
@@ -230,7 +230,7 @@ static int add_shared(const struct ga_session *s, struct ga_spec *spec, struct g
 		struct ga_shared *sh = &spec->shared[spec->n_shared];
 		int rc = ga_view_make_shared(s, i, sh, err);
 
-		if (rc > 0) /* nothing to lay over */
+		if (rc > 0) /* no lower directory */
 			continue;
 		spec->n_shared++;
 		if (rc)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What files of this folder share, and the headers that most of them need.
+ * Shared by the files of this folder.
  */
 #ifndef VIEW_INTERNAL_H
 #define VIEW_INTERNAL_H
@@ -23,18 +23,18 @@
 #include "ga/sys/process.h"
 #include "ga/view/view.h"
 
-/* secrets.c: is the path hidden, and how many of these are? */
+/* secrets.c: is the path hidden, and how many of these paths are? */
 bool view_is_hidden(const struct ga_view_base *b, const char *path);
 size_t view_count_hidden(const struct ga_view_base *b, const struct ga_strv *paths);
 /* Once b->base is known, fill b->objects and b->stored. */
 int view_hide_objects(struct ga_env *e, struct ga_view_base *b, struct ga_error *err);
 
-/* Give the directory `at` beneath `to`, a layer, the mode and times of the user's
- * directory `source` beneath `from`, if that is there: in an overlay those of the topmost layer
- * show. For when all is made that is to be in it. -1 with errno. */
+/* Copy mode and times of the user's directory `source` beneath `from`, if it exists, to `at`
+ * beneath the layer `to`: an overlay shows those of the topmost layer. Call it once the directory
+ * is complete. -1 with errno. */
 int view_dress(int from, const char *source, int to, const char *at);
 
-/* Where the keys of hosts that the user knows are inside. */
+/* The path inside of the user's known hosts. */
 #define VIEW_SSH_KNOWN "/run/git-agent-ssh/known_hosts"
 
 #endif

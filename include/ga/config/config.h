@@ -25,7 +25,7 @@ enum ga_dirty { GA_DIRTY_CARRY, GA_DIRTY_IGNORE, GA_DIRTY_REFUSE };
 /* What a session's project overlay has as its lower layer. */
 enum ga_tree { GA_TREE_BASE, GA_TREE_LIVE };
 
-/* What becomes of the questions that an agent asks before it begins. */
+/* How an agent's startup questions are answered. */
 enum ga_questioned { GA_QUESTIONS_ANSWER, GA_QUESTIONS_ASK };
 
 /* Who shares the agents' home: all sessions, those of one repository, or none (an overlay). */
@@ -33,8 +33,7 @@ enum ga_home_mode { GA_HOME_SHARED, GA_HOME_PROJECT, GA_HOME_OVERLAY };
 
 enum ga_secrets { GA_SECRETS_OFF, GA_SECRETS_WARN, GA_SECRETS_MASK };
 
-/* What a session can reach: all that the host can, what is listed, nothing. Later ones are
- * stricter. */
+/* The network of a session: the host's, the listed hosts, none. Later ones are stricter. */
 enum ga_network { GA_NETWORK_HOST, GA_NETWORK_ALLOW, GA_NETWORK_NONE };
 const char *ga_network_name(enum ga_network n); /* "host", ... */
 
@@ -47,7 +46,7 @@ const char *ga_origin_name(enum ga_origin o); /* "default", "user", "repository"
 #define GA_CONFIG_KEYS 64
 #define GA_CONFIG_REPOSITORY_FILE ".agentdev.yaml"
 
-/* Which layer set what, and what files are read. */
+/* Origins of the values, and the files that were read. */
 struct ga_config_from {
 	/* by key of the table: which layer set it, and where in the file */
 	struct ga_config_set {
@@ -56,13 +55,12 @@ struct ga_config_from {
 		bool left_out; /* the repository's file sets it otherwise, which needs trust */
 	} set[GA_CONFIG_KEYS];
 	bool trusted;     /* the user trusts the repository's file; set before it is read */
-	bool untrusted;   /* the user does not: what needs trust is left out instead of being an
-			   * error */
+	bool untrusted;   /* untrusted: leave out what needs trust, instead of an error */
 	char *user_home;  /* what "~" is */
 	char *user_file;  /* for messages */
 };
 
-/* What is shown and allowed inside. Each layer appends to the lists. */
+/* Paths and permissions inside. Each layer appends to the lists. */
 struct ga_config_inside {
 	struct ga_strv tools;   /* absolute paths of directories with programs */
 	struct ga_strv ro, rw;  /* the same, of directories to show */
@@ -86,8 +84,8 @@ struct ga_config {
 		struct ga_strv pass; /* names, perhaps ending in '*'; each layer appends */
 		struct ga_strv set;  /* NAME=VALUE, each name once */
 	} env;
-	char *state_dir;  /* where the state of all repositories is kept */
-	uint64_t disk_free; /* bytes of disk space that a session leaves free */
+	char *state_dir;  /* state directory of all repositories */
+	uint64_t disk_free; /* bytes of disk space to leave free */
 	unsigned terminal_filter; /* 0 or 1 */
 	unsigned record;  /* record sessions? 0 or 1 */
 	unsigned keep_unchanged; /* keep sessions that changed nothing? 0 or 1 */
@@ -130,13 +128,13 @@ struct ga_use_limits ga_config_use(const struct ga_config *c);
 /* Make `to`, which is uninitialised, a deep copy of `from`. */
 void ga_config_copy(struct ga_config *to, const struct ga_config *from);
 
-/* Apply the text of a file over `c`. Errors begin with "NAME:LINE:COLUMN: " and may leave a part of
- * it in `c`. It is an error if a repository's file sets what no repository may set, or, unless the
+/* Apply the text of a file over `c`. Errors begin with "NAME:LINE:COLUMN: "; `c` may be changed
+ * partly. It is an error if a repository's file sets what no repository may set, or, unless the
  * file is trusted, what needs trust; that includes any value looser than both the user's and the
  * default. */
 int ga_config_read(struct ga_config *c, enum ga_origin origin, const char *name, const void *text,
 		   size_t n, struct ga_error *err);
-/* What a repository's file, applied over `c`, contains that needs trust. */
+/* The settings of a repository's file, applied over `c`, that need trust. */
 struct ga_grant {
 	size_t key;            /* number in the table of keys */
 	char *value;           /* the value, as written in the file */
@@ -151,10 +149,10 @@ struct ga_grants {
 void ga_grants_release(struct ga_grants *g);
 #define cleanup_grants cleanup_(ga_grants_release)
 /* Append to `ret`, in the file's order, what in it needs trust. Errors are those of
- * ga_config_read(), except that needing trust is none. */
+ * ga_config_read(), except for needing trust. */
 int ga_config_grants(const struct ga_config *c, const char *name, const void *text, size_t n,
 		     struct ga_grants *ret, struct ga_error *err);
-/* Does the list have one with the same key and value? */
+/* Has the list one with the same key and value? */
 bool ga_grants_have(const struct ga_grants *g, const struct ga_grant *one);
 
 /* Read the user's file; it is no error if there is none. */
@@ -170,11 +168,11 @@ int ga_config_set_words(struct ga_config *c, const struct ga_strv *words, struct
 /* The table of keys, by number below GA_CONFIG_KEYS. */
 const char *ga_config_key(size_t i);
 const char *ga_config_help(size_t i);
-/* What a repository's file may do with the key: "never" (nothing), "stricter" (only make it
- * stricter), "tighten" (make it stricter, and looser with trust), "trust" (set it with trust). */
+/* How a repository's file may change the key: "never", "stricter" (only make it stricter),
+ * "tighten" (make it stricter, and looser with trust), "trust" (set it with trust). */
 const char *ga_config_may(size_t i);
-/* The value as a file would have it, without quotes; the words of a list are separated by ", ". The
- * caller frees it. */
+/* The value as in a file, without quotes; the words of a list are separated by ", ". The caller
+ * frees it. */
 char *ga_config_text(const struct ga_config *c, size_t i);
 /* Is the value a number rather than a word, a path or a list? If so, `*ret` is it: bytes, seconds,
  * or a count. */

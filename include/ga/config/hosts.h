@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hosts of `git agent start --on` that are more than a name that ssh takes: the words of the
- * setting `hosts`, which only the user's own file has.
+ * The setting `hosts`: hosts of `git agent start --on` that need more than a name for ssh. Only the
+ * user's file has it.
  */
 #ifndef GA_HOSTS_H
 #define GA_HOSTS_H
@@ -12,7 +12,7 @@
 #include "ga/base/strv.h"
 
 struct ga_host {
-	char *ssh;     /* what ssh calls it; NULL: as the user does */
+	char *ssh;     /* ssh's name for it; NULL: the same */
 	bool slurm;    /* sessions are jobs of Slurm, submitted there */
 	char *scratch; /* directory on a disk of the node for those; NULL: /tmp */
 	struct ga_strv sbatch;        /* options of these jobs */
@@ -25,8 +25,8 @@ void ga_host_release(struct ga_host *h);
 /* A word of the setting: "NAME" or "NAME MEMBER: VALUE". */
 bool ga_host_word_ok(const char *word);
 extern const char *const ga_host_members[];
-/* What the words say of the host of this name, which need not be anything. Fails for what does not
- * go together. */
+/* Find the settings of the host of this name, which need not exist. Fails for conflicting
+ * members. */
 int ga_host_find(const struct ga_strv *words, const char *name, struct ga_host *ret,
 		 struct ga_error *err);
 

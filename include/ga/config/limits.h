@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The limits that the user sets, as values: those of a capture (docs/limits.md says what each is
- * for and what happens when it is reached), and those on what a session may use (0: none). Times
- * are in seconds, sizes in bytes.
+ * The user's limits, as values: those of a capture (docs/limits.md says what each is for and what
+ * happens when it is reached), and those on what a session may use (0: none). Times are in seconds,
+ * sizes in bytes.
  */
 #ifndef GA_LIMITS_H
 #define GA_LIMITS_H
@@ -49,7 +49,7 @@ struct ga_use_limits {
 	uint64_t output; /* what the command writes to its terminal or streams */
 	uint64_t upper;  /* disk space of its layers */
 	uint64_t setup, ready, finish; /* for the commands that run beside the agent */
-	bool tasks_default; /* `tasks` is the default, not what somebody asked for */
+	bool tasks_default; /* `tasks` is the default, not configured */
 };
 
 /* The value of that limit in `l`, as text. The caller frees it. */

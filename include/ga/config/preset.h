@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is known about common agents: flags that suit a sandbox, the environment variables they
- * need, and what they keep in a home.
+ * The table of common agents: flags for a sandbox, environment variables, and their files in a
+ * home.
  */
 #ifndef GA_PRESET_H
 #define GA_PRESET_H
@@ -10,9 +10,9 @@
 
 #include "ga/base/strv.h"
 
-/* What an agent asks before it begins, and what answers it. Lists are NULL-terminated. */
+/* An agent's startup questions, and their answers. Lists are NULL-terminated. */
 struct ga_questions {
-	const char *versions;      /* how the versions begin that this is known of */
+	const char *versions;      /* prefixes of the versions that this is known of */
 	const char *const *flags;  /* inserted behind those of the preset; "%" in one of them is
 				    * the path of the project */
 	const char *const *set;    /* NAME=VALUE */
@@ -26,11 +26,12 @@ struct ga_questions {
 	const char *harmless;
 	const char *noted;         /* it asks before it uses those, unless this file below home
 				    * says that the user trusts the project; NULL: it never asks */
-	const char *member;        /* that file is JSON, and this member of each of its "projects"
-				    * says so; NULL: any mention of a project may */
+	/* that file is JSON, and this member of each of its "projects" says so; NULL: any mention
+	 * of a project counts */
+	const char *member;
 	const char *const *logins; /* files, below home or absolute, that may have it log in by
 				    * other means; NULL: it asks for no login */
-	bool keys_ignored;         /* it asks for one even if a key is set, where it has a prompt */
+	bool keys_ignored;         /* interactively, it asks for one even if a key is set */
 };
 
 struct ga_preset {
@@ -40,18 +41,18 @@ struct ga_preset {
 	const char *const *resume; /* the same, inserted before those to continue the last
 				    * conversation, without arguments; empty if the agent has no
 				    * such words */
-	const char *resume_prompt; /* arguments that do so with one more prompt, which follows them,
-				    * and end; NULL: unknown */
+	/* arguments to continue with one more prompt, which follows them, and exit; NULL:
+	 * unknown */
+	const char *resume_prompt;
 	const char *task;         /* the option before a first task, or "" if the task is an
 				   * argument by itself; NULL: not known */
 	/* NULL-terminated names of environment variables it may see: `keys`, any one of which
 	 * serves as a login, and others */
 	const char *const *keys, *const *pass;
 	const char *const *set;   /* NULL-terminated NAME=VALUE */
-	/* paths below home, NULL-terminated: all of the agent's own state ... */
+	/* paths below home, NULL-terminated: all of the agent's state ... */
 	const char *const *state;
-	const char *const *logins; /* ... and the files among it that are a login and nothing
-				    * else */
+	const char *const *logins; /* ... and the files among it that are only a login */
 	/* NULL: none; else NULL-terminated: directories below home with its conversations and
 	 * nothing else, of which each session has its own; and NAME=PATH (below home), set in
 	 * sessions so that it keeps them there */

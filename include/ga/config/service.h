@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The user's commands that run in a session beside the agent, in their configured form: `setup` and
- * `finish` are lists of shell commands, `services` are such commands with names.
+ * The user's commands that run in a session with the agent, as configured: `setup` and `finish` are
+ * lists of shell commands, `services` are such commands with names.
  */
 #ifndef GA_SERVICE_H
 #define GA_SERVICE_H
@@ -41,8 +41,8 @@ void ga_services_release(struct ga_services *s);
  * service has is dropped. */
 void ga_services_parse(const struct ga_strv *words, struct ga_services *ret);
 
-/* A command on one line, for users and for a trailer: what must not be shown is escaped, and more
- * than `most` bytes are cut. The caller frees it. */
+/* A command on one line, for users and for a trailer: escaped, and cut to `most` bytes. The caller
+ * frees it. */
 char *ga_command_text(const char *command, size_t most);
 
 #endif

@@ -21,7 +21,7 @@
 #include "ga/base/error.h"
 #include "ga/base/sha.h"
 
-/* Further ones are not kept: the one that was trusted first is removed. */
+/* Beyond this, the oldest one is removed. */
 #define GA_TRUST_MAX 64
 
 struct ga_trusted {

@@ -38,8 +38,8 @@
 #include "ga/repo/repo.h"
 
 #define GA_ON_READY "git-agent-depot 1"
-/* What a session there may be besides the states of ga/session/session.h: its job waits, was
- * cancelled before it began, ended without a result. */
+/* States of remote sessions besides those of ga/session/session.h: the job is queued, was cancelled
+ * before its start, ended without a result. */
 #define GA_ON_STATES "pending cancelled lost"
 
 /* ---- here: records --------------------------------------------------------------------------- */
@@ -52,16 +52,17 @@ struct ga_on {
 	char *directory;         /* name of the working tree's directory there */
 	struct ga_oid base;      /* the commit that it is based on ... */
 	struct ga_oid snapshot;  /* ... and one of uncommitted work on top of that; zero: none */
-	struct ga_strv options;  /* of `git agent start`, for there */
+	struct ga_strv options;  /* options of the remote `git agent start` */
 	struct ga_strv command;
 	uint64_t started;        /* seconds since the epoch, by the clock here */
 	bool trusted;            /* the user trusts the repository's settings at `base` */
-	bool submitted;          /* the start was asked for, or is about to be; else nothing runs */
-	struct ga_host way;      /* how that host is reached, as it was at the start */
-	bool runs;               /* it may have been started, and its result was not fetched */
-	char *state;             /* what it was when it last answered; NULL: it never did ... */
-	uint64_t asked;          /* ... and when that was, by the clock here */
-	/* not stored: it answered now, and what it has then, as it says; zero: nothing */
+	/* the start was requested, or is about to be; else nothing is running */
+	bool submitted;
+	struct ga_host way;      /* how to reach the host, as at the start */
+	bool runs;               /* may have been started; its result was not fetched */
+	char *state;             /* its last known state; NULL: never answered ... */
+	uint64_t asked;          /* ... and its time, by the clock here */
+	/* not stored: answered now, with these commits; zero: none */
 	bool answers;
 	char *why;               /* a word on that state, from there */
 	int exit;                /* the exit status of its command; -1: there is none */
@@ -93,42 +94,41 @@ int ga_on_save(const char *state_dir, const struct ga_on *o, struct ga_error *er
 /* Write `state` and `asked` only, and nothing if the record is gone: another command may have
  * changed it since it was read. */
 int ga_on_note(const char *state_dir, const struct ga_on *o, struct ga_error *err);
-/* Keep others from choosing a name for a record. Returns a descriptor to be closed. */
+/* Lock the choice of names for records. Returns a descriptor to be closed. */
 int ga_on_lock_names(const char *state_dir, struct ga_error *err);
-/* The directory for the objects of the snapshot. The caller frees it. */
+/* The object directory of the snapshot. The caller frees it. */
 char *ga_on_objects(const char *state_dir, const char *name);
-/* Remove it, and these objects. It is no error if there is none. */
+/* Remove the record, and these objects. No error if there is none. */
 int ga_on_remove(const char *state_dir, const char *name, struct ga_error *err);
 
-/* ---- here: the way there --------------------------------------------------------------------- */
+/* ---- here: calls to a host ------------------------------------------------------------------- */
 
-/* Have `action` done there, with the bytes `in` (or NULL) as its input, and get the object that it
- * answers (new reference; `ret` may be NULL): by ssh, with the user's configuration and a
- * connection that is kept for a minute, without any forwarding; or by the host's `run`. Returns 1
- * and an error if the other side says that it was not done. -1 if it does not say so within two
- * minutes: then it is unknown. What may be done twice is asked for twice if the answer is none. */
+/* Call `action` there, with the bytes `in` (or NULL) as its input, and get the answer, an object
+ * (new reference; `ret` may be NULL): by ssh, with the user's configuration and a connection that
+ * is kept for a minute, without any forwarding; or by the host's `run`. Returns 1 and an error if
+ * the host reports a failure, -1 without an answer within two minutes: then the result is unknown.
+ * An idempotent action is retried once. */
 int ga_on_call(const struct ga_on *o, const char *action, const struct ga_buf *in, json_t **ret,
 	       struct ga_error *err);
-/* Ask all the hosts of these records at once what their sessions do, for at most `timeout_ms` and
- * without questions to the user, and set what is not stored, `state` and `asked` of those that
- * answered. One that was not submitted is "absent", whatever its host says. */
+/* Query all hosts of these records in parallel, for at most `timeout_ms` and without prompts, and
+ * set the members that are not stored, `state` and `asked` of those that answered. One that was not
+ * submitted is "absent", whatever its host says. */
 void ga_on_ask(struct ga_ons *l, unsigned timeout_ms);
 /* The same for one, as with ga_on_call(). */
-int ga_on_look(struct ga_on *o, struct ga_error *err);
-/* What came from there, with the name that the session has here. The caller frees it. */
+int ga_on_query(struct ga_on *o, struct ga_error *err);
+/* Text from there, with the local name of the session. The caller frees it. */
 char *ga_on_here(const struct ga_on *o, const char *text);
-/* Append the patch of what it left on top of the snapshot (`git agent diff --uncommitted`). */
+/* Append the patch of its changes on top of the snapshot (`git agent diff --uncommitted`). */
 int ga_on_patch(const struct ga_on *o, struct ga_buf *ret, struct ga_error *err);
-/* Have it done on this terminal, through the filter of ga/run/termfilter.h, or with our input and
- * output. `*ret_status` is the exit status there, as the other side says it at the end: a
- * connection that ends without that broke, which is an error, whatever the program exited with. */
+/* Run it on this terminal, through the filter of ga/run/termfilter.h, or with our input and output.
+ * `*ret_status` is the exit status that the host sends at the end; a connection that ends without
+ * it is an error. */
 int ga_on_run(const struct ga_on *o, json_t *more, bool terminal, int *ret_status,
 	      struct ga_error *err);
-/* The address by which git reaches the depot through this program (git-remote-ext(1)). The caller
- * frees it. */
+/* The URL by which git reaches the depot through this program (git-remote-ext(1)). The caller frees
+ * it. */
 char *ga_on_url(const struct ga_on *o);
-/* For that: connect standard input and output with git there, by the record as ga_on_url() made a
- * word of it. */
+/* Connect standard input and output with git there, for the record that ga_on_url() encoded. */
 int ga_on_pipe(const char *record, const char *service, int *ret_status, struct ga_error *err);
 
 /* The variables `keys` (ended by NULL, or NULL) that are set here go with both of these, on
@@ -140,14 +140,13 @@ int ga_on_pipe(const char *record, const char *service, int *ret_status, struct 
 int ga_on_submit(struct ga_repo *r, const char *state_dir, struct ga_on *o,
 		 const char *const *keys, struct ga_error *err);
 
-/* Have it run again there, in the background, with these words of `git agent resume`. */
+/* Resume it there, in the background, with these words of `git agent resume`. */
 int ga_on_resume(const struct ga_on *o, const struct ga_strv *words,
 		 const char *const *keys, struct ga_error *err);
 
 /* ---- there ----------------------------------------------------------------------------------- */
 
-/* Carry out a request. Returns 0 and the exit status, or does not return:
- * it may execute another program. */
+/* Handle a request. Returns 0 and the exit status, unless it executes another program. */
 int ga_on_serve(const char *word, const char *home, int *ret_status,
 		struct ga_error *err);
 

@@ -109,7 +109,7 @@
 
 /* Steps that can fail, as reported. */
 #define GA_STAGE_STEPS(X)                                                                  \
-	X(GA_STEP_PLAN, "plan")         /* the plan is malformed */                        \
+	X(GA_STEP_PLAN, "plan")         /* malformed plan */                        \
 	X(GA_STEP_USERNS, "userns")     /* unshare(CLONE_NEWUSER) */                       \
 	X(GA_STEP_IDMAP, "idmap")       /* uid_map, gid_map, setgroups */                  \
 	X(GA_STEP_MOUNTNS, "mountns")   /* unshare(CLONE_NEWNS), making it private */      \

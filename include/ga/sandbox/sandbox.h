@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * From a description of what a session should see to the stage plan, bwrap's arguments and the
- * environment inside. Nothing is changed on the host: making a plan looks at which host directories
- * exist, and finding bwrap may run it.
+ * Turn the spec of a sandbox into the stage plan, bwrap's arguments and the environment inside.
+ * Changes nothing on the host: making a plan tests which host directories exist, and finding bwrap
+ * may run it.
  */
 #ifndef GA_SANDBOX_H
 #define GA_SANDBOX_H
@@ -20,15 +20,15 @@ struct ga_shared {
 	char *lower;   /* the user's directory */
 	char *upper;   /* the session's */
 	char *work;
-	char *removed; /* a file to be made before it is removed inside */
+	char *removed; /* file to make before the directory is removed inside */
 	char *mask;    /* a directory with whiteouts laid over `lower` (for nested .git), or NULL */
 	uint64_t dev, ino; /* of `lower`, when it was recorded */
 };
 void ga_shared_release(struct ga_shared *sh);
 
-/* A socket of the host, or a text of ours, that is shown read-only at a path of its own. */
+/* A socket of the host, or our text, shown read-only at its own path. */
 struct ga_shown {
-	char *source;       /* absolute, on the host; NULL: it is a text */
+	char *source;       /* absolute, on the host; NULL: a text */
 	struct ga_buf text;
 	char *at;           /* absolute, inside */
 };
@@ -37,11 +37,11 @@ struct ga_shown {
 struct ga_user_link {
 	char *at;     /* its place: absolute, with no link above it */
 	char *target; /* its text */
-	char *to;     /* where that leads: absolute and normalised, perhaps through other links */
+	char *to;     /* its target: absolute and normalised, perhaps through other links */
 };
 
-/* The host directory that is shown as home (~/aihome), and layers over it that take what is
- * written; NULL: it is written to itself. */
+/* The host directory that is shown as home (~/aihome), and layers for writes; NULL: writes go to
+ * the directory. */
 struct ga_spec_home {
 	char *source, *upper, *work;
 };
@@ -52,7 +52,7 @@ struct ga_spec_git {
 	char *upper, *work, *lower;
 };
 
-/* What else of the host is shown. */
+/* Other parts of the host that are shown. */
 struct ga_spec_host {
 	struct ga_strv tools;   /* toolchains below the real home, relative to it, read-only */
 	struct ga_strv ro;      /* more host directories, read-only at their own paths */
@@ -61,8 +61,8 @@ struct ga_spec_host {
 	struct ga_strv dropped; /* of PATH, as by ga_path_show() */
 };
 
-/* From ga_spec_find_links(): the user's links, and `home` and `project` of the spec as he spells
- * them; NULL: like this. */
+/* From ga_spec_find_links(): the user's links, and `home` and `project` of the spec as the user
+ * spells them; NULL: the same. */
 struct ga_spec_names {
 	struct ga_user_link *v;
 	size_t n;
@@ -75,24 +75,23 @@ struct ga_spec {
 	char *project;          /* path of the project, the same inside and outside */
 	char *home;             /* $HOME inside */
 	struct ga_spec_home home_dir;
-	struct ga_strv kept;    /* directories of the session that are shown in home, writable, in
-				 * place of what is there: in pairs, a path below home and the host
-				 * directory */
+	/* writable directories of the session that cover paths in home: pairs of a path below home
+	 * and the host directory */
+	struct ga_strv kept;
 	struct ga_strv lowers;  /* project overlay, topmost first: extras, base tree */
 	char *upper, *work;
 	struct ga_spec_git git;
 	struct ga_shared *shared;
 	size_t n_shared;
 	struct ga_strv object_dirs; /* host object directories, shown read-only */
-	struct ga_strv hidden_objects; /* files in them that are covered by empty ones */
+	struct ga_strv hidden_objects; /* files in them to cover by empty ones */
 	struct ga_spec *parts;  /* populated submodules: of each only project, layers, shared,
 				 * object_dirs, hidden_objects and its own parts are used */
 	size_t n_parts;
 	struct ga_spec_host host;
 	char *feedback;         /* a host file shown read-only at GA_FEEDBACK_INSIDE, or NULL */
-	bool network;           /* the host's network (true), or one of its own */
-	struct ga_shown *shown; /* shown in place of what the system has there, or where nothing
-				 * is */
+	bool network;           /* the host's network (true), or its own */
+	struct ga_shown *shown; /* cover the system's files, or add new ones */
 	size_t n_shown;
 	struct ga_spec_names names;
 	bool nested;            /* programs inside may create sandboxes of their own */
@@ -102,21 +101,20 @@ struct ga_spec {
 void ga_spec_release(struct ga_spec *s);
 #define cleanup_spec cleanup_(ga_spec_release)
 
-/* Refuse what cannot be built or would open a hole: a home that is or contains a system directory,
- * a project that is or contains home, session directories or an agent home that a sandbox would see
- * or could write. The functions that make the plan call it. */
+/* Refuse a spec that cannot be built or would be unsafe: a home that is or contains a system
+ * directory, a project that is or contains home, session directories or an agent home that a
+ * sandbox would see or could write. The functions that make the plan call it. */
 int ga_spec_check(const struct ga_spec *s, struct ga_error *err);
 
-/* May a directory of the host be shown at its own path because the user asks for it? Refused if it
- * is part of the system, of the user's home as a whole or of the session itself, may hold
- * credentials, or contains sockets; and for writing, if a user program executes it or is
- * configured by it, such as a repository. `path` is absolute and normalised. Returns 1 if it does
- * not exist. */
+/* May a directory of the host be shown at its own path at the user's request? Refused if it is part
+ * of the system, of the user's home as a whole or of the session itself, may hold credentials, or
+ * contains sockets; and for writing, if a user program executes it or is configured by it, such as
+ * a repository. `path` is absolute and normalised. Returns 1 if it does not exist. */
 struct ga_mount_place {
 	const char *home, *project, *path; /* the user's home, resolved; the project; the value of
 					    * PATH */
 	const char *state_dir, *agent_home;
-	const struct ga_strv *rw; /* what is shown for writing; NULL: nothing */
+	const struct ga_strv *rw; /* directories shown writable; NULL: none */
 };
 int ga_mount_check(const struct ga_mount_place *place, const char *path, bool writable,
 		   struct ga_error *err);
@@ -135,11 +133,11 @@ void ga_path_show(const struct ga_mount_place *place, const char *const *host_en
  * get the modes they have on the host. */
 int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *at,
 			struct ga_error *err);
-/* The same for a file with this text. It is the sandbox's own: no path of the host leads to it. */
+/* The same for a file with this text. It exists only in the sandbox. */
 int ga_spec_show_text(struct ga_spec *s, const char *at, const void *text, size_t n,
 		      struct ga_error *err);
-/* Show this text in place of the system's file `at`, wherever that is; if the system has none,
- * nothing is shown. */
+/* Show this text instead of the system's file `at`, at its real path; does nothing if the system
+ * has none. */
 int ga_spec_replace_text(struct ga_spec *s, const char *at, const char *text, struct ga_error *err);
 
 /* Where an object directory of the host is shown inside; the caller frees it. It is the same in
@@ -152,7 +150,7 @@ char *ga_spec_object_path(const char *host_dir);
 #define GA_INIT_INSIDE "/run/git-agent/init"
 /* Object directories are below this, see ga_spec_object_path(). */
 #define GA_ODB_INSIDE "/run/git-agent/odb"
-/* Among them, since nothing else is attached once bwrap runs. */
+/* Below it as well, since nothing else is attached once bwrap is running. */
 #define GA_FEEDBACK_INSIDE GA_ODB_INSIDE "/feedback"
 
 /* Find toolchains: which directories of the toolchain table exist below `home`, as paths relative
@@ -170,8 +168,7 @@ int ga_spec_find_tools(const char *home, const char *path, const char *command,
  * user spells the project in a way of his own; PATH, from the list of directories `path`, keeping
  * in order the entries that exist inside `s`, with GA_AGENT_BIN at the end; the variables that
  * locate those toolchains that are shown; and those that keep caches in the agents' home. */
-#define GA_AGENT_BIN ".local/agent/bin" /* below home: for programs that the agent installs for
-					 * itself */
+#define GA_AGENT_BIN ".local/agent/bin" /* below home: for programs that the agent installs */
 void ga_spec_environment(struct ga_spec *s, const char *path, const char *const *host_env,
 			 const struct ga_strv *pass);
 
@@ -180,28 +177,28 @@ void ga_spec_environment(struct ga_spec *s, const char *path, const char *const 
  * The rest of the spec but tools must be known. Where something else has the name of a link inside,
  * the path is not kept. */
 void ga_spec_find_links(struct ga_spec *s, const char *home, const char *pwd);
-/* Where `path` (absolute, normalised) leads by these links. The caller frees it. */
+/* Resolve these links in `path` (absolute, normalised). The caller frees it. */
 char *ga_spec_place(const struct ga_spec *s, const char *path);
-/* Settings that do the same where no variable can: the `i`th file, relative to home, and its text.
- * NULL: there are no more. */
+/* Settings for programs without such a variable: the `i`th file, relative to home, and its text.
+ * NULL: no more. */
 const char *ga_cache_file(size_t i, const char **ret_text);
 
 /* Would `path` (absolute) be visible inside? */
 bool ga_spec_visible(const struct ga_spec *s, const char *path);
 
-/* The plan (ga/sandbox/plan.h) in four parts. The first two, system and root, are what surrounds
- * home and project; only stage_dir, project, home, home_dir, ro and network need be known yet.
- * For uid 0 the second takes a while, as it searches for what must not be shown of the system.
- * `init` is the absolute path of git-agent-init on the host, which is shown at GA_INIT_INSIDE. */
+/* The plan (ga/sandbox/plan.h) in four parts. The first two, system and root, surround home and
+ * project; they need only stage_dir, project, home, home_dir, ro and network. For uid 0 the second
+ * takes a while, as it searches for system files to hide. `init` is the absolute path of
+ * git-agent-init on the host, which is shown at GA_INIT_INSIDE. */
 int ga_spec_plan_system(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err);
 int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *ret,
 		      struct ga_error *err);
 /* The third part is home without the project in it; it needs tools as well. */
 void ga_spec_plan_home(const struct ga_spec *s, struct ga_buf *ret);
-/* Append what these plans make in the home to mount on, if nothing is there: paths in it. */
+/* Append the mount points that these plans make in the home, as paths in it. */
 void ga_spec_home_places(const struct ga_spec *s, struct ga_strv *ret);
-/* The last part is the project, and the end. A shared directory that no longer exists on the host,
- * or is reached through a symlink there by now, is left out. */
+/* The last part is the project, and the end. Leaves out a shared directory that the host removed,
+ * or that has a symlink in its path now. */
 int ga_spec_plan_trees(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err);
 
 /* bwrap's arguments up to, not including, "--", as NUL-terminated strings for --args FD. The caller

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sessions that ran elsewhere, exchanged through a git remote. What comes from there is an agent's
- * work, whoever pushed it, and just as hostile: objects go through the import of ga/repo/import.h;
- * rules and holding are applied here, with the facts of this host; no flag, verdict or base commit
- * that the other side states is believed.
+ * Exchange sessions through a git remote. Fetched work is an agent's, whoever pushed it, and just
+ * as hostile: objects go through the import of ga/repo/import.h; rules and holding are applied
+ * here, with the facts of this host; no flag, verdict or base commit of the remote is trusted.
  */
 #ifndef GA_TRANSFER_H
 #define GA_TRANSFER_H
@@ -18,7 +17,7 @@
 /* A session as a remote has it. */
 struct ga_remote_session {
 	char *name;
-	struct ga_oid tip, held; /* the branch; the same with what was held there, or zero */
+	struct ga_oid tip, held; /* the branch; the same with the changes held there, or zero */
 };
 struct ga_remote_sessions {
 	struct ga_remote_session *v;
@@ -28,8 +27,8 @@ struct ga_remote_sessions {
 #define GA_REMOTE_SESSIONS_INIT { .v = NULL, .refs = GA_REFS_INIT }
 void ga_remote_sessions_release(struct ga_remote_sessions *l);
 #define cleanup_remote_sessions cleanup_(ga_remote_sessions_release)
-/* List the sessions of a remote, sorted by name, at most GA_REMOTE_SESSIONS_MAX; refs that cannot
- * be a session's are left out. */
+/* List the sessions of a remote, sorted by name, at most GA_REMOTE_SESSIONS_MAX; other refs are
+ * ignored. */
 #define GA_REMOTE_SESSIONS_MAX 10000
 int ga_remote_list(struct ga_repo *r, const char *remote, struct ga_remote_sessions *ret,
 		   struct ga_error *err);
@@ -71,12 +70,12 @@ int ga_fetch_session(struct ga_env *e, const struct ga_fetch_opts *o,
 		     const struct ga_remote_session *from, const char *name, struct ga_session *ret,
 		     int *ret_lock, struct ga_report *ret_report, struct ga_error *err);
 
-/* Was anything decided about this fetched session here, or its branch moved? */
+/* Has this fetched session verdicts here, or was its branch moved? */
 int ga_fetch_touched(struct ga_env *e, const struct ga_session *s, struct ga_error *err);
 
-/* Push a captured session: branch and report and, with `held`, what is held; without it, what
- * the remote has of that is deleted there. `force`: the branch there may be replaced. If the push
- * of the branch is refused, nothing else is pushed. Both pushes run the user's hooks. */
+/* Push a captured session: branch and report and, with `held`, the held changes; without it, those
+ * are deleted on the remote. `force`: the branch there may be replaced. If the push of the branch
+ * is refused, nothing else is pushed. Both pushes run the user's hooks. */
 int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_session *s, bool held,
 		    bool force, struct ga_error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Dropping a session, and restoring it: its directory goes to <state>/trash/<name>-<time>, its refs
- * to refs/agent-trash/<name>-<time>/, so that nothing it held is pruned.
+ * Drop and restore sessions: the directory moves to <state>/trash/<name>-<time>, the refs to
+ * refs/agent-trash/<name>-<time>/, so that none of its objects is pruned.
  */
 #ifndef GA_TRASH_H
 #define GA_TRASH_H
@@ -10,22 +10,22 @@
 #include "ga/base/strv.h"
 #include "ga/session/session.h"
 
-/* Move a session (lock held, not running) to the trash: its name there is saved first, with the
- * state DROPPED; then its refs go in one transaction, then the directory. If that is killed, call
- * it again for a session of that state: it goes where it was going. Fails (GA_EFATAL) if the branch
- * is checked out in a working tree. `*ret_where` (owned by the caller) is the directory in the
+/* Move a session (lock held, not running) to the trash: first save its name there, with the state
+ * DROPPED; then move the refs in one transaction, then the directory. If it was killed, call it
+ * again for a session of that state: it uses the same name. Fails (GA_EFATAL) if the branch is
+ * checked out in a working tree. `*ret_where` (owned by the caller) is the directory in the
  * trash. */
 int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session *s,
 		     char **ret_where, struct ga_error *err);
 
-/* Read what was moved there: `name` is a session's (of several the one dropped last) or that of a
- * directory in the trash. Returns 1 if there is none. With `whole_or_null`, only one that was
+/* Read a session in the trash: `name` is the session's (of several the one dropped last) or that of
+ * a directory in the trash. Returns 1 if there is none. With `whole_or_null`, only one that was
  * started while that session, the superproject's, was running: of several of the same name, its
  * own. */
 int ga_trash_load(const char *state_dir, const char *name, const struct ga_session *whole_or_null,
 		  struct ga_session *ret, struct ga_error *err);
 /* The same, to be restored. Fails (GA_EFATAL) if a session or branch of that name exists, or if the
- * session's state was damaged. `ret->dir` is where it will be. */
+ * session's state was damaged. `ret->dir` is its future place. */
 int ga_trash_find(struct ga_repo *r, const char *state_dir, const char *name,
 		  const struct ga_session *whole_or_null, struct ga_session *ret,
 		  struct ga_error *err);
@@ -34,9 +34,9 @@ int ga_trash_find(struct ga_repo *r, const char *state_dir, const char *name,
 int ga_trash_restore(struct ga_repo *r, const char *state_dir, struct ga_session *s,
 		     int *ret_lock, struct ga_error *err);
 
-/* Delete for good what was dropped before that time, directories and refs. `dry`: delete nothing.
- * Adds the names of the directories to `names`, and when each was dropped, for users, to `whys`.
- * Safe to repeat after a crash, and while something is being restored. */
+/* Delete directories and refs of sessions dropped before that time. `dry`: delete nothing. Adds the
+ * names of the directories to `names`, and when each was dropped, for users, to `whys`. Safe to
+ * repeat after a crash, and while something is being restored. */
 int ga_trash_sweep(struct ga_repo *r, const char *state_dir, uint64_t before, bool dry,
 		   struct ga_strv *names, struct ga_strv *whys, struct ga_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the flows of a session need to know of the host and of the settings.
+ * The environment of a session's flows: host and settings.
  */
 #ifndef GA_ENV_H
 #define GA_ENV_H
@@ -15,18 +15,18 @@
 #include "ga/risk/risk.h"
 #include "ga/run/confine.h"
 
-/* What a session can reach, as configured. The lists are borrowed. */
+/* The network settings of a session. The lists are borrowed. */
 struct ga_env_network {
 	enum ga_network mode;
 	const struct ga_strv *allow, *sockets, *publish; /* as in struct ga_config; NULL: none */
-	const char *allow_at; /* where `allow` is set, if `mode` makes it useless and nobody said
-			       * so; or NULL */
-	const struct ga_strv *options; /* what the command line set of it, as KEY=VALUE; NULL */
+	/* where `allow` is set, if `mode` ignores it and no warning was given; or NULL */
+	const char *allow_at;
+	const struct ga_strv *options; /* set on the command line, as KEY=VALUE; or NULL */
 	bool by_repository; /* the repository's file made `mode` stricter than the user's
 			     * settings */
 };
 
-/* What the flows need to know of the host; filled by the command line. */
+/* The host, as the flows see it; filled by the command line. */
 struct ga_env {
 	struct ga_repo *repo;
 	struct ga_gitconfig config;
@@ -37,7 +37,7 @@ struct ga_env {
 	char *path;                 /* $PATH */
 	char *agent_home;           /* shown in place of `home`: ~/aihome, or as configured */
 	struct ga_presets agents;   /* the user's own agents */
-	struct ga_config conf;      /* the settings of the session at hand, or else the user's */
+	struct ga_config conf;      /* the settings of the current session, or else the user's */
 	struct ga_risk_paths risk;  /* the setting `risk` for this session ... */
 	struct ga_risk_paths risk_own; /* ... and for its submodules: of the user's file alone */
 	struct ga_use_limits use;   /* what a session may use */
@@ -45,8 +45,8 @@ struct ga_env {
 	char *stage, *init;         /* absolute paths of the two helpers */
 	char *bwrap;                /* found on demand; NULL before */
 	const char *const *environ; /* the host's environment */
-	bool progress;              /* show the progress of long steps on standard error ... */
-	int64_t progress_delay_ms;  /* ... for those of ours, once they have taken this long */
+	bool progress;              /* show progress of long steps on standard error ... */
+	int64_t progress_delay_ms;  /* ... for ours after this delay */
 };
 
 #endif

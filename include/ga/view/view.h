@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a session is based on and shown: its base, what of that is kept out of its sight, its
- * layers, and what else is a member of the spec of its sandbox.
+ * The view of a session: its base, hidden secrets, layers, and the other members of its sandbox's
+ * spec.
  */
 #ifndef GA_VIEW_H
 #define GA_VIEW_H
@@ -16,7 +16,7 @@
 #include "ga/session/session.h"
 #include "ga/view/env.h"
 
-/* What of the project the user wants shown. */
+/* Options of the view. */
 struct ga_view_opts {
 	const char *base_rev;
 	bool live;
@@ -26,7 +26,7 @@ struct ga_view_opts {
 	const struct ga_strv *expose; /* absolute paths of secrets to show nevertheless */
 };
 
-/* What a session is based on. `onto`, `base`, `onto_ref`, `trusted`: as in ga/session/session.h. */
+/* The base of a session. `onto`, `base`, `onto_ref`, `trusted`: as in ga/session/session.h. */
 struct ga_view_base {
 	struct ga_oid onto, base;
 	char *onto_ref;
@@ -35,7 +35,7 @@ struct ga_view_base {
 	size_t max_shared;      /* how many ignored directories can be shared */
 	struct ga_scan scan;
 	struct ga_exposure secrets;
-	struct ga_strv hidden;  /* paths of secrets that are kept out, sorted ... */
+	struct ga_strv hidden;  /* paths of hidden secrets, sorted ... */
 	struct ga_strv clear;   /* ... and those of them that git's filters decrypt at checkout */
 	struct ga_strv objects; /* loose objects with the content of these, hidden as well ... */
 	struct ga_strv stored;  /* ... and paths whose content git has where it cannot be hidden */
@@ -45,10 +45,10 @@ void ga_view_base_release(struct ga_view_base *b);
 /* Refuse a working tree that contains the user's home, or that overlaps with the agents' home or
  * the state directory. */
 int ga_view_check_project(const struct ga_env *e, struct ga_error *err);
-/* Commit the scanned work, which ga_view_choose_base() leaves to do, once there is a session. */
+/* Commit the scanned work after ga_view_choose_base(), once there is a session. */
 int ga_view_take_snapshot(struct ga_env *e, const char *objects, struct ga_view_base *b,
 			  struct ga_error *err);
-/* Choose what a new session is based on. A `dry` run makes no commit. */
+/* Choose the base of a new session. A `dry` run makes no commit. */
 int ga_view_choose_base(struct ga_env *e, const struct ga_view_opts *o, bool dry,
 			struct ga_view_base *ret, struct ga_error *err);
 
@@ -57,18 +57,18 @@ int ga_view_choose_base(struct ga_env *e, const struct ga_view_opts *o, bool dry
 int ga_view_find_secrets(struct ga_env *e, const struct ga_view_opts *o, bool dry,
 			 bool carried, struct ga_view_base *b, struct ga_error *err);
 /* Fill `b` with the secrets that an existing session would show now, with its branch at `tip`. */
-int ga_view_look_again(struct ga_env *e, const struct ga_view_opts *o, const struct ga_session *s,
-		       const struct ga_oid *tip, struct ga_view_base *b, struct ga_error *err);
-/* The base of a submodule is `commit`, the one that the superproject's base names. What is not
- * committed in it, `*ret_dirty` paths, stays outside. Returns 1 and the reason, for users, if the
- * submodule cannot be a part of the session. */
+int ga_view_rescan(struct ga_env *e, const struct ga_view_opts *o, const struct ga_session *s,
+		   const struct ga_oid *tip, struct ga_view_base *b, struct ga_error *err);
+/* The base of a submodule is `commit`, the one that the superproject's base names. Its uncommitted
+ * work, `*ret_dirty` paths, is not carried. Returns 1 and the reason, for users, if the submodule
+ * cannot be a part of the session. */
 int ga_view_choose_part_base(struct ga_env *e, const struct ga_view_opts *o,
 			     const struct ga_oid *commit, struct ga_view_base *ret,
 			     size_t *ret_dirty, const char **ret_why, struct ga_error *err);
 
-/* What a session that is not to run here would be based on: HEAD or o->base_rev, and a snapshot of
+/* Choose the base of a session on another machine: HEAD or o->base_rev, and a snapshot of
  * uncommitted work on top, in the object directory `objects` (the handle of `e` uses that from then
- * on); the same commit if there is none. Adds to `notes` what stays here, for users. */
+ * on); the same commit without any. Adds to `notes` what is not sent, for users. */
 int ga_view_choose(struct ga_env *e, const struct ga_view_opts *o, const char *objects,
 		   struct ga_oid *ret_onto, struct ga_oid *ret_base, struct ga_strv *notes,
 		   struct ga_error *err);
@@ -79,10 +79,10 @@ int ga_view_choose(struct ga_env *e, const struct ga_view_opts *o, const char *o
 int ga_view_make_layers(struct ga_env *e, struct ga_session *s, const struct ga_view_base *b,
 			struct ga_strv *notes, struct ga_error *err);
 
-/* Note in a live session, before it is mounted, which directory it will be based on. */
+/* Record in a live session, before it is mounted, the directory it will be based on. */
 int ga_view_note_live(struct ga_session *s, struct ga_error *err);
 
-/* Acquire the base tree that a session is based on. */
+/* Acquire the base tree of a session. */
 int ga_view_get_base(struct ga_env *e, const struct ga_session *s, struct ga_base *ret,
 		     struct ga_error *err);
 /* Fill the git dir's upper layer, with `visible` for its refs; a live session, which has no base
@@ -91,20 +91,20 @@ int ga_view_make_gitdir(struct ga_env *e, const struct ga_session *s,
 			const struct ga_view_base *b, const struct ga_base *base,
 			const struct ga_refs *visible, struct ga_error *err);
 
-/* Hide the `.git` that shared directory number `i` of a session, open as `fd`, may have. */
+/* Hide the `.git` in shared directory number `i` of a session, open as `fd`. */
 int ga_view_mask_git(const struct ga_session *s, size_t i, int fd, struct ga_error *err);
 
-/* Make whiteouts in the layer `mask` for what is hidden in the shared directory `dir`. The layer is
- * made if there is any. */
+/* Make whiteouts in the layer `mask` for hidden paths in the shared directory `dir`. The layer is
+ * made if it is needed. */
 int ga_view_mask_shared(const struct ga_view_base *b, int project, const char *dir,
 			const char *mask, struct ga_error *err);
-/* The same for what is hidden elsewhere, in the layer `extras`. A live session, with the working
- * tree beneath, gets what the base has there, or a whiteout; in any session, files that a filter
- * decrypts are replaced by what is committed. */
+/* The same for other hidden paths, in the layer `extras`. A live session, with the working tree
+ * beneath, gets the base's version or a whiteout; in any session, files that a filter decrypts are
+ * replaced by their committed content. */
 int ga_view_mask_project(struct ga_env *e, const struct ga_session *s, const struct ga_view_base *b,
 			 const struct ga_oid *tree, int project, int extras, struct ga_error *err);
 
-/* Which host directories lie beneath what a session shares, by device and inode. They are kept in a
+/* The host directories beneath a session's shared ones, by device and inode. They are kept in a
  * file of their own in the session's directory, since only the supervisor writes the state file. */
 struct ga_view_seen {
 	struct ga_view_seen_id {
@@ -120,8 +120,8 @@ int ga_view_seen_read(const struct ga_session *s, struct ga_view_seen *ret, stru
 int ga_view_seen_write(const struct ga_view_seen *seen, const struct ga_session *s,
 		       struct ga_error *err);
 
-/* The layers of shared directory number `i`, with a fresh work directory. 1: it is gone, or was
- * removed inside. */
+/* The layers of shared directory number `i`, with a fresh work directory. 1: it was removed, on the
+ * host or inside. */
 int ga_view_make_shared(const struct ga_session *s, size_t i, struct ga_shared *ret,
 			struct ga_error *err);
 /* Add the layers of the session, with fresh work directories. `base` is NULL for a live session. */
@@ -131,43 +131,43 @@ int ga_view_make_trees(const struct ga_session *s, const struct ga_base *base, s
 /* Notes for agents, below home. */
 #define GA_VIEW_NOTES ".git-agent-notes.md"
 
-/* Fill the members of the spec that depend on the project's path alone. */
+/* Fill the members of the spec that depend only on the project's path. */
 int ga_view_make_surroundings(struct ga_env *e, const char *project, struct ga_spec *ret,
 			      struct ga_error *err);
-/* Add what `tools` shows. */
+/* Add the directories of `tools`. */
 int ga_view_add_tools(const struct ga_env *e, struct ga_spec *ret, struct ga_error *err);
-/* Add that and what `mounts` shows. */
+/* Add those of `tools` and `mounts`. */
 int ga_view_add_mounts(const struct ga_env *e, const char *project, struct ga_spec *ret,
 		       struct ga_error *err);
-/* Does the spec have just these mounts? */
+/* Has the spec exactly these mounts? */
 int ga_view_has_mounts(const struct ga_env *e, const struct ga_spec *s, bool *ret,
 		       struct ga_error *err);
 /* Add lines about them to the banner. */
 void ga_view_describe_mounts(const struct ga_env *e, const struct ga_spec *s,
 			     struct ga_strv *banner);
-/* Add "what: a, b and 3 more" to it, unless there are none. */
+/* Add "what: a, b and 3 more" to it, if there are any. */
 void ga_view_describe_paths(const char *what, const struct ga_strv *paths, struct ga_strv *banner);
 /* Add the repository's object directories, and the toolchains of the home, that `command` lies in
  * among them. */
 int ga_view_find_tools(const struct ga_env *e, const char *command, struct ga_spec *ret,
 		       struct ga_error *err);
-/* Show, once the environment is there, what variables of the host lead to, and set these: files of
- * certificates, and the entry of TERM. */
+/* Once the environment is known, show the files that variables of the host name, and set these:
+ * certificates, and TERM's terminfo entry. */
 int ga_view_add_host_files(const struct ga_env *e, struct ga_spec *s, struct ga_strv *notes,
 			   struct ga_error *err);
 /* `preset` may be NULL. */
 void ga_view_add_environment(struct ga_env *e, const struct ga_preset *preset,
 			     struct ga_spec *spec, const struct ga_session *s);
-/* Show the user and his group in /etc/passwd and /etc/group, if only another service of the host
- * knows them. */
+/* Show the user and group in /etc/passwd and /etc/group, if only another service of the host knows
+ * them. */
 int ga_view_show_user(struct ga_spec *s, struct ga_error *err);
-/* Show the system's configuration so that ssh inside takes it, and with it what the user's ssh says
+/* Show the system's ssh configuration so that ssh inside accepts it, with the user's configuration
  * of his remotes. */
 int ga_view_show_ssh(const struct ga_env *e, struct ga_spec *s, struct ga_strv *notes,
 		     struct ga_error *err);
 
-/* Wait for the host's git configuration, which git reads while a start does other things. Does
- * nothing if it has been read. */
+/* Wait for the host's git configuration, which git reads in parallel. Does nothing if it was
+ * read. */
 int ga_env_config(struct ga_env *e, struct ga_error *err);
 
 #endif

@@ -13,7 +13,7 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG_QUIET(quiet),
 };
 
-/* Wait until the session is captured, and say what it did. */
+/* Wait until the session is captured, and print its summary. */
 static int sum_up(struct cli *c, const char *name, struct ga_live_peer *peer,
 		  struct ga_session *s, bool quiet, struct ga_error *err)
 {
@@ -58,7 +58,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		return 0;
 	if (sum_up(c, name, &peer, &s, o->quiet, err))
 		return -1;
-	/* the supervisor may end before we have read the status from it: then the session has it */
+	/* a supervisor that ends before we read the status leaves it in the session */
 	if (how == GA_LIVE_GONE && s.run.exit_status >= 0)
 		status = s.run.exit_status;
 	else if (how == GA_LIVE_GONE)

@@ -11,33 +11,32 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(verbose, "verbose", 'v', "show the progress, even if not on a terminal"),
 };
 
-/* Of a session and its submodules: did a limit keep anything away, and was any flag decided? */
+/* Of a session and its submodules: did a limit skip anything, and has any flag a verdict? */
 struct again {
 	bool limits, decided;
 };
 
-static void look_at(const struct ga_report *r, struct again *a)
+static void check_session(const struct ga_report *r, struct again *a)
 {
 	a->limits |= r->limits.n > 0;
 	for (size_t i = 0; i < r->n_flags; i++)
 		a->decided |= r->flags[i].verdict != GA_VERDICT_OPEN;
 }
 
-static int look_at_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
+static int check_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 
-	/* a part that is gone, or that landed by itself, is not captured again */
+	/* a part that is missing, or has landed separately, is not captured again */
 	if (!at->s || !at->env || at->s->state == GA_STATE_LANDED)
 		return 0;
 	if (ga_report_read(at->env->repo, at->s, &r, err) < 0)
 		return -1;
-	look_at(&r, payload);
-	return ga_start_each_part(at->env, at->s, false, look_at_part, payload, err);
+	check_session(&r, payload);
+	return ga_start_each_part(at->env, at->s, false, check_part, payload, err);
 }
 
-/* Capture once more if a limit kept something away, which may have been raised since, or if objects
- * are gone. */
+/* Capture once more if a limit, perhaps raised since, skipped something, or objects are missing. */
 static int capture_again(struct cli *c, struct ga_session *s, int lock, struct ga_report *r,
 			 struct ga_error *err)
 {
@@ -47,8 +46,8 @@ static int capture_again(struct cli *c, struct ga_session *s, int lock, struct g
 
 	if (s->state != GA_STATE_CAPTURED)
 		return 0;
-	look_at(r, &a);
-	if (ga_start_each_part(&c->env, s, false, look_at_part, &a, err))
+	check_session(r, &a);
+	if (ga_start_each_part(&c->env, s, false, check_part, &a, err))
 		return -1;
 	rc = s->id.remote ? 0 : ga_refs_check(c->env.repo, s->id.branch, space, &s->id.onto, err);
 	if (rc < 0 || (!rc && !a.limits))

@@ -28,7 +28,7 @@ static int page(struct cli *c, struct ga_repo *r, const struct ga_oid *old,
 			     ga_review_tree_diff(r, old, new, palette, &out, err), err);
 }
 
-/* As `git apply` takes it, raw: not for a terminal. */
+/* Print a patch for `git apply`, unescaped: not for a terminal. */
 static int print_patch(struct ga_repo *private, const struct ga_wip *w, struct ga_error *err)
 {
 	static const char *const literal[] = { "GIT_LITERAL_PATHSPECS=1", NULL };
@@ -61,7 +61,7 @@ static int show_uncommitted(struct cli *c, const struct ga_session *s, struct ga
 		return -1;
 	if (!isatty(STDOUT_FILENO))
 		return print_patch(private, &w, err);
-	/* what the session was shown, and the same with what it did to those paths */
+	/* the uncommitted work the session was shown, before and after its changes */
 	return ga_repo_write_to_memory(private, err) ||
 	       ga_commit_tree(private, &w.snapshot, &old, err) ||
 	       ga_wip_changes(private, &w, &own, err) ||
@@ -88,7 +88,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		return show_uncommitted(c, &s, err);
 	runs = lock < 0 && cli_has_running_state(&s);
 	if (runs) {
-		/* still running: what its layers hold now, compared with its base */
+		/* running: compare its layers with its base */
 		if (ga_commit_tree(c->env.repo, &s.id.base, &old, err) ||
 		    cli_session_settings(c, &s, err) ||
 		    ga_start_peek(&c->env, &s, &new, &notes, err))
@@ -104,7 +104,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		    ga_commit_tree(c->env.repo, tip, &new, err))
 			return -1;
 	}
-	/* a branch names the commits of its submodules, layers say nothing of them */
+	/* a branch names the commits of its submodules, layers do not */
 	if (runs && s.id.submodules.n)
 		cli_note("note: submodules are not shown: 'git -C SUBMODULE agent diff %s' shows "
 			 "one", s.name);

@@ -13,8 +13,8 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(list, "list", 0, "list what is in the trash"),
 };
 
-/* Pick the session to drop. With --force one whose state file cannot be read any more will do: its
- * name is all that moving it needs. */
+/* Pick the session to drop. With --force its state file may be unreadable: moving it needs only its
+ * name. */
 static int load(struct cli *c, const struct options *o, const char *name, struct ga_session *s,
 		int *lock, struct ga_error *err)
 {
@@ -27,7 +27,7 @@ static int load(struct cli *c, const struct options *o, const char *name, struct
 		return ga_error_move(err, &first);
 	ga_session_release(s);
 	*s = (struct ga_session)GA_SESSION_INIT;
-	/* it cannot be captured: then it is dropped as it is */
+	/* drop it without the capture that failed */
 	if (!cli_load_session(c, name, false, s, lock, err)) {
 		cli_note("warning: %s", first.msg);
 		return 0;
@@ -90,7 +90,7 @@ static int restore(struct cli *c, const char *name, struct ga_error *err)
 		       "--list' shows what is, in %s/trash", name, dir);
 }
 
-/* What a sweep would delete if everything were old enough. */
+/* Delete the whole trash, whatever its age. */
 static int list(struct cli *c, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT, whys = GA_STRV_INIT;

@@ -20,8 +20,8 @@ struct fetch {
 	json_t *list; /* with --json */
 };
 
-/* Before a session is fetched, nothing but its name and refs is known. */
-static void tell_remote(const struct fetch *f, const struct ga_remote_session *from)
+/* Before the fetch, only a session's name and refs are known. */
+static void print_remote(const struct fetch *f, const struct ga_remote_session *from)
 {
 	json_t *o;
 
@@ -58,7 +58,7 @@ static int fetch_one(struct fetch *f, const struct ga_remote_session *from, cons
 	int rc;
 
 	if (f->o->dry_run) {
-		tell_remote(f, from);
+		print_remote(f, from);
 		return 0;
 	}
 	rc = ga_fetch_session(&f->c->env, &f->opts, from, name, &s, &lock, &r, err);
@@ -72,7 +72,7 @@ static int fetch_one(struct fetch *f, const struct ga_remote_session *from, cons
 	return 0;
 }
 
-/* A word of the command line: NAME, or NAME:NEW-NAME. */
+/* Parse an argument: NAME, or NAME:NEW-NAME. */
 static int fetch_word(struct fetch *f, const struct ga_remote_sessions *l, const char *word,
 		      struct ga_error *err)
 {
@@ -90,8 +90,8 @@ static int fetch_word(struct fetch *f, const struct ga_remote_sessions *l, const
 		       f->opts.remote, name, f->opts.remote);
 }
 
-/* Fetch all of the remote's sessions, but those whose name another session has here. One that is
- * refused does not keep the others away. */
+/* Fetch all sessions of the remote except those whose name another session has here. One that is
+ * refused does not stop the others. */
 static void fetch_all(struct fetch *f, const struct ga_remote_sessions *l, int *ret_status)
 {
 	for (size_t i = 0; i < l->n; i++) {

@@ -47,10 +47,10 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG_JSON,
 };
 
-/* What HEAD's branch got: ": 2 commits, 3 files changed", without a merge commit. `locks`: the lock
- * files in it that ask for an installation. */
-static char *say_got(struct ga_repo *r, const struct ga_oid *before, const struct ga_oid *after,
-		     struct ga_strv *locks)
+/* Describe the landed changes: ": 2 commits, 3 files changed", without a merge commit. `locks`:
+ * changed lock files that call for an installation. */
+static char *describe_changes(struct ga_repo *r, const struct ga_oid *before,
+			      const struct ga_oid *after, struct ga_strv *locks)
 {
 	const bool born = !ga_oid_is_zero(before);
 	cleanup_commit struct ga_commit last = { .n_parents = 0 };
@@ -73,8 +73,8 @@ static char *say_got(struct ga_repo *r, const struct ga_oid *before, const struc
 	return ga_strf(": %s, %s changed", commits, files);
 }
 
-/* Directories of dependencies that changed in the session, and that git ignores. */
-static void say_not_landed(const struct ga_report *r)
+/* Report ignored directories of dependencies that changed in the session. */
+static void print_not_landed(const struct ga_report *r)
 {
 	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
 
@@ -90,13 +90,14 @@ static void say_not_landed(const struct ga_report *r)
 			 GA_QUOTED(dirs.v[i]));
 }
 
-static void say_landed(struct cli *c, const struct ga_session *s, const struct ga_report *r,
-		       const struct ga_land_result *res, const struct ga_oid *before, bool dry_run)
+static void print_landed(struct cli *c, const struct ga_session *s, const struct ga_report *r,
+			 const struct ga_land_result *res, const struct ga_oid *before,
+			 bool dry_run)
 {
 	cleanup_strv struct ga_strv locks = GA_STRV_INIT;
 	cleanup_free char *branch = NULL, *in = NULL;
-	cleanup_free char *got = dry_run ? ga_strdup("") : say_got(c->env.repo, before,
-								    &res->commit, &locks);
+	cleanup_free char *got = dry_run ? ga_strdup("") : describe_changes(c->env.repo, before,
+									     &res->commit, &locks);
 	struct ga_oid head;
 
 	(void)ga_repo_head(c->env.repo, &head, &branch, GA_IGNORED);
@@ -111,35 +112,36 @@ static void say_landed(struct cli *c, const struct ga_session *s, const struct g
 		cli_note("  %s has changed: '%s'%s installs what it says", GA_QUOTED(path),
 			 ga_risk_install(path), strchr(path, '/') ? " there" : "");
 	}
-	say_not_landed(r);
+	print_not_landed(r);
 }
 
 /* `before`: HEAD before it; zero: unborn. */
-static void say(struct cli *c, const struct ga_session *s, const struct ga_report *r,
-		const struct ga_land_result *res, const struct ga_oid *before, bool dry_run)
+static void print_result(struct cli *c, const struct ga_session *s, const struct ga_report *r,
+			 const struct ga_land_result *res, const struct ga_oid *before,
+			 bool dry_run)
 {
 	if (res->rolled_back)
 		cli_note("agent/%s: an interrupted landing was rolled back first", s->name);
 	if (res->nothing) {
 		cli_note("agent/%s: nothing to land", s->name);
-		/* nor do branches and a stash of the agent's, which no landing brings */
+		/* nor does landing include the agent's other branches and stash */
 		if (cli_kept_refs(c->env.repo, s, NULL, GA_IGNORED) > 0)
 			cli_note("  branches or a stash of the agent: 'git for-each-ref "
 				 GA_SESSION_REFS "%s/' lists them", s->name);
 	} else if (res->uncommitted) {
 		cli_note("agent/%s: not committed yet; 'git commit' does", s->name);
 	} else {
-		say_landed(c, s, r, res, before, dry_run);
+		print_landed(c, s, r, res, before, dry_run);
 	}
 	for (size_t i = 0; i < res->brought.n; i++)
 		cli_note("  uncommitted: %s", GA_QUOTED(res->brought.v[i]));
 	for (size_t i = 0; i < res->not_brought.n; i++)
 		cli_note("  not applied: %s", res->not_brought.v[i]);
 	for (size_t i = 0; i < res->new_flags.n && i < FLAGS_SHOWN; i++)
-		cli_note("  flagged in what git or a hook made of it: %s", res->new_flags.v[i]);
+		cli_note("  flagged in the result of git or a hook: %s", res->new_flags.v[i]);
 }
 
-/* The session that is named, else that of the last landing in this working tree. */
+/* The named session, else the one of the last landing in this working tree. */
 static int pick(struct cli *c, const char *name, struct ga_session *s, int *lock,
 		struct ga_error *err)
 {
@@ -212,13 +214,13 @@ static int resume(struct cli *c, const struct options *o, const char *name, stru
 		return -1;
 	if (o->json)
 		return cli_print_json(land_json(&s, &res, false, false), err);
-	say(c, &s, &r, &res, &before, false);
-	return cli_say_parts(&c->env, &s, err);
+	print_result(c, &s, &r, &res, &before, false);
+	return cli_print_parts(&c->env, &s, err);
 }
 
-/* --undo, --continue and --abort: what can be done about a landing that was begun. */
-static int go_on(struct cli *c, const struct options *o, const char *name, bool paths,
-		 struct ga_error *err)
+/* Handle --undo, --continue and --abort. */
+static int continue_landing(struct cli *c, const struct options *o, const char *name, bool paths,
+			    struct ga_error *err)
 {
 	if (o->undo + o->resume + o->abort > 1 || o->dry_run || (o->message && !o->resume) ||
 	    o->with_base || o->uncommitted || o->merge || o->squash || o->rebase || o->ff_only ||
@@ -230,8 +232,8 @@ static int go_on(struct cli *c, const struct options *o, const char *name, bool 
 	       : o->resume ? resume(c, o, name, err) : abort_merge(c, name, err);
 }
 
-/* How to land. No setting of the repository's counts: it could choose a way that runs fewer of the
- * user's hooks. */
+/* How to land. The repository's settings are ignored: they could choose a way that runs fewer user
+ * hooks. */
 static int choose_way(struct cli *c, const struct options *o, bool paths, enum ga_land_how *ret,
 		      struct ga_error *err)
 {
@@ -254,7 +256,7 @@ static int choose_way(struct cli *c, const struct options *o, bool paths, enum g
 	       : o->rebase        ? GA_LAND_REBASE
 	       : o->ff_only       ? GA_LAND_FF_ONLY
 				  : configured[conf.land];
-	/* git does not merge either where there is nothing: the branch begins there */
+	/* like git, do not merge into an unborn branch: it starts at the commit */
 	if (unborn && *ret == GA_LAND_MERGE)
 		*ret = GA_LAND_FF_ONLY;
 	return 0;
@@ -284,9 +286,9 @@ static int check_options(const struct options *o, enum ga_land_how how, bool pat
 	return 0;
 }
 
-/* The paths after "--", as they are from the top of the working tree. */
-static int take_paths(const struct cli *c, size_t argc, char **argv, struct ga_strv *ret,
-		      struct ga_error *err)
+/* Convert the paths after "--" to paths from the top of the working tree. */
+static int convert_paths(const struct cli *c, size_t argc, char **argv, struct ga_strv *ret,
+			 struct ga_error *err)
 {
 	for (size_t i = 1; i < argc; i++) {
 		char *path = cli_path_from_top(c->env.repo, argv[i]);
@@ -317,9 +319,9 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	struct ga_oid before;
 
 	if (o->undo || o->resume || o->abort)
-		return go_on(c, o, argc ? argv[0] : NULL, argc > 1, err);
+		return continue_landing(c, o, argc ? argv[0] : NULL, argc > 1, err);
 	if (choose_way(c, o, argc > 1, &lo.how, err) ||
-	    check_options(o, lo.how, argc > 1, err) || take_paths(c, argc, argv, &paths, err))
+	    check_options(o, lo.how, argc > 1, err) || convert_paths(c, argc, argv, &paths, err))
 		return -1;
 	if (cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err) ||
 	    cli_session_settings(c, &s, err) || find_head(c, &before, err) ||
@@ -327,22 +329,21 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	    cli_check_parts(&c->env, &s, err))
 		return -1;
 	if (ga_land(c->env.repo, &s, &r, &lo, &res, err)) {
-		/* a pointer to a submodule that conflicts is resolved by merging in the submodule
-		 */
+		/* a submodule conflict is resolved by merging in the submodule */
 		if (err->code == GA_ECONFLICT)
-			(void)cli_say_parts(&c->env, &s, GA_IGNORED);
+			(void)cli_print_parts(&c->env, &s, GA_IGNORED);
 		return -1;
 	}
 	if (!o->json)
-		say(c, &s, &r, &res, &before, o->dry_run);
-	if (!o->json && !o->dry_run && cli_say_parts(&c->env, &s, err))
+		print_result(c, &s, &r, &res, &before, o->dry_run);
+	if (!o->json && !o->dry_run && cli_print_parts(&c->env, &s, err))
 		return -1;
 	c->rm = o->drop && !o->dry_run;
 	dropped = c->rm && cli_drop_at_end(c, &s, &left);
 	if (o->json)
 		return cli_print_json(land_json(&s, &res, o->dry_run, dropped), err);
 	if (dropped)
-		cli_say_dropped(&s, left);
+		cli_print_dropped(&s, left);
 	return 0;
 }
 

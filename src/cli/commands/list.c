@@ -4,9 +4,9 @@
 
 #include "cli/listing.h"
 
-#define LOOK_MS 2000  /* how often sessions that run are looked at, by --watch ... */
-#define ASK_MS 10000  /* ... and other machines asked */
-#define SETTLE_MS 300 /* a change of one file seldom comes alone */
+#define LOOK_MS 2000  /* --watch polls running sessions so often ... */
+#define ASK_MS 10000  /* ... and other machines */
+#define SETTLE_MS 300 /* files often change in groups */
 
 struct options {
 	bool json, watch;
@@ -34,7 +34,7 @@ static void print(const struct cli_listing *l)
 		cli_note("hint: 'git agent gc' moves what has landed to the trash");
 }
 
-/* Files change by being replaced, in the directory of sessions, in that of each, and in git's. */
+/* Watch directories, since files are replaced: that of the sessions, each session's, and git's. */
 static int watch_all(const struct cli *c, int fd, struct ga_error *err)
 {
 	const uint32_t changes = IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | IN_ONLYDIR;
@@ -61,8 +61,8 @@ static bool print_anew(const struct cli_listing *l)
 	return !fflush(stdout) && !ferror(stdout);
 }
 
-/* Wait until something changed, or other machines are to be asked again. Meanwhile what runs is
- * looked at again, which reads no file. */
+/* Wait until something changed, or other machines are due. Running sessions are polled meanwhile,
+ * which reads no file. */
 static void wait_for_change(int fd, struct cli_listing *l)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -77,7 +77,7 @@ static void wait_for_change(int fd, struct cli_listing *l)
 	while (poll(&p, 1, running ? LOOK_MS : elsewhere ? ASK_MS : -1) <= 0) {
 		if (elsewhere && ga_now_ms() >= deadline)
 			return;
-		cli_listing_look(l);
+		cli_listing_update(l);
 		if (!print_anew(l))
 			return;
 	}
@@ -95,7 +95,7 @@ static int watch(struct cli *c, struct ga_error *err)
 	for (;;) {
 		cleanup_listing struct cli_listing l = CLI_LISTING_INIT;
 
-		/* before it is read: what changes then is not missed */
+		/* before reading, so that no change is missed */
 		if (watch_all(c, fd, err) || cli_listing_read(c, &l, err))
 			return -1;
 		if (!print_anew(&l))

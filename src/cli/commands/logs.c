@@ -5,7 +5,7 @@
 
 #define SUFFIX ".log"
 
-/* There is no such service: name those there are. */
+/* Fail for an unknown service, listing the known ones. */
 static int fail_unknown(const struct ga_session *s, const char *dir, const char *name,
 			struct ga_error *err)
 {

@@ -11,7 +11,7 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(force, "force", 'f', "replace the branch on the remote"),
 };
 
-/* Where git would push the branch that HEAD is on, or "origin". Caller frees. */
+/* The remote that git would push HEAD's branch to, or "origin". Caller frees. */
 static int default_remote(struct cli *c, char **ret, struct ga_error *err)
 {
 	cleanup_free char *branch = NULL, *own = NULL, *push = NULL;
@@ -30,7 +30,7 @@ static int default_remote(struct cli *c, char **ret, struct ga_error *err)
 		value = ga_gitconfig_get(conf, "remote.pushdefault");
 	if (!value && own)
 		value = ga_gitconfig_get(conf, own);
-	/* "." is this repository itself, for a branch that follows another one in it */
+	/* "." is this repository, for a branch that tracks a local one */
 	*ret = ga_strdup(value && *value && strcmp(value, ".") != 0 ? value : "origin");
 	return 0;
 }

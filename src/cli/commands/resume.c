@@ -32,14 +32,14 @@ int cli_resume_session(struct cli *c, const char *name, const struct ga_start_op
 	if (cli_restore_trashed(c, name, err) || cli_pick_session(c, name, false, &s, &lock, err))
 		return cli_not_started(err);
 	if (s.id.remote) {
-		/* it has no layers here */
+		/* it ran elsewhere: no layers */
 		(void)ga_fail(err, GA_EFATAL, "session '%s' was fetched from '%s': it can be "
 			      "resumed only where it was started" GA_HINT "'git agent start --base "
 			      "agent/%s COMMAND' continues from its branch", s.name,
 			      s.id.remote, s.name);
 		return cli_not_started(err);
 	}
-	/* the settings of the commit that the session is based on, as when it was started */
+	/* the settings of the session's base commit, as at its start */
 	if (cli_settings_to_run(c, &s.id.onto, ask, &conf, err) ||
 	    cli_set_network(o ? o : &none, &s.run.network_options, &conf, &net, err) ||
 	    (exposed && cli_find_exposed(c, exposed, &expose, err)))
@@ -64,7 +64,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		so.argv = argv + 1;
 		so.argc = argc - 1;
 	}
-	rc = cli_take_run(c, &o->run, &detach, &so, &filter, err);
+	rc = cli_apply_run(c, &o->run, &detach, &so, &filter, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	return cli_resume_session(c, argc ? argv[0] : NULL, &so, &filter, &o->run.expose,

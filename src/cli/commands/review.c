@@ -9,7 +9,7 @@ static void verdict_release(struct cli_verdict *v)
 	ga_remarks_release(&v->remarks);
 }
 
-/* "A" or "A-B", up to `end`, as the half-open range of indices that it means. */
+/* Parse "A" or "A-B", up to `end`, as a half-open range of indices. */
 static bool parse_range(const char *p, const char *end, size_t n, size_t *ret_from, size_t *ret_to)
 {
 	cleanup_free char *from = ga_strndup(p, (size_t)(end - p));
@@ -74,7 +74,7 @@ static int decide_hunks(struct cli *c, const struct ga_review_items *items, cons
 		return -1;
 	if (keep)
 		ga_strv_push(&v->decision.accept, path);
-	/* where no edit is undone, the path is accepted as it is */
+	/* with no edit rejected, the path is accepted */
 	if (memchr(undo, 1, h.n_edits))
 		ga_decision_add_hunks(&v->decision, &item->change, item->where == GA_REVIEW_HELD,
 				      undo, h.n_edits);
@@ -91,8 +91,8 @@ static int fail_feedback(const char *file, bool decided, struct ga_error *err)
 				   "name the file that it leads to, if you know it") : -1;
 }
 
-/* What is appended is an agent's text, and where agents can write it could have put a link to have
- * it appended to some other file: none is followed there. */
+/* The text is an agent's, and an agent could have planted a link to some other file: no link is
+ * followed where agents can write. */
 static int open_feedback(const struct cli *c, const char *file)
 {
 	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY;
@@ -113,7 +113,7 @@ static int open_feedback(const struct cli *c, const char *file)
 	return open(path ? path : file, flags, 0666);
 }
 
-/* Carry it out, and append what was rejected to the file. */
+/* Apply the verdicts, and append rejected changes to the file. */
 static int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r,
 		      struct cli_verdict *v, struct ga_error *err)
 {
@@ -125,7 +125,7 @@ static int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r,
 
 	if (!file && v->remarks.texts.n)
 		file = own = ga_path_join(s->dir, GA_REMARKS_FILE);
-	/* opened first, so that nothing is decided that the agent cannot be told then */
+	/* open first: without the file nothing is decided */
 	if (file)
 		fd = open_feedback(c, file);
 	if (file && fd < 0)
@@ -217,8 +217,8 @@ static int check_options(const struct options *o, size_t argc, struct ga_error *
 	return check_format(o, err);
 }
 
-static int print_left(struct cli *c, const struct options *o, const struct ga_session *s,
-		      const struct ga_report *r, struct ga_error *err)
+static int print_remaining(struct cli *c, const struct options *o, const struct ga_session *s,
+			   const struct ga_report *r, struct ga_error *err)
 {
 	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
 	cleanup_left_files struct ga_left_files files = { NULL, 0, 0 };
@@ -270,7 +270,7 @@ static int print(struct cli *c, const struct options *o, struct ga_session *s,
 	if (ga_session_mark_shown(s, ga_review_commit(r), &former, err))
 		return -1;
 	if (o->left)
-		return print_left(c, o, s, r, err);
+		return print_remaining(c, o, s, r, err);
 	if (wants(o, "json")) {
 		json_t *j = ga_report_json(c->env.repo, r, err);
 
@@ -295,13 +295,12 @@ static bool is_known(const void *where, const char *path)
 	return known->n && bsearch(dir, known->v, known->n, sizeof(*known->v), compare_below);
 }
 
-/* The review lists all of them. */
+/* The same test over all paths of the review. */
 #define ON_THE_WAY_SHOWN 5
 #define ACCEPTED_SHOWN 20
 
-/* Rejecting a path does nothing about what only earlier commits of the branch have of it: say so.
- */
-static int say_on_the_way(struct cli *c, const struct ga_report *r, struct ga_error *err)
+/* Say that rejecting a path leaves versions that only earlier commits of the branch have. */
+static int warn_earlier_commits(struct cli *c, const struct ga_report *r, struct ga_error *err)
 {
 	cleanup_past struct ga_past past = GA_PAST_INIT;
 	size_t shown = 0;
@@ -322,7 +321,7 @@ static int say_on_the_way(struct cli *c, const struct ga_report *r, struct ga_er
 	return 0;
 }
 
-/* What is accepted: each path with the mode and id that the verdict binds to, sorted. */
+/* Print what is accepted: each path with the mode and id that the verdict covers, sorted. */
 static void list_accepted(const struct ga_report *r, struct ga_strv *ret)
 {
 	for (size_t i = 0; i < r->n_flags; i++) {
@@ -337,8 +336,8 @@ static void list_accepted(const struct ga_report *r, struct ga_strv *ret)
 	ga_strv_sort_unique(ret);
 }
 
-static void say_accepted(const struct ga_session *s, const struct ga_report *r,
-			 const struct ga_strv *before)
+static void print_accepted(const struct ga_session *s, const struct ga_report *r,
+			   const struct ga_strv *before)
 {
 	cleanup_strv struct ga_strv now = GA_STRV_INIT;
 
@@ -352,9 +351,9 @@ static void say_accepted(const struct ga_session *s, const struct ga_report *r,
 		cli_note("agent/%s: accepted %zu more", s->name, n - ACCEPTED_SHOWN);
 }
 
-/* Say how many flags are open, and which command comes next. */
-static void say_left(const struct cli *c, const struct options *o, struct ga_session *s,
-		     const struct ga_report *r)
+/* Print the number of open flags and the next command. */
+static void print_open(const struct cli *c, const struct options *o, struct ga_session *s,
+		       const struct ga_report *r)
 {
 	size_t open = ga_report_open(r);
 	cleanup_free char *n = ga_count(open, "open flag", "open flags");
@@ -378,7 +377,7 @@ static int choose(struct cli *c, const struct options *o, const struct ga_report
 
 	if (ga_review_items(c->env.repo, r, &items, err))
 		return -1;
-	/* with a slash, so that a directory and all that is below it are next to each other */
+	/* with a slash, to sort a directory next to its contents */
 	for (size_t i = 0; i < r->n_flags; i++)
 		ga_strv_pushf(&known, "%s/", r->flags[i].path);
 	for (size_t i = 0; i < items.n; i++)
@@ -411,19 +410,19 @@ static int decide(struct cli *c, const struct options *o, struct ga_session *s,
 
 	begin_verdict(o, &v);
 	list_accepted(r, &before);
-	/* parts are numbered as they were shown */
+	/* number the parts as shown */
 	if ((!o->reject || o->hunk) && ga_session_check_shown(s, err))
 		return -1;
 	if (choose(c, o, r, argc, argv, &v, err) || cli_decide(c, s, r, &v, err))
 		return -1;
-	if (o->reject && say_on_the_way(c, r, err))
+	if (o->reject && warn_earlier_commits(c, r, err))
 		return -1;
-	say_accepted(s, r, &before);
-	say_left(c, o, s, r);
+	print_accepted(s, r, &before);
+	print_open(c, o, s, r);
 	return 0;
 }
 
-/* The report to decide about. 1: there is none, and the user was told. */
+/* Load the report to review. 1: there is none, and the user was told. */
 static int read_report(struct cli *c, const struct ga_session *s, struct ga_report *ret,
 		       struct ga_error *err)
 {
@@ -438,15 +437,14 @@ static int read_report(struct cli *c, const struct ga_session *s, struct ga_repo
 	}
 	if (rc)
 		ga_report_begin(ret, s);
-	/* what was committed on the branch since then is reviewed, and lands, like the rest */
+	/* later commits on the branch are reviewed and land as well */
 	rc = ga_ref_read(c->env.repo, s->id.branch, &now, err);
 	if (!rc)
 		ret->tip = now;
 	return rc < 0 ? -1 : 0;
 }
 
-/* Ask, and carry out what was decided. 1: that was refused, for the reason `ret_why`, which the
- * user was told. */
+/* Ask, and apply the verdicts. 1: refused, for the reason `ret_why`, which was printed. */
 static int ask_once(struct cli *c, const struct options *o, struct ga_session *s,
 		    struct ga_report *r, struct cli_walk *w, struct ga_error *ret_why,
 		    struct ga_error *err)
@@ -462,8 +460,8 @@ static int ask_once(struct cli *c, const struct options *o, struct ga_session *s
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	if (!cli_decide(c, s, r, &v, ret_why)) {
-		say_left(c, o, s, r);
-		return say_on_the_way(c, r, err);
+		print_open(c, o, s, r);
+		return warn_earlier_commits(c, r, err);
 	}
 	if (v.decided)
 		return ga_error_move(err, ret_why);
@@ -477,7 +475,7 @@ static int decide_asking(struct cli *c, const struct options *o, struct ga_sessi
 	struct cli_walk *w;
 	int rc;
 
-	/* found out now, and not behind the last answer */
+	/* fail now, not after the last answer */
 	if (ga_worktree_check_free(c->env.repo, s, err) ||
 	    cli_walk_begin(c, o->feedback != NULL, &w, err))
 		return -1;

@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 
-/* Programs take an Enter that comes together with a text for a part of it. */
+/* Programs treat an Enter that arrives with text as part of the text. */
 #define ENTER_MS 200
 
 static int check_text(const char *text, struct ga_error *err)
@@ -24,7 +24,7 @@ static int check_text(const char *text, struct ga_error *err)
 	return 0;
 }
 
-/* One at a time: texts of two would mix. */
+/* One sender at a time, so that texts do not mix. */
 static int send_all(const struct ga_session *s, const struct ga_live_peer *peer, const char *text,
 		    struct ga_error *err)
 {

@@ -11,7 +11,7 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG_QUIET(quiet),
 };
 
-/* Inside, the system's directories are those of the host: what is found here is there too. */
+/* The system's directories are the same inside, so a program found here exists there. */
 static char *default_shell(void)
 {
 	return ga_strdup(access("/bin/bash", X_OK) ? "sh" : "bash");
@@ -38,7 +38,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_free char *shell = default_shell();
 	char *alone[] = { shell, NULL };
-	/* somebody who looks around does not want to wait for the commands of 'finish' */
+	/* a shell need not wait for the commands of 'finish' */
 	struct ga_start_opts so = { .argv = alone, .argc = 1, .no_finish = true,
 				    .quiet = o->quiet };
 	struct cli_filter filter;
@@ -65,7 +65,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	if (!o->quiet)
 		cli_note("agent/%s: has ended: it is resumed for this command, and captured after "
 			 "it", s.name);
-	/* whoever looks around in it has not asked for its end */
+	/* a shell does not end the session */
 	c->keep = true;
 	return cli_resume_session(c, s.name, &so, &filter, NULL, NULL, o->quiet, err);
 }

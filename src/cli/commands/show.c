@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a session is, or what happened in it: its journal, and what was recorded of its terminal.
+ * Show a session, its journal, or the recording of its terminal.
  */
 #include "cli/cli.h"
 #include "ga/run/record.h"
@@ -11,7 +11,7 @@
 
 /* ---- the journal --------------------------------------------------------- */
 
-/* In the user's time zone; what is not a time is put as it is. */
+/* Append a time in the user's zone; any other text unchanged. */
 static void put_time(struct ga_buf *out, const json_t *v)
 {
 	const char *s = json_string_value(v), *end;
@@ -91,7 +91,7 @@ static void put_command(struct ga_buf *out, const json_t *list)
 
 	ga_json_words(list, &words);
 	line = ga_quote_shell_words(&words);
-	/* a shell must still read it: only what must not be shown is escaped */
+	/* keep shell syntax: escape only unsafe characters */
 	ga_quote_add_text(out, line, strnlen(line, VALUE_BYTES));
 	for (size_t k = 0; k < out->len; k++)
 		if (out->ptr[k] == '\n')
@@ -282,7 +282,7 @@ static int cli_show_journal(struct cli *c, const char *name, const struct cli_jo
 	if (o->text + o->replay + o->json > 1)
 		return ga_fail(err, GA_EUSAGE, "--text, --replay and --json show different things: "
 			       "give one");
-	if (cli_look_at_session(c, name, &s, err))
+	if (cli_peek_session(c, name, &s, err))
 		return -1;
 	if (o->replay)
 		return replay(&s, o, err);
@@ -365,7 +365,7 @@ static void print_live(const struct ga_live_peer *p)
 	(void)printf("%-12s %s\n", "silent for", idle);
 }
 
-/* With `summary`, cli_summary() follows and says what came of the session: it is left out here. */
+/* With `summary`, leave out the result, which cli_summary() prints next. */
 static void print_text(const struct ga_session *s, const struct ga_report *r, bool running,
 		       bool summary, const struct ga_live_peer *peer)
 {
@@ -395,7 +395,7 @@ static void print_text(const struct ga_session *s, const struct ga_report *r, bo
 	print_time("finished", s->run.finished);
 	if (s->run.exit_status >= 0)
 		(void)printf("%-12s %d\n", "exit status", s->run.exit_status);
-	/* after the capture it is the first of the notes */
+	/* after the capture the notes include it */
 	if (s->view.incomplete && !s->result.notes.n && !summary)
 		(void)printf("%-12s %s\n", "incomplete", s->view.incomplete);
 	ga_session_shared(s, &shared);
@@ -431,13 +431,13 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 							       o->speed, o->max_idle }, err);
 	if (cli_read_session(c, argc ? argv[0] : NULL, &s, &lock, err))
 		return -1;
-	/* a review, for example, holds the lock as well */
+	/* a review may hold the lock instead */
 	running = lock < 0 && cli_has_running_state(&s);
 	if ((lock >= 0 && cli_notice_landed(c, &s, err)) ||
 	    (!running && ga_report_read(c->env.repo, &s, &r, err) < 0))
 		return -1;
 	if (running)
-		cli_look_live(&s, &peer);
+		cli_query_live(&s, &peer);
 	if (o->json)
 		return cli_print_json(cli_session_json(&s, running, &r, &peer), err);
 	summary = !running && s.state == GA_STATE_CAPTURED;

@@ -33,7 +33,7 @@ static const struct cli_opt opts[] = {
 	CLI_RUN_OPTS(run),
 };
 
-/* What the history of this repository has of secrets is shown before any of it leaves. */
+/* Show the secrets in the history before sending any of it. */
 static int show_history(struct cli *c, const struct ga_oid *base, struct ga_error *err)
 {
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
@@ -59,7 +59,7 @@ static int show_history(struct cli *c, const struct ga_oid *base, struct ga_erro
 	if (n > FOUND_SHOWN)
 		cli_note("  and %zu more: 'git agent secrets --history'", n - FOUND_SHOWN);
 	if (x.incomplete)
-		cli_note("  not all of the history could be looked at");
+		cli_note("  not all of the history could be scanned");
 	return 0;
 }
 
@@ -102,7 +102,7 @@ static bool uses_lfs(const struct ga_repo *r, const struct ga_oid *base)
 	return !ga_git_run(r, &g, &status, GA_IGNORED) && !status;
 }
 
-/* Repositories that git cannot send as they are. */
+/* Refuse repositories that git cannot send completely. */
 static int check_repository(struct cli *c, const struct ga_oid *base, struct ga_error *err)
 {
 	bool shallow = ga_repo_info(c->env.repo)->shallow;
@@ -120,7 +120,7 @@ static int check_repository(struct cli *c, const struct ga_oid *base, struct ga_
 	return shallow ? ga_hint(err, "'git fetch --unshallow' completes it") : -1;
 }
 
-/* The last component of the working tree's path, as far as it may be shown anywhere. */
+/* The last component of the working tree's path, if it is safe to show. */
 static char *directory_of(const char *workdir)
 {
 	char *name = ga_strdup(ga_path_base(workdir));
@@ -134,7 +134,7 @@ static char *directory_of(const char *workdir)
 	return name;
 }
 
-/* A name that no session, branch or record has: the one that was given, or COMMAND-1 and so on. */
+/* Choose a name that no session, branch or record has: the given one, or COMMAND-1 and so on. */
 static int choose_name(struct cli *c, const struct options *o, const char *command, char **ret,
 		       struct ga_error *err)
 {
@@ -175,7 +175,7 @@ static int fill(struct cli *c, const struct options *o, size_t argc, char **argv
 	return 0;
 }
 
-/* What the session is based on, with the user's settings for that. */
+/* Choose the base, with the user's settings for it. */
 static int choose_base(struct cli *c, const struct options *o, const struct ga_config *conf,
 		       struct ga_on *on, struct ga_error *err)
 {
@@ -198,9 +198,9 @@ static int choose_base(struct cli *c, const struct options *o, const struct ga_c
 	return 0;
 }
 
-/* The options that are for git-agent there; what is about files or the terminal here cannot be. */
-static int options_there(const struct options *o, const char *task, struct ga_strv *ret,
-			 struct ga_error *err)
+/* Collect the options for the remote git-agent; refuse those about local files or the terminal. */
+static int remote_options(const struct options *o, const char *task, struct ga_strv *ret,
+			  struct ga_error *err)
 {
 	static const char own[] = "on name base dirty detach quiet verbose task keep";
 
@@ -238,7 +238,7 @@ static int on_start(struct cli *c, const struct options *o, const char *task, si
 	int rc;
 
 	c->untrusted = o->run.untrusted;
-	if (options_there(o, task, &on.options, err))
+	if (remote_options(o, task, &on.options, err))
 		return -1;
 	if (!ga_on_host_ok(o->on))
 		return ga_fail(err, GA_EUSAGE, "'%s' is no name of a host", o->on);
@@ -296,8 +296,8 @@ static void print_plan(const struct ga_start *st)
 		(void)printf("         %s\n", st->banner.v[i]);
 }
 
-/* Begin what takes longest, so that it runs beside all else: reading git's configuration, and
- * the sandbox that git-agent began. */
+/* Start the slowest steps in parallel: reading git's configuration, and the sandbox that git-agent
+ * began. */
 static void open_early(struct cli *c, struct ga_start *st)
 {
 	cleanup_free char *guess = c->begun ? ga_strdup(c->begun_for) : ga_repo_guess();
@@ -306,15 +306,15 @@ static void open_early(struct cli *c, struct ga_start *st)
 		return;
 	if (!c->env.loading)
 		c->env.loading = ga_gitconfig_guess(guess);
-	/* if it fails, ga_start_prepare() does it again, and reports what fails then */
+	/* on failure ga_start_prepare() repeats it and reports the error */
 	if (c->begun)
 		(void)ga_start_begun(&c->env, guess, ga_steal(&c->begun), c->begun_own, st,
 				     GA_IGNORED);
 }
 
-static int settle(struct cli *c, const struct options *o, const struct cli_filter *filter,
-		  struct ga_start_opts *so, struct ga_config *conf, struct ga_strv *net,
-		  struct ga_error *err)
+static int apply_options(struct cli *c, const struct options *o, const struct cli_filter *filter,
+			 struct ga_start_opts *so, struct ga_config *conf, struct ga_strv *net,
+			 struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
 	bool ask = !o->run.detach && !o->dry_run;
@@ -350,7 +350,7 @@ static int check_options(const struct options *o, struct ga_error *err)
 	return 0;
 }
 
-/* Less than the kernel takes as one argument. */
+/* Below the kernel's limit for one argument. */
 #define TASK_MAX ((size_t)100 << 10)
 
 static int read_task(const char *task, struct ga_buf *ret, struct ga_error *err)
@@ -371,7 +371,7 @@ static int read_task(const char *task, struct ga_buf *ret, struct ga_error *err)
 		       : 0;
 }
 
-/* Agents may have options of the same names: what follows one is its. */
+/* Note that options after the command are the agent's, which may have options of the same names. */
 static void note_options_behind(const struct cli *c, size_t argc, char **argv)
 {
 	if (!ga_preset_find(&c->env.agents, argv[0]))
@@ -408,14 +408,14 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	so.task = o->task ? task.ptr : NULL;
 	if (o->on)
 		return on_start(c, o, so.task, argc, argv, err) ? cli_not_started(err) : 0;
-	rc = cli_take_run(c, &o->run, o->dry_run ? NULL : &detach, &so, &filter, err);
+	rc = cli_apply_run(c, &o->run, o->dry_run ? NULL : &detach, &so, &filter, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	open_early(c, &st);
 	if (cli_open(c, CLI_NEED_STATE, err))
 		return cli_not_started(err);
 	note_options_behind(c, argc, argv);
-	if (settle(c, o, &filter, &so, &conf, &net, err) ||
+	if (apply_options(c, o, &filter, &so, &conf, &net, err) ||
 	    cli_find_exposed(c, &o->run.expose, &expose, err))
 		return cli_not_started(err);
 	so.view.expose = &expose;

@@ -23,12 +23,12 @@ struct stopped {
 	bool runs;
 };
 
-/* Kill a supervisor that does not answer. Nothing in its sandbox outlives it. */
+/* Kill a supervisor that does not answer, and with it all of its sandbox. */
 static int kill_supervisor(const struct stopped *t, struct ga_error *err)
 {
 	cleanup_close int pidfd = (int)syscall(SYS_pidfd_open, t->peer.pid, 0);
 
-	/* still connected, it is still there, and its pid was not taken by another process */
+	/* an open connection proves that the pid was not reused */
 	if (pidfd >= 0 && ga_live_wait(&t->peer, 0) == 1)
 		(void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 	if (ga_live_wait(&t->peer, TIMEOUT_MS))
@@ -51,7 +51,7 @@ static int finish(struct cli *c, struct stopped *t, const struct options *o, int
 			       "--force %s'", name, name);
 	if (rc == 2 && kill_supervisor(t, err))
 		return -1;
-	/* what it did is being captured now */
+	/* it is being captured now */
 	if (cli_wait_over(c, name, -1, &t->s, &lock, &t->peer, err) < 0)
 		return -1;
 	if (o->quiet)
@@ -60,7 +60,7 @@ static int finish(struct cli *c, struct stopped *t, const struct options *o, int
 	       cli_summary(c, &t->s, &r, stdout, err) ? -1 : 0;
 }
 
-/* All are told to end before any is waited for, so that they end at the same time. */
+/* Signal all before waiting for any, so that they end in parallel. */
 static void stop(struct cli *c, const struct options *o, int ms, size_t n, char **names,
 		 struct stopped *all, int *ret_status)
 {

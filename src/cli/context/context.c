@@ -6,7 +6,7 @@
 
 void cli_scrub_environment(void)
 {
-	/* the list of `git rev-parse --local-env-vars` without the configuration ones */
+	/* `git rev-parse --local-env-vars` without the configuration ones */
 	static const char *const names[] = {
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_OBJECT_DIRECTORY", "GIT_DIR",
 		"GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_INDEX_FILE",
@@ -27,7 +27,7 @@ void cli_default_home(void)
 		(void)setenv("HOME", pw->pw_dir, 1);
 }
 
-/* Is `dir`, by whatever name, the directory `path` (resolved) or one above it? */
+/* Is `dir`, under any name, the directory `path` (resolved) or a parent of it? */
 static bool holds(const char *dir, const char *path)
 {
 	cleanup_free char *up = ga_strdup(path);
@@ -48,7 +48,7 @@ static bool holds(const char *dir, const char *path)
 	}
 }
 
-/* How long something takes before progress is shown: git's default, and git's variable. */
+/* Delay before progress is shown: git's default, and git's variable. */
 static int64_t progress_delay_ms(void)
 {
 	uint64_t seconds = 2;
@@ -69,7 +69,7 @@ int cli_context_init(struct cli *c, enum cli_need needs, struct ga_error *err)
 	if (needs < CLI_NEED_NOTHING &&
 	    cli_read_settings(&c->env, &c->settings, &c->overrides, err))
 		return -1;
-	/* agents would see all of yours; it need not exist yet */
+	/* agents would see your whole home; it need not exist yet */
 	if (needs < CLI_NEED_NOTHING && holds(c->env.agent_home, c->env.home))
 		return ga_fail(err, GA_ESTART, "the agents' home '%s' is or contains your own"
 			       GA_HINT "set 'home' to a directory that holds nothing of yours",
@@ -108,7 +108,7 @@ void cli_context_release(struct cli *c)
 {
 	struct ga_env *e = &c->env;
 
-	/* a sandbox that no start took */
+	/* a sandbox that no start used */
 	ga_run_finish(c->begun);
 	free(c->begun_for);
 	free(c->notify);

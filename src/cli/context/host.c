@@ -90,9 +90,8 @@ static bool ends_so(const char *dir, size_t n, const char *end)
 	return n >= m && !strncmp(dir + n - m, end, m);
 }
 
-/* PATH as the user has it: without the directory that git put in front, and without that of our own
- * shims, however many slashes end it. An agent is looked for here, and must not turn out to be a
- * shim of itself. */
+/* The user's PATH, without the directory that git prepends and without that of our shims, where an
+ * agent would be found as a shim of itself. */
 static char *real_path(const char *path)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -118,7 +117,7 @@ int cli_find_host(struct ga_env *e, struct ga_error *err)
 {
 	const char *path = getenv("PATH"), *home = getenv("HOME");
 
-	/* as in src/sys/process.c, which runs nothing from directories that are not absolute */
+	/* as in src/sys/process.c, which ignores relative directories */
 	if (!path || (path[0] != '/' && !strstr(path, ":/")))
 		path = GA_SYSTEM_PATH;
 	e->environ = (const char *const *)environ;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The settings of a commit, and trust in them: what a repository's file loosens counts once a user
- * has trusted exactly that content.
+ * Settings of a commit, and trust in them: a repository's file may loosen settings only after the
+ * user trusted exactly that content.
  */
 #include "cli/cli.h"
 #include "ga/agents/agents.h"
@@ -11,16 +11,16 @@
 static const char name[] = GA_CONFIG_REPOSITORY_FILE;
 
 /* The repository's file at a commit, what in it needs trust, and what the user trusted before; or
- * what needs trust because an agent goes by files of that commit (ga/agents/agents.h). */
+ * files of that commit that configure an agent (ga/agents/agents.h). */
 struct grants {
 	const char *agent;       /* NULL: it is the repository's file */
 	bool never;              /* an agent cannot be trusted with it */
-	bool there;              /* is there such a file? */
-	bool trusted;            /* exactly this content is; or it grants nothing */
+	bool there;              /* the file exists */
+	bool trusted;            /* this content is trusted, or grants nothing */
 	struct ga_oid commit;
 	struct ga_buf text;
 	struct ga_grants grants; /* what it lets agents do */
-	uint64_t when;           /* when another content was trusted last; 0: never */
+	uint64_t when;           /* when other content was last trusted; 0: never */
 	struct ga_grants former; /* what that content lets them do */
 };
 #define GRANTS_INIT { .text = GA_BUF_INIT, .grants = GA_GRANTS_INIT, .former = GA_GRANTS_INIT }
@@ -41,15 +41,15 @@ static char *trust_dir(const struct cli *c)
 			    : ga_path_join(e->state_root, ga_repo_info(e->repo)->id);
 }
 
-/* A user looking for the mistake would look into the working tree's file first. */
+/* Name the commit: a user would look for the mistake in the working tree first. */
 static int hint_commit(const struct ga_oid *commit, struct ga_error *err)
 {
 	return ga_hint(err, "this is the file of commit %.10s, not of the working tree",
 		       GA_HEX(commit));
 }
 
-/* The file as the commit has it, never that of a working tree, which an agent may have written. 1:
- * it has none. */
+/* Read the commit's file, never the working tree's, which an agent may have written. 1: there is
+ * none. */
 static int read_file(struct cli *c, const struct ga_oid *commit, struct ga_buf *ret,
 		     struct ga_error *err)
 {
@@ -84,7 +84,7 @@ static void trusted_text(const struct grants *g, struct ga_buf *ret)
 		ga_buf_addf(ret, "%s\n", g->grants.v[i].words);
 }
 
-/* Read it. What it grants is judged against the settings `conf`, which it would loosen. */
+/* Read the file, and list what it grants beyond the settings `conf`. */
 static int find_grants(struct cli *c, const struct ga_oid *commit, const struct ga_config *conf,
 			   struct grants *ret, struct ga_error *err)
 {
@@ -108,7 +108,7 @@ static int find_grants(struct cli *c, const struct ga_oid *commit, const struct 
 	return rc < 0 ? -1 : 0;
 }
 
-/* Append the lines behind the first NUL of a trusted text, each what it lets agents do. */
+/* Append the grants, the lines after the first NUL of a trusted text. */
 static void trusted_lines(const struct ga_buf *text, struct ga_strv *ret)
 {
 	size_t pos = text->len ? strlen(text->ptr) + 1 : 0, n;
@@ -151,7 +151,7 @@ static int find_agent_grants(struct cli *c, const struct ga_oid *commit,
 	return rc < 0 ? -1 : 0;
 }
 
-/* Find what was trusted last (`when`, `former`), to compare with. */
+/* Find the last trusted text (`when`, `former`), to compare with. */
 static int find_former(struct cli *c, const struct ga_config *conf, struct grants *g,
 			   struct ga_error *err)
 {
@@ -170,7 +170,7 @@ static int find_former(struct cli *c, const struct ga_config *conf, struct grant
 		if (!strcmp(l.v[i].id, id) || !*l.v[i].text.ptr)
 			continue;
 		g->when = l.v[i].when;
-		/* a file that this version does not understand any more cannot be compared with */
+		/* skip a file that this version cannot parse */
 		if (ga_config_grants(conf, name, l.v[i].text.ptr, strlen(l.v[i].text.ptr),
 				     &g->former, GA_IGNORED))
 			ga_grants_release(&g->former);
@@ -179,7 +179,7 @@ static int find_former(struct cli *c, const struct ga_config *conf, struct grant
 	return 0;
 }
 
-/* Print what it grants, with '+' and '-' before what is new and what is gone since `when`. */
+/* Print what it grants, with '+' and '-' for what was added and removed since `when`. */
 static void show_grants(const struct grants *g, FILE *f)
 {
 	if (g->agent)
@@ -249,11 +249,11 @@ static int fail_untrusted(struct cli *c, const struct grants *g, struct ga_error
 			    "'start' and 'resume' leave that out with --untrusted", rev ? rev : "");
 }
 
-/* What to do about settings that are not trusted: leave them out, fail, or ask first. */
+/* How to treat untrusted settings: leave them out, fail, or ask first. */
 enum how { LEAVE_OUT, MUST_BE, MAY_ASK };
 
-static int settle_trust(struct cli *c, enum how how, struct grants *g, struct ga_config *conf,
-			struct ga_error *err)
+static int resolve_trust(struct cli *c, enum how how, struct grants *g, struct ga_config *conf,
+			 struct ga_error *err)
 {
 	int rc;
 
@@ -277,15 +277,15 @@ static int settle_trust(struct cli *c, enum how how, struct grants *g, struct ga
 	return 0;
 }
 
-static int settle(struct cli *c, const struct ga_oid *commit, enum how how, struct ga_config *ret,
-		  struct ga_error *err)
+static int resolve_settings(struct cli *c, const struct ga_oid *commit, enum how how,
+			    struct ga_config *ret, struct ga_error *err)
 {
 	cleanup_(grants_release) struct grants g = GRANTS_INIT;
 
 	ga_config_copy(ret, &c->settings);
 	if (commit && find_grants(c, commit, ret, &g, err))
 		return -1;
-	if (g.there && (settle_trust(c, how, &g, ret, err) ||
+	if (g.there && (resolve_trust(c, how, &g, ret, err) ||
 			ga_config_read(ret, GA_ORIGIN_REPOSITORY, GA_CONFIG_REPOSITORY_FILE,
 				       g.text.ptr, g.text.len, err)))
 		return -1;
@@ -295,20 +295,20 @@ static int settle(struct cli *c, const struct ga_oid *commit, enum how how, stru
 int cli_settings(struct cli *c, const struct ga_oid *commit, struct ga_config *ret,
 		 struct ga_error *err)
 {
-	return settle(c, commit, LEAVE_OUT, ret, err);
+	return resolve_settings(c, commit, LEAVE_OUT, ret, err);
 }
 
 int cli_settings_to_run(struct cli *c, const struct ga_oid *commit, bool ask, struct ga_config *ret,
 			struct ga_error *err)
 {
-	return settle(c, commit, ask ? MAY_ASK : MUST_BE, ret, err);
+	return resolve_settings(c, commit, ask ? MAY_ASK : MUST_BE, ret, err);
 }
 
 int cli_session_settings(struct cli *c, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 
-	/* a submodule's own file does not count when its session starts, and so not here either */
+	/* a submodule's own file is ignored, as at the start of its session */
 	if (cli_settings(c, s->id.within ? NULL : &s->id.onto, &conf, err))
 		return -1;
 	cli_take_settings(&c->env, &conf);
@@ -322,7 +322,7 @@ struct options {
 static const struct cli_opt opts[] = {
 	CLI_FLAG(show, "show", 0, "show what it allows agents to do, and do not ask"),
 	CLI_FLAG(list, "list", 0, "list what is trusted in this repository"),
-	CLI_FLAG(revoke, "revoke", 0, "trust nothing in this repository any more"),
+	CLI_FLAG(revoke, "revoke", 0, "revoke all trust in this repository"),
 	CLI_FLAG(yes, "yes", 'y', "do not ask"),
 	CLI_FLAG(json, "json", 0, "with --show or --list: print JSON (docs/json.md)"),
 };
@@ -349,8 +349,8 @@ static struct grants *add(struct all *a)
 
 /* ---- this one ---------------------------------------------------------------- */
 
-/* A user who has just edited the file may think that the question is about that: say if it is not.
- */
+/* Say if the working tree's file differs: a user who just edited it may think that the question is
+ * about that. */
 static void note_working_tree(const struct cli *c, const struct grants *g)
 {
 	const char *workdir = ga_repo_info(c->env.repo)->workdir;
@@ -498,7 +498,7 @@ static int trust(struct cli *c, const struct options *o, const char *rev, struct
 
 /* ---- all of them -------------------------------------------------------------- */
 
-/* Is it what sessions started now would go by? */
+/* Would sessions started now use it? */
 static bool is_current(const struct ga_trusted *t, const struct all *all)
 {
 	for (size_t i = 0; i < all->n; i++) {
@@ -518,7 +518,7 @@ static int list(struct cli *c, const struct options *o, struct ga_error *err)
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	json_t *j = NULL;
 
-	/* nothing else is current where a file at HEAD cannot be read */
+	/* an unreadable file at HEAD is the only current one */
 	(void)find(c, NULL, &conf, &here, GA_IGNORED);
 	if (ga_trust_list(c->env.state_dir, &l, err))
 		return -1;
@@ -562,7 +562,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 
 		if (rc < 0)
 			return -1;
-		(void)puts(rc ? "nothing was trusted" : "nothing is trusted any more");
+		(void)puts(rc ? "nothing was trusted" : "all trust was revoked");
 		c->status = rc ? ga_error_status(GA_ENEGATIVE) : 0;
 		return 0;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Deciding about the parts of one file, in the manner of `git add -p`, and printing diffs for that.
+ * Review the hunks and edits of one file, like `git add -p`, and print their diffs.
  */
 #include <sys/ioctl.h>
 
@@ -15,7 +15,7 @@ static size_t count_lines(const struct ga_buf *b)
 	return n;
 }
 
-/* The text behind the first `n` lines. */
+/* The text after the first `n` lines. */
 static const char *skip_lines(const char *p, size_t n)
 {
 	for (; n && *p; n--) {
@@ -74,13 +74,13 @@ void walk_print_diff(struct cli_walk *w, const struct ga_buf *head, const struct
 
 	ga_buf_add(&in, head->ptr, head->len);
 	ga_buf_add(&in, diff->ptr, diff->len);
-	/* as in git, it is used only with colours */
+	/* like git, use it only with colours */
 	if (!w->filter || !w->palette || !in.len) {
 		print_top(diff->ptr);
 	} else if (!run(w->filter, &in, &out, &err)) {
 		print_top(skip_lines(out.ptr, count_lines(head)));
 	} else {
-		/* continue without the filter: the answers given so far must not be lost over it */
+		/* continue without the filter, to keep the answers so far */
 		(void)fflush(stdout);
 		cli_print_error(&err);
 		w->filter = NULL;
@@ -96,7 +96,7 @@ static void add_part(struct step *s, size_t at, struct part p)
 	s->n_parts++;
 }
 
-/* Find the parts of the file, at first its hunks. 1: it has none. */
+/* Find the hunks of the file. 1: it has none. */
 static int read_parts(struct cli_walk *w, struct step *s, struct ga_error *err)
 {
 	int rc = 0;
@@ -114,7 +114,7 @@ static int read_parts(struct cli_walk *w, struct step *s, struct ga_error *err)
 	return 0;
 }
 
-/* Split a part into its edits. False: it is a single one. */
+/* Split a part into its edits. False: it has only one. */
 static bool split_part(struct step *s, size_t at)
 {
 	struct part p = s->parts[at];
@@ -140,7 +140,7 @@ static void part_text(struct cli_walk *w, const struct step *s, const struct par
 	ga_review_hunks_text(&raw, w->palette, out);
 }
 
-/* What the file's diff has above its hunks: a filter may need it. */
+/* The diff's header above the hunks, which a filter may need. */
 static int file_header(struct cli_walk *w, const struct step *s, struct ga_buf *ret,
 		       struct ga_error *err)
 {

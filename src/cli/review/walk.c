@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `review -i`: one path after the other, in the manner of `git add -p`. Nothing is done on the
- * way: what was decided is carried out at the end, all at once; if that is refused, the answers
- * are kept.
+ * Run `review -i`: one path after the other, like `git add -p`. All verdicts are applied together
+ * at the end; if that is refused, the answers are kept.
  */
 #include "walk.h"
 #include "ga/base/strmap.h"
@@ -91,8 +90,8 @@ static int remark(struct cli_walk *w, struct step *s, struct ga_error *err)
 	return 0;
 }
 
-/* The next step from `at` on that is to be asked. Steps answered before are passed over (`k` goes
- * back to them). */
+/* The next step from `at` on to ask about. Steps answered before are skipped (`k` returns to
+ * them). */
 static size_t next_from(const struct cli_walk *w, size_t at)
 {
 	while (at < w->n && w->steps[at].kept)
@@ -100,7 +99,7 @@ static size_t next_from(const struct cli_walk *w, size_t at)
 	return at;
 }
 
-/* Do what a letter says at step `*at`; `*again`: show the step that `*at` is at then. */
+/* Handle a key at step `*at`; `*again`: show the new step `*at`. */
 static int answer(struct cli_walk *w, int letter, size_t *at, bool *again, struct ga_error *err)
 {
 	struct step *s = &w->steps[*at];
@@ -177,7 +176,7 @@ static void add_parts(const struct step *s, struct ga_decision *d)
 	}
 	ga_decision_add_hunks(d, &s->item->change, s->item->where == GA_REVIEW_HELD, undo,
 			      s->hunks.n_edits);
-	/* if every part was decided, those that were kept are accepted */
+	/* with a verdict on every part, the kept ones are accepted */
 	if (!open)
 		ga_strv_push(&d->accept, s->item->change.path);
 }
@@ -190,7 +189,7 @@ static void collect(const struct cli_walk *w, struct cli_verdict *v)
 		const struct step *s = &w->steps[i];
 		const char *path = s->item->change.path;
 
-		/* what has no flag and is not held needs no acceptance */
+		/* an unflagged path that is not held needs no acceptance */
 		if (s->choice == ACCEPT && (s->item->flagged || s->item->where == GA_REVIEW_HELD))
 			ga_strv_push(&v->decision.accept, path);
 		else if (s->choice == REJECT)
@@ -202,7 +201,7 @@ static void collect(const struct cli_walk *w, struct cli_verdict *v)
 	}
 }
 
-/* Sum up, and ask whether to do it. 1: no, or nothing was decided. */
+/* Print a summary and ask for confirmation. 1: no, or nothing was decided. */
 static int confirm(struct cli_walk *w, struct ga_error *err)
 {
 	size_t n[PARTS + 1] = { 0 };
@@ -234,7 +233,7 @@ static bool same(const struct ga_review_item *a, const struct ga_review_item *b)
 	       ga_entry_equal(&a->change.new, &b->change.new);
 }
 
-/* Take over `items`, and keep the answers to those that have not changed. True: another answer was
+/* Take over `items`, and keep the answers to those that have not changed. True: some answer was
  * lost. */
 static bool take_items(struct cli_walk *w, struct ga_review_items *items)
 {
@@ -323,7 +322,7 @@ int cli_walk(struct cli_walk *w, const struct ga_report *r, struct ga_review_ite
 	}
 	if (walk(w, err))
 		return -1;
-	/* if nothing has changed since it was confirmed, that is not asked a second time */
+	/* do not ask again for a confirmed, unchanged result */
 	rc = confirmed ? 0 : confirm(w, err);
 	if (rc)
 		return rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of `review -i` share.
+ * Shared by the files of `review -i`.
  */
 #ifndef WALK_H
 #define WALK_H
@@ -10,7 +10,7 @@
 
 enum choice { LEAVE, ACCEPT, REJECT, PARTS };
 
-/* Edits that are decided about together: those of a hunk, or one of them. */
+/* Edits with one verdict: those of a hunk, or one of them. */
 struct part {
 	size_t hunk, first, n;
 	enum choice choice;
@@ -37,20 +37,19 @@ struct cli_walk {
 	bool single_key, ask_remarks;
 	struct step *steps;
 	size_t n;
-	bool refused;   /* what was decided was refused, and is to be tried again */
-	bool abandoned; /* the terminal is gone: do nothing */
+	bool refused;   /* applying the verdicts was refused; try again */
+	bool abandoned; /* the terminal hung up: do nothing */
 };
 
-/* Print as many lines of a diff, or a part of one, as leave room on the screen for what is
- * around them; the user's interactive.diffFilter goes over it first (difffilter.c). The filter also
- * gets `head`, what comes before it, which is not printed. */
+/* Print a diff or a part of one through the user's interactive.diffFilter, limited to the lines
+ * that fit the screen. The filter also gets `head`, the diff's header, which is not printed. */
 void walk_print_diff(struct cli_walk *w, const struct ga_buf *head, const struct ga_buf *diff);
-/* Write all of the diff of `s`. */
+/* Print the whole diff of `s`. */
 int walk_diff(struct cli_walk *w, const struct step *s, struct ga_out *out, struct ga_error *err);
-/* What was decided before, for a prompt: "accepted, ". */
+/* The previous verdict, for a prompt: "accepted, ". */
 const char *walk_choice_text(enum choice c);
 
-/* Decide about the parts of `s`, and so about `s`. 1: it has none, which the user was told. */
+/* Review the parts of `s`. 1: it has none, which the user was told. */
 int walk_parts(struct cli_walk *w, struct step *s, struct ga_error *err);
 
 #endif

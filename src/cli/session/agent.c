@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the commands that run an agent (start, resume, shell, attach) have in common.
+ * Shared by the commands that run an agent: start, resume, shell and attach.
  */
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -12,7 +12,7 @@
 
 #define TIMEOUT_MS 30000
 
-/* Words of ours, names that were checked, and numbers: nothing of the agent. */
+/* Set variables for a notifier: our words, checked names and numbers, no text of the agent. */
 static void choose_words(const struct cli *c, const struct ga_session *s, const struct ga_report *r,
 			 struct ga_strv *ret)
 {
@@ -68,7 +68,7 @@ static void cli_notify(const struct cli *c, struct ga_start *st, const struct ga
 		return;
 	choose_words(c, &st->session, r, &words);
 	choose_environment(&st->session, r, &env);
-	/* let go of the session first: whoever is told may want to work on it at once */
+	/* release the session first: a notified program may use it at once */
 	ga_start_release(st);
 	p = (struct ga_process)GA_PROCESS(.argv = (const char *const *)words.v,
 					  .envp = (const char *const *)env.v,
@@ -122,8 +122,8 @@ static void choose_size(struct ga_detach *d)
 	}
 }
 
-/* Close what our caller left open for us, which must not stay open as long as a session takes. It
- * is told by not being close-on-exec, as all of ours is. */
+/* Close inherited descriptors, which must not stay open for a whole session: those without
+ * close-on-exec, which all of ours have. */
 static void close_inherited(int keep)
 {
 	cleanup_dir DIR *d = opendir("/proc/self/fd");
@@ -176,8 +176,7 @@ static void pass_on(int sigfd, pid_t pid)
 		(void)kill(pid, (int)si.ssi_signo);
 }
 
-/* Read the session's name from the supervisor, passing signals on to it meanwhile. False if it
- * ended before. */
+/* Read the session's name from the supervisor, forwarding signals. False if it ended before. */
 static bool read_name(int fd, int sigfd, pid_t pid, char name[GA_SESSION_NAME_MAX + 1])
 {
 	size_t n = 0;
@@ -210,7 +209,7 @@ static int wait_for_begin(int fd, pid_t pid, const sigset_t *watch, bool quiet, 
 	if (sigfd < 0)
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot open a signal descriptor");
 	if (!read_name(fd, sigfd, pid, name)) {
-		/* the supervisor has said why */
+		/* the supervisor has printed the error */
 		*ret_status = exit_status(pid);
 		return 1;
 	}
@@ -239,7 +238,7 @@ static int cli_detach(struct cli *c, bool quiet, struct cli_detach *ret, struct 
 	*ret = (struct cli_detach){ .how = { .now = true, .begun = begun, .payload = ret },
 				    .fd = -1 };
 	choose_size(&ret->how);
-	/* what git-agent began are children of this process, and would end with it */
+	/* children that git-agent began would end with this process */
 	ga_run_finish(ga_steal(&c->begun));
 	ga_gitconfig_abandon(ga_steal(&c->env.loading));
 	if (pipe2(p, O_CLOEXEC))
@@ -338,8 +337,8 @@ int cli_set_network(const struct cli_network *o, const struct ga_strv *former,
 void cli_apply_network(struct cli *c, const struct ga_config *conf, const struct ga_strv *options)
 {
 	free(c->allow_at);
-	/* set, and not used, as the mode is another; nothing is wrong where the command line chose
-	 * that: the list may be kept for other sessions */
+	/* warn about an unused setting, unless the command line chose the other mode: the list may
+	 * serve other sessions */
 	c->allow_at = conf->net.allow.n && conf->net.mode != GA_NETWORK_ALLOW &&
 		      ga_config_set_by(conf, "network.mode") != GA_ORIGIN_COMMAND ?
 			      ga_config_place(conf, "network.allow") : NULL;
@@ -380,8 +379,8 @@ int cli_find_exposed(struct cli *c, const struct ga_strv *paths, struct ga_strv 
 	return 0;
 }
 
-int cli_take_run(struct cli *c, const struct cli_run_options *o, struct cli_detach *detach,
-		 struct ga_start_opts *so, struct cli_filter *ret_filter, struct ga_error *err)
+int cli_apply_run(struct cli *c, const struct cli_run_options *o, struct cli_detach *detach,
+		  struct ga_start_opts *so, struct cli_filter *ret_filter, struct ga_error *err)
 {
 	int rc;
 
@@ -418,8 +417,8 @@ void cli_before_run(struct cli *c, bool quiet)
 	cli_show_progress(c, quiet);
 }
 
-/* A session that changed nothing goes, if its command ended well and by itself. First its socket,
- * which is in the directory that moves. */
+/* Drop a session that changed nothing, if its command succeeded. First close its socket, which is
+ * in the directory that moves. */
 static void drop_unchanged(struct cli *c, struct ga_start *st, bool quiet)
 {
 	bool left = false;
@@ -428,9 +427,9 @@ static void drop_unchanged(struct cli *c, struct ga_start *st, bool quiet)
 					 cli_has_work(&st->session))))
 		return;
 	ga_live_close(ga_steal(&st->live));
-	/* else the summary says it */
+	/* else the summary prints it */
 	if (cli_drop_at_end(c, &st->session, &left) && left && quiet)
-		cli_say_dropped(&st->session, left);
+		cli_print_dropped(&st->session, left);
 }
 
 int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, struct ga_error *err)
@@ -450,7 +449,7 @@ int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, struct g
 	if (ga_start_capture(&c->env, &st->session, st->lock, &st->sandbox, &r, err)) {
 		if (!st->detach.now)
 			return -1;
-		/* there is no terminal: it is for the journal and the notification */
+		/* without a terminal it goes to the journal and the notification */
 		(void)ga_journal(st->session.dir, "capture",
 				 json_pack("{s:s}", "failed", err->msg));
 		cli_notify(c, st, NULL);
@@ -463,7 +462,7 @@ int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, struct g
 	}
 	if (!quiet && cli_summary(c, &st->session, &r, stderr, err))
 		return -1;
-	/* a remark says what went wrong, such as a service that ended: --quiet does not hide it */
+	/* print errors, such as a service that ended, even with --quiet */
 	for (size_t i = 0; quiet && i < st->session.run.remarks.n; i++)
 		cli_note("agent/%s: %s", st->session.name, st->session.run.remarks.v[i]);
 	if (quiet && st->session.view.incomplete)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What would be lost with a session, and with the sessions of its submodules: whether all of it has
- * landed or is on refs, and dropping and restoring it.
+ * Drop and restore sessions with those of their submodules, and check first what would be lost.
  */
 #include <inttypes.h>
 
@@ -9,9 +8,9 @@
 #include "cli/cli.h"
 #include "ga/trash/trash.h"
 
-/* Is the commit on what the session is published as, or was before something was held? That
- * goes with the branch. */
-static bool goes_along(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *oid)
+/* Is the commit on the session's branch, as it is or was before something was held? Then it is
+ * dropped with the branch. */
+static bool is_dropped_with(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *oid)
 {
 	cleanup_free char *orig = ga_session_ref(s, "orig");
 	struct ga_oid tip;
@@ -33,7 +32,7 @@ int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, char **ret_ref,
 		if (ga_refs_list(r, prefix, &refs, err))
 			return -1;
 		for (size_t k = 0; k < refs.n; k++) {
-			bool there = goes_along(r, s, &refs.v[k].oid);
+			bool there = is_dropped_with(r, s, &refs.v[k].oid);
 
 			if (!there && ret_ref &&
 			    ga_is_on_branch(r, &refs.v[k].oid, NULL, false, &there, err))
@@ -67,7 +66,7 @@ int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error 
 {
 	cleanup_(ga_arrival_release) struct ga_arrival a = GA_ARRIVAL_INIT;
 
-	/* changes to uncommitted work that no landing has brought yet */
+	/* changes to uncommitted work that have not landed */
 	if (s->result.left_out.n || !ga_oid_is_zero(&s->result.held))
 		return 1;
 	if (ga_oid_is_zero(&s->result.tip))
@@ -91,8 +90,8 @@ static bool same(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* Note whether the session has landed, and how and where unless it was by `git agent land`. False:
- * the session said so already. */
+/* Record whether the session has landed, and how and where unless `git agent land` did it. False:
+ * no change. */
 static bool note(struct ga_session *s, const struct ga_arrival *a)
 {
 	bool otherwise = a->how != GA_LANDED_NOT && ga_oid_is_zero(&s->result.landed);
@@ -115,7 +114,7 @@ int cli_notice_landed(struct cli *c, struct ga_session *s, struct ga_error *err)
 	cleanup_(ga_arrival_release) struct ga_arrival a = GA_ARRIVAL_INIT;
 	json_t *o;
 
-	/* without a tip all was brought as uncommitted edits, and no commit can be looked for */
+	/* without a tip everything landed as uncommitted edits, and there is no commit to find */
 	if ((s->state != GA_STATE_CAPTURED && s->state != GA_STATE_LANDED) ||
 	    ga_oid_is_zero(&s->result.tip))
 		return 0;
@@ -142,7 +141,7 @@ static int find_work(const struct ga_part_at *at, void *payload, struct ga_error
 
 	if (*ret_dir || !at->s)
 		return 0;
-	/* what cannot be looked at, as the repository is gone, may be work */
+	/* a repository that is gone may have had work */
 	rc = at->env ? cli_unlanded(at->env->repo, at->s, err)
 		     : at->s->state != GA_STATE_LANDED && !ga_start_is_idle(at->s);
 	if (!rc && at->env)
@@ -164,8 +163,8 @@ int cli_part_work(const struct ga_env *e, const struct ga_session *s, char **ret
 	return ga_start_each_part(e, s, false, find_work, ret_dir, err);
 }
 
-/* A hint with each command of git's that it names made to run in `dir`. Caller frees. */
-static char *run_there(const char *hint, const char *dir)
+/* Rewrite the git commands in a hint to run in `dir`. Caller frees. */
+static char *hint_in_dir(const char *hint, const char *dir)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
@@ -183,14 +182,14 @@ static int check_over(const struct ga_part_at *at, void *payload, struct ga_erro
 	cleanup_free char *there = NULL;
 
 	(void)payload;
-	/* a part whose repository is gone is left as it is */
+	/* skip a part whose repository is gone */
 	if (!at->s || !at->env)
 		return 0;
 	if (!ga_land_check_ended(at->env->repo, at->s, err))
 		return ga_start_each_part(at->env, at->s, false, check_over, NULL, err);
 	(void)ga_error_wrap(err, "submodule %s", GA_QUOTED(at->path));
 	there = ga_steal(&err->hint);
-	err->hint = there ? run_there(there, dir) : NULL;
+	err->hint = there ? hint_in_dir(there, dir) : NULL;
 	return -1;
 }
 
@@ -202,13 +201,13 @@ int cli_check_over(const struct ga_env *e, struct ga_session *s, struct ga_error
 		       : 0;
 }
 
-/* The superproject of the submodules at hand, and its session. */
+/* The superproject, and its session. */
 struct around {
 	struct ga_repo *repo;
 	const struct ga_session *s;
 };
 
-/* The commit that the session's branch moves the submodule to; zero: it does not move it. */
+/* The commit that the session's branch moves the submodule to; zero: unchanged. */
 static int new_pointer(const struct around *a, const char *path, struct ga_oid *ret,
 		       struct ga_error *err)
 {
@@ -228,8 +227,8 @@ static int new_pointer(const struct around *a, const char *path, struct ga_oid *
 	return 0;
 }
 
-/* Fails if the commit is on no branch of the submodule: then it could not be pushed, and git would
- * remove it one day. */
+/* Fail if the commit is on no branch of the submodule: it could not be pushed, and git would prune
+ * it. */
 static int check_pointer(const struct ga_part_at *at, const struct around *a,
 			 const struct ga_oid *oid, struct ga_error *err)
 {
@@ -264,7 +263,7 @@ static int check_flags(const struct ga_part_at *at, struct ga_error *err)
 		       GA_QUOTED(at->path), open, open == 1 ? "" : "s", word, at->s->name);
 }
 
-/* Landing the superproject's branch would bring what is undecided in a submodule along. */
+/* Refuse open flags in a submodule, which would land with the superproject's branch. */
 static int check(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
 	struct around *a = payload;
@@ -295,7 +294,7 @@ int cli_check_parts(const struct ga_env *e, const struct ga_session *s, struct g
 
 /* Tell the user to merge the submodule's branch there: landing the superproject moves its pointer
  * to the submodule, but not the submodule's own branch and working tree. */
-static int say_merge(const struct ga_part_at *at, const struct around *a, struct ga_error *err)
+static int print_merge(const struct ga_part_at *at, const struct around *a, struct ga_error *err)
 {
 	cleanup_free char *word = ga_quote_shell(at->dir);
 	struct ga_oid oid, pointer;
@@ -316,7 +315,7 @@ static int say_merge(const struct ga_part_at *at, const struct around *a, struct
 	return 0;
 }
 
-static int say(const struct ga_part_at *at, void *payload, struct ga_error *err)
+static int print_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
 	int landed = 1;
 
@@ -324,19 +323,19 @@ static int say(const struct ga_part_at *at, void *payload, struct ga_error *err)
 		return 0;
 	if (!ga_oid_is_zero(&at->s->result.tip))
 		landed = ga_landed(at->env->repo, at->s, err);
-	if (landed < 0 || (!landed && say_merge(at, payload, err)))
+	if (landed < 0 || (!landed && print_merge(at, payload, err)))
 		return -1;
-	return cli_say_parts(at->env, at->s, err);
+	return cli_print_parts(at->env, at->s, err);
 }
 
-int cli_say_parts(const struct ga_env *e, const struct ga_session *s, struct ga_error *err)
+int cli_print_parts(const struct ga_env *e, const struct ga_session *s, struct ga_error *err)
 {
 	struct around a = { e->repo, s };
 
-	return ga_start_each_part(e, s, false, say, &a, err);
+	return ga_start_each_part(e, s, false, print_part, &a, err);
 }
 
-/* A part whose repository is gone is left as it is: its refs cannot be moved. */
+/* Skip a part whose repository is gone: its refs cannot be moved. */
 static int trash_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
 	cleanup_free char *where = NULL, *q = ga_quote(at->path);
@@ -351,7 +350,7 @@ static int trash_part(const struct ga_part_at *at, void *payload, struct ga_erro
 	return 0;
 }
 
-/* The session goes last: its parts are found through it. */
+/* Drop the session last: its parts are found through it. */
 int cli_trash(struct ga_env *e, struct ga_session *s, char **ret_where, struct ga_error *err)
 {
 	return ga_start_each_part(e, s, true, trash_part, NULL, err) ||
@@ -415,7 +414,7 @@ int cli_restore(const struct ga_env *e, const char *name,
 	return 0;
 }
 
-/* Fails if the branch was moved to where the session's commits are not. */
+/* Fail if the branch was moved and lacks the session's commits. */
 static int check_branch(struct cli *c, const struct ga_session *s, struct ga_error *err)
 {
 	struct ga_oid branch;
@@ -433,8 +432,8 @@ static int check_branch(struct cli *c, const struct ga_session *s, struct ga_err
 		       GA_HEX(&s->result.tip), s->name);
 }
 
-/* What a limit kept away is only in the session's layers, and commits that could not be kept only
- * in its own repository: even if all else has landed. */
+/* Refuse if only the session's layers have files that a limit skipped, or only its own repository
+ * has commits: even if all else has landed. */
 static int check_kept_away(struct cli *c, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *why = NULL;
@@ -448,7 +447,7 @@ static int check_kept_away(struct cli *c, const struct ga_session *s, struct ga_
 			       "'git agent drop --force %s' moves it to the trash", s->name, why,
 			       s->name, s->name);
 	(void)ga_fail(err, GA_ELOSE, "a limit kept something of session '%s' away", s->name);
-	/* a session that has landed cannot be captured again, but resumed */
+	/* a landed session cannot be captured again, only resumed */
 	return ga_hint(err, "'git agent %s %s' brings it once that is raised ('git agent show %s' "
 			    "names it), 'git agent drop --force %s' moves it to the trash",
 		       s->state == GA_STATE_LANDED ? "resume" : "capture", s->name, s->name,
@@ -458,8 +457,7 @@ static int check_kept_away(struct cli *c, const struct ga_session *s, struct ga_
 int cli_check_work(struct cli *c, struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *dir = NULL, *q = NULL, *word = NULL, *ref = NULL;
-	/* files that an interrupted landing keeps in its directory are the user's, and nowhere else
-	 */
+	/* an interrupted landing has the only copy of user files in its directory */
 	int rc = cli_check_over(&c->env, s, err) ? -1 : cli_unlanded(c->env.repo, s, err);
 
 	if (rc < 0)
@@ -495,8 +493,8 @@ int cli_check_work(struct cli *c, struct ga_session *s, struct ga_error *err)
 		       s->name);
 }
 
-/* Fails unless all of it was captured. `*ret_left`: it left files behind, which only its layers
- * have. */
+/* Fail unless it was captured completely. `*ret_left`: it has leftover files, only in its
+ * layers. */
 static int check_captured(struct cli *c, const struct ga_session *s, bool *ret_left,
 			  struct ga_error *err)
 {
@@ -525,7 +523,7 @@ bool cli_drop_at_end(struct cli *c, struct ga_session *s, bool *ret_left)
 		return true;
 	}
 	if (why.msg && (c->rm || why.code != GA_ELOSE)) {
-		/* said with --quiet too, since it is not what was asked for */
+		/* printed with --quiet too: the user did not ask for it */
 		cli_note("agent/%s stays: %s", s->name, why.msg);
 		if (why.hint)
 			cli_note("  %s", why.hint);
@@ -533,7 +531,7 @@ bool cli_drop_at_end(struct cli *c, struct ga_session *s, bool *ret_left)
 	return false;
 }
 
-void cli_say_dropped(const struct ga_session *s, bool left)
+void cli_print_dropped(const struct ga_session *s, bool left)
 {
 	cli_note("agent/%s: dropped%s; 'git agent drop --restore %s' restores it", s->name,
 		 left ? ", with its leftovers" : "", s->name);

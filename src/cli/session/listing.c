@@ -3,7 +3,7 @@
 #include "cli/on.h"
 #include "ga/repo/history.h"
 
-#define SESSIONS_MAX 50 /* that are compared with each other */
+#define SESSIONS_MAX 50 /* compared with each other */
 
 static int count(struct cli *c, const struct ga_oid *tip, const struct ga_oid *has, size_t n,
 		 size_t *ret, struct ga_error *err)
@@ -16,7 +16,8 @@ static int count(struct cli *c, const struct ga_oid *tip, const struct ga_oid *h
 	return rc < 0 ? -1 : 0;
 }
 
-/* How far it is behind, and what it changes, kept for comparing it with others if there is room. */
+/* Count the commits it is behind, and its changes, which are kept for comparison if there is
+ * room. */
 static int count_work(struct cli *c, struct cli_compare *x, const struct ga_session *s,
 		      struct cli_counts *ret, struct ga_error *err)
 {
@@ -45,7 +46,7 @@ static int count_work(struct cli *c, struct cli_compare *x, const struct ga_sess
 	return 0;
 }
 
-/* The first path that both change, both being sorted by path; NULL: there is none. */
+/* The first path that both change, or NULL; both are sorted by path. */
 static const char *both(const struct ga_changes *a, const struct ga_changes *b)
 {
 	for (size_t i = 0, k = 0; i < a->n && k < b->n;) {
@@ -76,7 +77,7 @@ static void compare_overlaps(const struct cli_compare *x, size_t i, struct ga_st
 #define COLUMNS 80
 #define COMMAND_MIN 9
 #define NEXT_SHOWN 3
-#define SILENT_MS 60000 /* how long a session is silent before that is said */
+#define SILENT_MS 60000 /* a session is listed as idle after this long */
 
 static void row_release(struct cli_row *w)
 {
@@ -103,7 +104,7 @@ void cli_listing_release(struct cli_listing *l)
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static const char *say_idle(struct cli *c, const struct ga_session *s)
+static const char *describe_idle(struct cli *c, const struct ga_session *s)
 {
 	cleanup_free char *dir = NULL;
 
@@ -112,13 +113,13 @@ static const char *say_idle(struct cli *c, const struct ga_session *s)
 	if (cli_has_work(s))
 		return ga_oid_is_zero(&s->result.tip) && ga_oid_is_zero(&s->result.held)
 		       ? "uncommitted changes" : "";
-	/* a part that cannot be looked at may have work */
+	/* an unreadable part may have work */
 	if (cli_part_work(&c->env, s, &dir, GA_IGNORED) || dir)
 		return "in submodules";
 	return cli_kept_refs(c->env.repo, s, NULL, GA_IGNORED) ? "other refs" : "no change";
 }
 
-/* If a part cannot be looked at, what comes next is not known. */
+/* With an unreadable part the next command is unknown. */
 static int find_next(struct cli *c, struct cli_row *w, struct ga_error *err)
 {
 	size_t len = 0;
@@ -132,12 +133,12 @@ static int find_next(struct cli *c, struct cli_row *w, struct ga_error *err)
 	if (!f)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remember a line");
 	if (!w->running && w->s.state == GA_STATE_CAPTURED)
-		(void)cli_say_next(c, &w->s, &w->r, f, GA_IGNORED);
+		(void)cli_print_next(c, &w->s, &w->r, f, GA_IGNORED);
 	(void)fclose(f);
 	return 0;
 }
 
-/* Returns 1 if there is none of that name any more. */
+/* Returns 1 if it is gone. */
 static int read_row(struct cli *c, const char *name, struct cli_compare *x, struct cli_row *w,
 		    struct ga_error *err)
 {
@@ -147,7 +148,7 @@ static int read_row(struct cli *c, const char *name, struct cli_compare *x, stru
 
 	if (rc < 0 || rc == 1)
 		return rc;
-	/* a session that another command has locked for a moment is shown as it was read */
+	/* show a session that is locked as it was read */
 	w->running = rc == 2 && (cli_is_running(&w->s) || w->s.state == GA_STATE_RUNNING);
 	if (rc == 0 && w->s.state == GA_STATE_INTERRUPTED &&
 	    cli_capture_interrupted(c, &w->s, lock, &why)) {
@@ -158,7 +159,7 @@ static int read_row(struct cli *c, const char *name, struct cli_compare *x, stru
 		return -1;
 	if (rc == 0 && cli_notice_landed(c, &w->s, err))
 		return -1;
-	w->idle = ga_strdup(w->running ? "" : say_idle(c, &w->s));
+	w->idle = ga_strdup(w->running ? "" : describe_idle(c, &w->s));
 	return (w->s.state != GA_STATE_LANDED && count_work(c, x, &w->s, &w->counts, err)) ||
 	       find_next(c, w, err) ? -1 : 0;
 }
@@ -176,7 +177,7 @@ static struct cli_row *row_of(struct cli_listing *l, const char *name)
 	return &l->v[l->n++];
 }
 
-/* "5m": the greatest unit of which there are two or more. */
+/* "5m": the largest unit with a count of two or more. */
 static char *span(uint64_t s)
 {
 	static const struct {
@@ -190,13 +191,13 @@ static char *span(uint64_t s)
 	return ga_strf("%us", (unsigned)s);
 }
 
-/* Those on other machines whose result is not here. */
+/* Add sessions on other machines whose result was not fetched. */
 static int read_elsewhere(struct cli *c, struct cli_listing *ret, struct ga_error *err)
 {
 	cleanup_ons struct ga_ons l = GA_ONS_INIT;
 	uint64_t now = (uint64_t)time(NULL);
 
-	if (cli_on_look(c, &l, err))
+	if (cli_on_query(c, &l, err))
 		return -1;
 	for (size_t i = 0; i < l.n; i++) {
 		struct cli_row *w = row_of(ret, l.v[i].name);
@@ -249,22 +250,21 @@ int cli_listing_read(struct cli *c, struct cli_listing *ret, struct ga_error *er
 		row_release(&w);
 		if (rc > 0)
 			continue;
-		/* a damaged session must not hide the others, and the status says that it is
-		 * missing */
+		/* skip a damaged session, and report it in the exit status */
 		cli_print_error(&one);
 		c->status = ga_error_status(one.code);
 	}
-	cli_listing_look(ret);
+	cli_listing_update(ret);
 	return read_elsewhere(c, ret, err);
 }
 
-void cli_listing_look(struct cli_listing *l)
+void cli_listing_update(struct cli_listing *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		ga_live_peer_release(&l->v[i].peer);
 		l->v[i].peer = (struct ga_live_peer)GA_LIVE_PEER_INIT;
 		if (l->v[i].running)
-			cli_look_live(&l->v[i].s, &l->v[i].peer);
+			cli_query_live(&l->v[i].s, &l->v[i].peer);
 	}
 }
 
@@ -301,7 +301,7 @@ static void add_part(struct ga_buf *b, char *part)
 	free(part);
 }
 
-/* What it has to say, the most important first. */
+/* Remarks on it, the most important first. */
 static void add_parts(const struct cli_row *w, struct ga_buf *b)
 {
 	cleanup_free char *commits = ga_count(w->counts.commits, "commit", "commits");
@@ -338,7 +338,7 @@ static void add_command(const struct ga_session *s, struct ga_buf *ret)
 	}
 }
 
-/* Cut to `room` bytes, never within a character. */
+/* Cut to `room` bytes, at a character boundary. */
 static void shorten(struct ga_buf *b, size_t room)
 {
 	size_t n = room - 3;
@@ -388,7 +388,6 @@ void cli_listing_print_more(const struct cli_listing *l, FILE *f)
 		(void)fputs(l->v[i].next, f);
 		shown += *l->v[i].next != '\0';
 	}
-	/* each pair once */
 	for (size_t i = 0; i < l->compare.n; i++) {
 		const char *name = l->compare.v[i].name;
 		cleanup_strv struct ga_strv with = GA_STRV_INIT;

@@ -8,15 +8,15 @@
 #include "ga/transfer/transfer.h"
 
 #define LOOK_MS 4000    /* for all hosts together */
-#define PAUSE_MIN_MS 200 /* between two looks at a session that is waited for */
+#define PAUSE_MIN_MS 200 /* interval of polling a session */
 #define PAUSE_MAX_MS 10000
-#define LOST_MS 15000    /* that a job was gone, before that is believed */
+#define LOST_MS 15000    /* answers in a row that a job is gone, before it counts as lost */
 
 /* ---- where it is ----------------------------------------------------------------------------- */
 
-static int look(struct cli *c, struct ga_on *o, struct ga_error *err)
+static int query(struct cli *c, struct ga_on *o, struct ga_error *err)
 {
-	if (!ga_on_look(o, err))
+	if (!ga_on_query(o, err))
 		return ga_on_note(c->env.state_dir, o, err);
 	return ga_error_wrap(err, "what agent/%s does is unknown", o->name);
 }
@@ -33,7 +33,7 @@ static bool is_state(const struct ga_on *o, const char *state)
 	return o->state && !strcmp(o->state, state);
 }
 
-/* Of one that is none of those that run or ran: what it is, and why. */
+/* Fail for a job that neither runs nor has run, with its state and reason. */
 static int fail_state(const struct ga_on *o, struct ga_error *err)
 {
 	bool why = o->why && *o->why;
@@ -46,7 +46,7 @@ static int fail_state(const struct ga_on *o, struct ga_error *err)
 	return ga_hint(err, "'git agent drop --force %s' drops it", o->name);
 }
 
-int cli_on_look(struct cli *c, struct ga_ons *ret, struct ga_error *err)
+int cli_on_query(struct cli *c, struct ga_ons *ret, struct ga_error *err)
 {
 	size_t n = 0;
 
@@ -81,7 +81,7 @@ static int risk_at(void *payload, const struct ga_oid *onto, struct ga_risk_path
 	return 0;
 }
 
-/* Is there a session of that name here, its result as it was fetched last? */
+/* Is the session of that name here its last fetched result? */
 static int is_here(struct cli *c, const struct ga_on *o, struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
@@ -90,8 +90,7 @@ static int is_here(struct cli *c, const struct ga_on *o, struct ga_error *err)
 	return rc < 0 ? -1 : !rc;
 }
 
-/* Fetch what the session has on its branch there, as a session of that name here. Returns 1 if it
- * changed nothing. */
+/* Fetch the session's branch as a session of that name. Returns 1 if it changed nothing. */
 static int fetch(struct cli *c, struct ga_on *o, struct ga_error *err)
 {
 	bool carries = !ga_oid_is_zero(&o->snapshot);
@@ -133,8 +132,8 @@ static int fail_runs(const struct ga_on *o, struct ga_error *err)
 		       o->name);
 }
 
-/* What was fetched before it was dropped there stays. */
-static int take_absent(struct cli *c, struct ga_on *o, struct ga_error *err)
+/* It was dropped there: keep the fetched result. */
+static int keep_fetched(struct cli *c, struct ga_on *o, struct ga_error *err)
 {
 	int here = is_here(c, o, err);
 
@@ -153,7 +152,7 @@ static int take_absent(struct cli *c, struct ga_on *o, struct ga_error *err)
 			    "it", o->name, o->name);
 }
 
-/* Have its result here; fails while it runs. Returns 1 if it changed nothing. */
+/* Fetch its result; fails while it is running. Returns 1 if it changed nothing. */
 static int get_result(struct cli *c, struct ga_on *o, struct ga_error *err)
 {
 	cleanup_close int held = -1;
@@ -161,17 +160,17 @@ static int get_result(struct cli *c, struct ga_on *o, struct ga_error *err)
 
 	if (!o->runs)
 		return 0;
-	/* one command fetches, and others find that it was fetched */
+	/* one command fetches at a time, others find the result */
 	held = ga_on_lock_names(c->env.state_dir, err);
 	if (held < 0 || ga_on_read(c->env.state_dir, o->name, &now, err) < 0)
 		return -1;
 	o->runs = !now.name || now.runs;
 	if (!o->runs)
 		return 0;
-	if (look(c, o, err))
+	if (query(c, o, err))
 		return -1;
 	if (is_state(o, "absent"))
-		return take_absent(c, o, err);
+		return keep_fetched(c, o, err);
 	if (is_state(o, "cancelled"))
 		return 1;
 	return ran(o) ? fetch(c, o, err) : fail_runs(o, err);
@@ -191,8 +190,8 @@ static int need_result(struct cli *c, struct ga_on *o, struct ga_error *err)
 
 /* ---- there ----------------------------------------------------------------------------------- */
 
-/* The words, with the name that the session has there in place of the first that names it. */
-static void words_there(const struct ga_on *o, const struct ga_strv *words, struct ga_strv *ret)
+/* Copy the words, with the first that names the session replaced by its remote name. */
+static void replace_name(const struct ga_on *o, const struct ga_strv *words, struct ga_strv *ret)
 {
 	bool named = false;
 
@@ -204,19 +203,19 @@ static void words_there(const struct ga_on *o, const struct ga_strv *words, stru
 	}
 }
 
-static int run_there(struct cli *c, const struct ga_on *o, const char *command,
-		     const struct ga_strv *words, bool terminal, struct ga_error *err)
+static int run_remote(struct cli *c, const struct ga_on *o, const char *command,
+		      const struct ga_strv *words, bool terminal, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv there = GA_STRV_INIT;
 	json_t *more = json_object();
 
 	ga_strv_push(&there, command);
-	words_there(o, words, &there);
+	replace_name(o, words, &there);
 	ga_json_set(more, "words", ga_json_strv(&there));
 	return ga_on_run(o, more, terminal, &c->status, err);
 }
 
-static int take_exit(const struct ga_on *o, int *ret_status, struct ga_error *err)
+static int handle_exit(const struct ga_on *o, int *ret_status, struct ga_error *err)
 {
 	if (o->exit < 0)
 		return ga_fail(err, GA_EFATAL, "agent/%s was interrupted on '%s': how its command "
@@ -225,7 +224,7 @@ static int take_exit(const struct ga_on *o, int *ret_status, struct ga_error *er
 	return 0;
 }
 
-/* After a command that may have seen its end: say what it left. */
+/* After a command that may have ended it: print its result. */
 static int sum_up(struct cli *c, struct ga_on *o, struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
@@ -249,8 +248,8 @@ static int sum_up(struct cli *c, struct ga_on *o, struct ga_error *err)
 	       cli_summary(c, &s, &r, stderr, err) ? -1 : 0;
 }
 
-/* Once the host has answered, the session is asked about until its end is known, whether or not the
- * host answers in between. A job that is gone may be about to leave its result. */
+/* After a first answer, poll until the session has ended, even if the host stops answering. A job
+ * that is gone may still push its result. */
 int cli_on_wait(struct cli *c, const char *name, int64_t deadline, int *ret_status,
 		struct ga_error *err)
 {
@@ -259,7 +258,7 @@ int cli_on_wait(struct cli *c, const char *name, int64_t deadline, int *ret_stat
 	int rc = ga_on_read(c->env.state_dir, cli_plain_name(name), &o, err);
 	bool told = false;
 
-	if (rc || look(c, &o, err))
+	if (rc || query(c, &o, err))
 		return rc > 0 ? 1 : -1;
 	for (;; now = ga_now_ms()) {
 		cleanup_error struct ga_error why = GA_ERROR_INIT;
@@ -272,15 +271,15 @@ int cli_on_wait(struct cli *c, const char *name, int64_t deadline, int *ret_stat
 		if (deadline && now >= deadline)
 			return 2;
 		(void)poll(NULL, 0, (int)(pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS));
-		if (ga_on_look(&o, &why) && !told) {
+		if (ga_on_query(&o, &why) && !told) {
 			told = true;
 			(void)ga_error_wrap(&why, "agent/%s is asked about again", o.name);
 			cli_print_error(&why);
 		}
 	}
 	if (is_state(&o, "absent"))
-		return take_absent(c, &o, err);
-	return ran(&o) ? take_exit(&o, ret_status, err) : fail_state(&o, err);
+		return keep_fetched(c, &o, err);
+	return ran(&o) ? handle_exit(&o, ret_status, err) : fail_state(&o, err);
 }
 
 int cli_on_attach(struct cli *c, struct ga_on *o, struct ga_error *err)
@@ -291,10 +290,10 @@ int cli_on_attach(struct cli *c, struct ga_on *o, struct ga_error *err)
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return ga_fail(err, GA_EUSAGE, "attaching needs a terminal, and there is none here"
 			       GA_HINT "'git agent logs -f %s' shows the output", o->name);
-	if (look(c, o, err))
+	if (query(c, o, err))
 		return -1;
 	if (is_state(o, "absent"))
-		return take_absent(c, o, err);
+		return keep_fetched(c, o, err);
 	if (ga_has_word(GA_ON_STATES, o->state))
 		return fail_state(o, err);
 	ga_strv_push(&words, o->name);
@@ -302,12 +301,12 @@ int cli_on_attach(struct cli *c, struct ga_on *o, struct ga_error *err)
 		cli_note("agent/%s has ended on '%s'", o->name, o->host);
 	} else {
 		ga_strv_push(&words, "-q");
-		if (run_there(c, o, "attach", &words, true, err) || look(c, o, err))
+		if (run_remote(c, o, "attach", &words, true, err) || query(c, o, err))
 			return -1;
 	}
-	/* its exit status, of one that has ended before there was a terminal */
+	/* exit status of a session that ended before it had a terminal */
 	if (ran(o) && (words.n == 1 || c->status == ga_error_status(GA_EFATAL)) &&
-	    take_exit(o, &c->status, err))
+	    handle_exit(o, &c->status, err))
 		return -1;
 	status = c->status;
 	if (sum_up(c, o, err))
@@ -321,7 +320,7 @@ static bool has_word(const struct ga_strv *words, const char *a, const char *b)
 	return ga_strv_has(words, a) || ga_strv_has(words, b);
 }
 
-/* What it left may be fetched by a terminal that is attached: so only that is said. */
+/* An attached terminal may fetch the result: only say that it ended. */
 static int stop(struct cli *c, struct ga_on *o, const struct ga_strv *words, struct ga_error *err)
 {
 	bool quiet = has_word(words, "-q", "--quiet");
@@ -329,9 +328,9 @@ static int stop(struct cli *c, struct ga_on *o, const struct ga_strv *words, str
 
 	ga_strv_push(&there, "-q");
 	ga_strv_extend(&there, words);
-	if (run_there(c, o, "stop", &there, false, err) || c->status || quiet)
+	if (run_remote(c, o, "stop", &there, false, err) || c->status || quiet)
 		return err->msg ? -1 : 0;
-	if (look(c, o, err))
+	if (query(c, o, err))
 		return -1;
 	(void)printf("agent/%s: %s on '%s'\n  next: git agent %s %s\n", o->name, o->state,
 		     o->host, is_state(o, "cancelled") ? "drop" : "review", o->name);
@@ -350,8 +349,8 @@ const char *const *cli_on_keys(struct cli *c, const struct ga_on *o)
 	return p && !o->way.slurm ? p->keys : NULL;
 }
 
-/* The session there knows nothing of what was decided here, and its next result could not be
- * fetched: that is said before it runs. */
+/* Refuse if it has verdicts here: the remote session does not know them, and its next result could
+ * not be fetched. */
 static int check_decided(struct cli *c, const struct ga_on *o, struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
@@ -374,8 +373,8 @@ static int resume(struct cli *c, struct ga_on *o, const struct ga_strv *words, s
 	cleanup_strv struct ga_strv there = GA_STRV_INIT;
 	bool again;
 
-	words_there(o, words, &there);
-	if (o->runs && look(c, o, err))
+	replace_name(o, words, &there);
+	if (o->runs && query(c, o, err))
 		return -1;
 	if (o->runs && !ran(o) && !is_state(o, "absent"))
 		return fail_runs(o, err);
@@ -398,7 +397,7 @@ static int resume(struct cli *c, struct ga_on *o, const struct ga_strv *words, s
 	return 0;
 }
 
-static int drop_there(struct cli *c, const struct ga_on *o, bool force, struct ga_error *err)
+static int drop_remote(struct cli *c, const struct ga_on *o, bool force, struct ga_error *err)
 {
 	cleanup_error struct ga_error why = GA_ERROR_INIT;
 	int rc = ga_fault_stop("on:dropping", err) ||
@@ -414,7 +413,7 @@ static int drop_there(struct cli *c, const struct ga_on *o, bool force, struct g
 	return ga_on_remove(c->env.state_dir, o->name, err);
 }
 
-/* Returns 1 if there is nothing that would be dropped here. */
+/* Returns 1 if there is nothing to drop here. */
 static int drop(struct cli *c, struct ga_on *o, const struct ga_strv *words, struct ga_error *err)
 {
 	bool force = has_word(words, "--force", "-f");
@@ -435,8 +434,8 @@ static int drop(struct cli *c, struct ga_on *o, const struct ga_strv *words, str
 	} else if (here && !o->runs) {
 		return 0;
 	}
-	/* what is here is dropped as any other session */
-	return drop_there(c, o, force || !o->submitted, err) ? -1 : !here;
+	/* the local copy is dropped like any session */
+	return drop_remote(c, o, force || !o->submitted, err) ? -1 : !here;
 }
 
 int cli_on_after(struct cli *c, const struct cli_command *cmd, size_t argc, char **argv,
@@ -456,7 +455,7 @@ int cli_on_after(struct cli *c, const struct cli_command *cmd, size_t argc, char
 
 		for (size_t k = 0; k < argc; k++)
 			meant |= !strcmp(cli_plain_name(argv[k]), l.v[i].name);
-		if (!meant || here > 0 || (!here && !drop_there(c, &l.v[i], false, &why)))
+		if (!meant || here > 0 || (!here && !drop_remote(c, &l.v[i], false, &why)))
 			continue;
 		if (!strcmp(cmd->name, "drop"))
 			cli_tell(&why, &c->status);
@@ -470,7 +469,7 @@ int cli_on_after(struct cli *c, const struct cli_command *cmd, size_t argc, char
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-/* Returns 1 if nothing is left to be done about this session. */
+/* Returns 1 if the session is done. */
 static int act(struct cli *c, const char *name, struct ga_on *o, const struct ga_strv *words,
 	       struct ga_error *err)
 {
@@ -491,17 +490,17 @@ static int act(struct cli *c, const char *name, struct ga_on *o, const struct ga
 	else if (!strcmp(name, "stop"))
 		rc = stop(c, o, words, err);
 	else if (!strcmp(name, "show") && (o->runs || has_word(words, "--text", "--replay")))
-		rc = run_there(c, o, name, words, false, err);
+		rc = run_remote(c, o, name, words, false, err);
 	else if (ga_has_word("logs send shell", name))
-		rc = run_there(c, o, name, words, terminal && !strcmp(name, "shell"), err);
-	else if (!strcmp(name, "diff") && o->runs && !look(c, o, err) && is_state(o, "running"))
-		rc = run_there(c, o, name, words, false, err);
+		rc = run_remote(c, o, name, words, terminal && !strcmp(name, "shell"), err);
+	else if (!strcmp(name, "diff") && o->runs && !query(c, o, err) && is_state(o, "running"))
+		rc = run_remote(c, o, name, words, false, err);
 	else
 		return err->msg ? -1 : need_result(c, o, err);
 	return rc ? -1 : 1;
 }
 
-/* Without a name: the only session, if it is elsewhere. */
+/* Without a name: the default session, if it is on another machine. */
 static int act_on_only(struct cli *c, const char *command, const struct ga_strv *words,
 		       struct ga_error *err)
 {
@@ -527,7 +526,7 @@ static int act_on_named(struct cli *c, const char *command, const struct ga_strv
 	return rc ? (rc < 0 ? -1 : 0) : act(c, command, &o, words, err);
 }
 
-/* The words without the names but this one. */
+/* Copy the words with only this one of the names. */
 static void words_of(const struct ga_strv *words, const char *name, size_t n, char **names,
 		     struct ga_strv *ret)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Choosing sessions, and finding those that run.
+ * Choose sessions, and find running ones.
  */
 #include <poll.h>
 
@@ -33,11 +33,11 @@ bool cli_is_running(const struct ga_session *s)
 	       (s->state == GA_STATE_RUNNING && ga_run_alive(s->run.pid, s->run.pidns));
 }
 
-/* A start bounds how deep submodules are nested in a session; this is beyond it. */
+/* Beyond the depth of submodules that a start allows. */
 #define DEPTH_MAX 100
 
-/* Does it run, with a supervisor? If that was killed, what is left of the sandbox is about to go,
- * and another command may hold the lock while it waits for just that. */
+/* Is it running, with a supervisor? If that was killed, the sandbox is about to end, and another
+ * command may hold the lock while waiting for that. */
 static bool is_supervised(const struct ga_session *s)
 {
 	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
@@ -57,7 +57,7 @@ static bool is_supervised(const struct ga_session *s)
 }
 
 /* Take the lock. 1: the session runs, or another command keeps the lock for too long; 2: the
- * session is gone. `s` is read again. */
+ * session is gone. Reloads `s`. */
 static int lock(struct cli *c, struct ga_session *s, bool wait, int *ret_lock, struct ga_error *err)
 {
 	cleanup_free char *name = ga_strdup(s->name);
@@ -68,8 +68,8 @@ static int lock(struct cli *c, struct ga_session *s, bool wait, int *ret_lock, s
 		int rc = ga_session_lock(s, false, ret_lock, err);
 
 		now = ga_now_ms();
-		/* another command is capturing it, however long that takes: no command waits for
-		 * its user while a session is in this state */
+		/* another command is capturing it, which may take long but does not wait for a
+		 * user */
 		if (s->state == GA_STATE_RUNNING)
 			until = now + BUSY_MS;
 		if (rc != 1 || !wait || is_supervised(s) || now > until)
@@ -166,7 +166,7 @@ char *cli_path_from_top(const struct ga_repo *r, const char *path)
 	return ga_path_resolve(dir, path + strspn(path, "/"));
 }
 
-/* Is there no session of that name, but one in the trash? It is read into `ret`. */
+/* Does a session of that name exist only in the trash? Read it into `ret`. */
 static bool cli_find_trashed(struct cli *c, const char *name, struct ga_session *ret)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
@@ -239,7 +239,7 @@ static bool is_over(const struct ga_session *s, bool running)
 	return !running && is_open(s, running);
 }
 
-/* Of these, those that run or have work. */
+/* Keep those that are running or have work. */
 static int find_with_work(struct cli *c, const struct ga_strv *open, struct ga_strv *ret,
 			struct ga_error *err)
 {
@@ -260,7 +260,7 @@ static int find_with_work(struct cli *c, const struct ga_strv *open, struct ga_s
 
 #define CANDIDATES 6
 
-/* Name the sessions that could be meant, a line each. */
+/* List the candidates, one per line. */
 static int fail_many(struct cli *c, const struct ga_strv *names, struct ga_error *err)
 {
 	(void)ga_fail(err, GA_EUSAGE, "there are %zu sessions: say which", names->n);
@@ -337,8 +337,8 @@ static int pick(struct cli *c, const char *name, bool running_too, bool capture,
 		       ret->name);
 }
 
-int cli_look_at_session(struct cli *c, const char *name, struct ga_session *ret,
-			struct ga_error *err)
+int cli_peek_session(struct cli *c, const char *name, struct ga_session *ret,
+		     struct ga_error *err)
 {
 	cleanup_close int lock = -1;
 
@@ -365,11 +365,11 @@ bool cli_has_running_state(const struct ga_session *s)
 	return s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING;
 }
 
-/* While a session comes up, or its supervisor ends, nothing tells us when: look again. */
+/* Poll interval while a session starts or its supervisor ends. */
 #define AGAIN_MS 20
-/* A supervisor answers at once, unless it is stopped on its terminal. */
+/* A supervisor answers within this time unless it is stopped. */
 #define LOOK_MS 500
-/* The same where it must answer: longer than it takes. */
+/* The same where an answer is required. */
 #define ANSWER_MS 5000
 #define TIMEOUT_MAX (7 * 86400)
 
@@ -387,9 +387,9 @@ int cli_parse_timeout(const char *value, int otherwise, int *ret, struct ga_erro
 	return 0;
 }
 
-void cli_look_live(const struct ga_session *s, struct ga_live_peer *ret)
+void cli_query_live(const struct ga_session *s, struct ga_live_peer *ret)
 {
-	/* once its command has ended, the supervisor answers no more */
+	/* after its command has ended, the supervisor does not answer */
 	if (s->state != GA_STATE_RUNNING || s->run.finished || s->id.within ||
 	    ga_live_connect(s->dir, ret, GA_IGNORED))
 		return;
@@ -397,8 +397,8 @@ void cli_look_live(const struct ga_session *s, struct ga_live_peer *ret)
 		ga_live_peer_release(ret);
 }
 
-/* State, lock and socket do not change in one step while a session starts or ends: look again until
- * they agree. */
+/* State, lock and socket do not change atomically while a session starts or ends: retry until they
+ * agree. */
 int cli_pick_live(struct cli *c, const char *name, int ms, struct ga_session *ret, int *ret_lock,
 		  struct ga_live_peer *peer, struct ga_error *err)
 {
@@ -496,7 +496,7 @@ int cli_pick_running(struct cli *c, const char *name, struct ga_session *ret,
 		       ga_state_name(ret->state), ret->name);
 }
 
-/* The terminal to attach to is the agent's, and there is none before it begins or after it ends. */
+/* The agent's terminal exists only while the agent is running. */
 static int refuse_without_agent(bool before, const char *name, struct ga_error *err)
 {
 	(void)ga_fail(err, GA_EFATAL, before ?

@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 
 #define MAX_PATHS 3 /* on the line of flags */
-#define MIN_PATH 12 /* columns of a path, however narrow the terminal */
+#define MIN_PATH 12 /* minimum columns of a path */
 
 static void set_counts(json_t *j, const struct ga_report *r)
 {
@@ -46,7 +46,7 @@ static json_t *limits_json(const struct ga_session *s)
 	return list;
 }
 
-/* What 'finish' came to: a session that did nothing has no report, a fetched one only that. */
+/* The results of 'finish': a session without changes has no report, a fetched one nothing else. */
 static const struct ga_strv *checks_of(const struct ga_session *s, const struct ga_report *r)
 {
 	return r && r->checks.n ? &r->checks : &s->run.checks;
@@ -200,7 +200,7 @@ char *cli_verdict_counts(const struct ga_report *r)
 	return ga_buf_steal(&counts);
 }
 
-static void say_flags(const struct ga_report *r, FILE *f)
+static void print_flags(const struct ga_report *r, FILE *f)
 {
 	cleanup_free char *counts = cli_flag_counts(r), *verdicts = cli_verdict_counts(r);
 	cleanup_flag_lines struct ga_flag_lines lines = { NULL, 0, 0 };
@@ -226,7 +226,7 @@ static void say_flags(const struct ga_report *r, FILE *f)
 		(void)fprintf(f, "  decided: %s\n", verdicts);
 }
 
-static void say_left(const struct ga_report *r, FILE *f)
+static void print_leftovers(const struct ga_report *r, FILE *f)
 {
 	const size_t beside = strlen("  leftovers:  (repository, 1000000 files)");
 	size_t width = cli_width(f), room = width > beside + MIN_PATH ? width - beside : MIN_PATH;
@@ -267,8 +267,8 @@ static int count_work(struct cli *c, const struct ga_session *s, size_t *commits
 	return 0;
 }
 
-int cli_say_next(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
-		 struct ga_error *err)
+int cli_print_next(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
+		   struct ga_error *err)
 {
 	cleanup_free char *dir = NULL;
 	int kept = 0;
@@ -280,7 +280,7 @@ int cli_say_next(struct cli *c, const struct ga_session *s, const struct ga_repo
 		kept = cli_kept_refs(c->env.repo, s, NULL, err);
 	if (kept < 0)
 		return -1;
-	/* if the submodule is gone, a note says what to do */
+	/* if the submodule is gone, a note has the next step */
 	if (dir && access(dir, F_OK))
 		return 0;
 	if (dir) {
@@ -307,8 +307,8 @@ int cli_say_next(struct cli *c, const struct ga_session *s, const struct ga_repo
 	return 0;
 }
 
-/* How to continue the conversation, if the session is one with an agent that can. */
-static void say_resume(const struct cli *c, const struct ga_session *s, FILE *f)
+/* Print how to continue the conversation, if the agent can. */
+static void print_resume(const struct cli *c, const struct ga_session *s, FILE *f)
 {
 	const char *command = s->id.command.n ? s->id.command.v[0] : "";
 	const struct ga_preset *p = ga_preset_find(&c->env.agents, command);
@@ -323,7 +323,7 @@ static void say_resume(const struct cli *c, const struct ga_session *s, FILE *f)
 
 #define REFUSED_SHOWN 5
 
-static void say_refused(const struct ga_session *s, FILE *f)
+static void print_refused(const struct ga_session *s, FILE *f)
 {
 	cleanup_buf struct ga_buf list = GA_BUF_INIT;
 	cleanup_buf struct ga_buf allow = GA_BUF_INIT;
@@ -355,9 +355,8 @@ static void say_refused(const struct ga_session *s, FILE *f)
 		      allow.len ? "allow with" : "only TCP can be allowed", allow.ptr);
 }
 
-/* Names that are allowed, but lead to addresses that are not: allowing the name again is no help.
- */
-static void say_forbidden(const struct ga_session *s, FILE *f)
+/* Names that are allowed but resolve to refused addresses: allowing them again is no help. */
+static void print_forbidden(const struct ga_session *s, FILE *f)
 {
 	cleanup_strv struct ga_strv to = GA_STRV_INIT;
 	cleanup_free char *list = NULL;
@@ -398,19 +397,19 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 	ga_report_checks(checks_of(s, r), &checks);
 	for (size_t i = 0; i < checks.n; i++)
 		(void)fprintf(f, "  check: %s\n", checks.v[i]);
-	say_flags(r, f);
+	print_flags(r, f);
 	for (size_t i = 0; i < s->result.left_out.n; i++)
 		(void)fprintf(f, "  uncommitted changes: %s ('land' brings them)\n",
 			      GA_QUOTED(s->result.left_out.v[i]));
-	say_left(r, f);
-	say_refused(s, f);
-	say_forbidden(s, f);
+	print_leftovers(r, f);
+	print_refused(s, f);
+	print_forbidden(s, f);
 	for (size_t i = 0; i < s->result.notes.n; i++)
 		(void)fprintf(f, "  note: %s\n", s->result.notes.v[i]);
 	if (s->state == GA_STATE_DROPPED)
 		return 0;
-	if (cli_say_next(c, s, r, f, err))
+	if (cli_print_next(c, s, r, f, err))
 		return -1;
-	say_resume(c, s, f);
+	print_resume(c, s, f);
 	return 0;
 }

@@ -50,10 +50,9 @@ static int list(struct cli *c, const struct options *o, struct ga_error *err)
 	for (size_t i = 0; (p = ga_preset_at(own, i)) != NULL; i++) {
 		cleanup_(ga_agents_found_release) struct ga_agents_found f = { 0 };
 
-		/* a shell is no agent */
 		if (!p->login)
 			continue;
-		ga_agents_look(&c->env, p, &f);
+		ga_agents_find(&c->env, p, &f);
 		if (all)
 			ga_json_add(all, to_json(p, &f));
 		else
@@ -85,7 +84,8 @@ static int find_preset(const struct cli *c, const char *name, const struct ga_pr
 		    : ga_hint(err, "'git agent agents' lists those that are known");
 }
 
-static void say_installed(const char *name, const char *before, const struct ga_agents_installed *i)
+static void print_installed(const char *name, const char *before,
+			    const struct ga_agents_installed *i)
 {
 	if (i->older)
 		cli_note("%s: %s stays: npm chose the older %s, the newest that supports the "
@@ -119,7 +119,7 @@ static int install(struct cli *c, const struct options *o, const struct ga_prese
 		cli_note("%s: older versions stay: %s; install it again to remove them",
 			 p->name, i.left.msg);
 	if (!o->quiet)
-		say_installed(p->name, before, &i);
+		print_installed(p->name, before, &i);
 	return 0;
 }
 

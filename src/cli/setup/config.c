@@ -39,7 +39,7 @@ static json_t *key_json(const struct ga_config *conf, size_t i)
 	return j;
 }
 
-/* The settings of a start here; without a repository, or a commit in it, only the user's own. */
+/* The settings of a start here; without a repository or a commit only the user's. */
 static int settings_here(struct cli *c, struct ga_config *ret, struct ga_error *err)
 {
 	cleanup_error struct ga_error none = GA_ERROR_INIT;

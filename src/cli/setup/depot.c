@@ -10,7 +10,7 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(pipe, "pipe", 0, "connect git here with git on another machine"),
 };
 
-/* By which the user may have chosen to see only some jobs: others would seem to be lost. */
+/* Unset variables that limit the jobs Slurm lists: others would seem lost. */
 static void see_all_jobs(void)
 {
 	static const char *const names[] = { "SQUEUE_ACCOUNT", "SQUEUE_LICENSES", "SQUEUE_NAMES",

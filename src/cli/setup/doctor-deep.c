@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `git agent doctor --deep`: what an agent might try is tried, in sessions as a user starts them.
- * Things for the probe to find are laid out on the host first. Afterwards the host is searched,
- * since a write that succeeded inside does not say where it went.
+ * Run `git agent doctor --deep`: try an agent's attacks in sessions like a user's. Set up targets
+ * on the host for the probe, and search the host afterwards, since a write that succeeds inside
+ * does not tell where it went.
  */
 #include <inttypes.h>
 #include <linux/keyctl.h>
@@ -22,7 +22,7 @@
 struct deep {
 	struct cli *c;
 	struct checks *k;
-	char *dir;                /* scratch directory; the rest is in it */
+	char *dir;                /* scratch directory of the rest */
 	char *project, *state, *home;
 	char *self;               /* git-agent-main */
 	char token[17];
@@ -121,7 +121,7 @@ static int lay_out(struct deep *d, struct ga_error *err)
 	if (ga_random(&r, sizeof(r), err) || ga_mkdir_p(outside, 0700, err))
 		return -1;
 	dir = open(outside, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	/* a path may be too long for a socket's address, this one is not */
+	/* relative: a path may be too long for a socket's address */
 	at = ga_strf("/proc/self/fd/%d/s", dir);
 	(void)snprintf(d->token, sizeof(d->token), "%016" PRIx64, r);
 	if (setenv(TOKEN, d->token, 1))
@@ -135,7 +135,7 @@ static int lay_out(struct deep *d, struct ga_error *err)
 	d->leak = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (d->leak < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '/'");
-	/* in a keyring of this process's own, so that none is left in the user's */
+	/* in a keyring of this process, not the user's */
 	d->key = ga_strf("git-agent-probe-%s", d->token);
 	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0)
 		(void)syscall(SYS_add_key, "user", d->key, "x", (size_t)1,
@@ -191,7 +191,7 @@ static int copy_probe(struct deep *d, struct ga_error *err)
 	return 0;
 }
 
-/* "start" and its words, with settings that keep it away from the user's own sessions. */
+/* "start" and its words, with settings that separate it from the user's sessions. */
 static void start_words(const struct deep *d, const char *home, const char *name,
 			struct ga_strv *argv)
 {
@@ -284,8 +284,8 @@ static int probe(struct deep *d, struct ga_error *err)
 	return 0;
 }
 
-/* Files that the probe could create inside must not be on the host. */
-static void look_for_traces(struct deep *d)
+/* Check that files the probe created are not on the host. */
+static void find_traces(struct deep *d)
 {
 	static const struct {
 		const char *id, *what;
@@ -316,7 +316,7 @@ static void look_for_traces(struct deep *d)
 
 /* ---- sessions that must not start, and one that must not live on ------------------------- */
 
-/* Start a session that must be refused. `*ret`: it was, for the reason `why` and no other. */
+/* Start a session that must be refused. `*ret`: it was, for the reason `why`. */
 static int refused(struct deep *d, const char *home, const char *name, const char *why, bool *ret,
 		   struct ga_error *err)
 {
@@ -331,8 +331,8 @@ static int refused(struct deep *d, const char *home, const char *name, const cha
 	return 0;
 }
 
-/* A link in the agents' home where a start mounts something, as an earlier session could leave it.
- */
+/* Try a link in the agents' home where a start mounts something, as if an earlier session made
+ * it. */
 static int planted_link(struct deep *d, struct ga_error *err)
 {
 	const char *rel = ga_path_below(d->project, d->c->env.home);
@@ -341,7 +341,7 @@ static int planted_link(struct deep *d, struct ga_error *err)
 	bool ok;
 
 	if (!rel)
-		return 0; /* the project is not in the home, so nothing is mounted there for it */
+		return 0; /* the project is outside of the home, so no mount covers the link */
 	first = ga_strndup(rel, strcspn(rel, "/"));
 	link = ga_path_join(home, first);
 	if (ga_mkdir_p(home, 0700, err) || ga_mkdir_p(victim, 0700, err))
@@ -406,7 +406,7 @@ static int killed(struct deep *d, struct ga_error *err)
 	for (int ms = 0; access(up, F_OK) && ms < UP_MS; ms += STEP_MS)
 		(void)poll(NULL, 0, STEP_MS);
 	came = !access(up, F_OK);
-	/* that sends SIGKILL */
+	/* sends SIGKILL */
 	ga_process_abandon(job);
 	if (!came || ga_session_load(state, "kill", &s, err))
 		return came ? -1 : ga_fail(err, GA_EFATAL, "a session did not start");
@@ -432,7 +432,7 @@ static int all(struct deep *d, struct ga_error *err)
 	    git(d, err, "add", "-A", NULL) ||
 	    git(d, err, "commit", "-q", "-m", "probe", NULL) || lay_out(d, err) || probe(d, err))
 		return -1;
-	look_for_traces(d);
+	find_traces(d);
 	return planted_link(d, err) || widening_file(d, err) || killed(d, err) ? -1 : 0;
 }
 

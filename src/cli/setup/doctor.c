@@ -3,9 +3,8 @@
 
 #include "doctor.h"
 
-/* The doctor starts a real sandbox over scratch layers in the place where
- * sessions are kept: whatever would keep a session from starting keeps this one
- * from starting too, with the same error and the same remedy. */
+/* The doctor starts a real sandbox over scratch layers in the state directory: whatever would stop
+ * a session stops this one, with the same error and hint. */
 
 struct options {
 	bool json, deep;
@@ -16,7 +15,7 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(deep, "deep", 0, "also try attacks in real sessions, and report what held"),
 };
 
-/* what landing needs: git merge-tree --write-tree */
+/* landing needs git merge-tree --write-tree */
 #define GIT_MAJOR 2
 #define GIT_MINOR 38
 
@@ -47,7 +46,7 @@ static void check_git(struct checks *k)
 		   old ? "install a newer git, or put one first in PATH" : NULL);
 }
 
-/* Sessions work without Landlock, as namespaces are what confines them: this check cannot fail. */
+/* Never fails: sessions work without Landlock, since namespaces confine them. */
 static void check_landlock(struct checks *k)
 {
 	int abi = ga_landlock_abi();
@@ -62,7 +61,7 @@ static void check_landlock(struct checks *k)
 					     : "Linux 6.12 or newer with Landlock scopes them");
 }
 
-/* Which means would enforce each of the limits of a session. */
+/* Show how each limit of a session would be enforced. */
 static void check_limits(struct cli *c, struct checks *k)
 {
 	static const struct ga_use_limits each[] = { { .memory = 1u << 30 }, { .tasks = 100 },
@@ -150,7 +149,7 @@ static int try_sandbox(struct cli *c, const char *dir, struct ga_strv *ret_loose
 {
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 	struct ga_run_paths paths = { c->env.stage, c->env.init, c->env.bwrap };
-	/* written inside, and seen outside afterwards, means that the overlay works */
+	/* a file written inside and visible outside proves that the overlay works */
 	const char *const argv[] = { "/bin/sh", "-c", "echo written >probe", NULL };
 	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
 	cleanup_free char *probe = ga_path_join(dir, "upper/probe");
@@ -198,7 +197,7 @@ static void check_sandbox(struct cli *c, struct checks *k)
 	if (try_sandbox(c, dir, &loose, &err))
 		doctor_add_error(k, "sandbox", &err);
 	else
-		/* this sandbox shows nothing of a home, so what is loose is a file of the system */
+		/* this sandbox shows no home, so a loose file is the system's */
 		doctor_add(k, "sandbox", true, "namespaces, overlay, bubblewrap and seccomp work",
 			   loose.n ? "as root: what only root may read shows in a session if it "
 				     "is put into /etc while that runs" : NULL);

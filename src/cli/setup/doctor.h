@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `git agent doctor` collects.
+ * Results of `git agent doctor`.
  */
 #ifndef DOCTOR_H
 #define DOCTOR_H
@@ -16,8 +16,8 @@ struct checks {
 void doctor_add(struct checks *k, const char *check, bool ok, const char *detail, const char *hint);
 void doctor_add_error(struct checks *k, const char *check, const struct ga_error *err);
 
-/* Sessions in a scratch repository in which git-agent-probe tries what an agent might; a
- * check for each id of docs/threats.md that can be tried so. */
+/* Run git-agent-probe, which tries an agent's attacks, in sessions of a scratch repository; one
+ * check for each id of docs/threats.md that can be tried. */
 void doctor_deep(struct cli *c, struct checks *k);
 
 #endif

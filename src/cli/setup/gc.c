@@ -6,7 +6,7 @@
 #include "ga/trash/trash.h"
 
 #define DAY 86400
-#define KEEP_DAYS 14 /* in the trash, and a base tree that nobody uses */
+#define KEEP_DAYS 14 /* of trash and unused base trees */
 
 struct options {
 	bool dry_run, json;
@@ -23,9 +23,9 @@ struct gc {
 	json_t *list; /* with --json */
 };
 
-/* Print what was cleared away, or would be; `why` is for users, and safe to show. */
-static void tell(const struct gc *g, const char *kind, const char *name, const char *action,
-		 const char *why)
+/* Print what was removed, or would be; `why` is for users, and safe to show. */
+static void print_removed(const struct gc *g, const char *kind, const char *name,
+			  const char *action, const char *why)
 {
 	if (g->list) {
 		json_t *o = json_object();
@@ -42,14 +42,13 @@ static void tell(const struct gc *g, const char *kind, const char *name, const c
 		     strcmp(action, "trash") ? "removed" : "moved to the trash", why);
 }
 
-/* Why a session that has landed stays all the same; `*ret` stays NULL if it need not. Caller frees.
- */
+/* Why a landed session is kept, or NULL. Caller frees. */
 static int why_stays(struct gc *g, struct ga_session *s, char **ret, struct ga_error *err)
 {
 	cleanup_free char *dir = NULL, *commits = NULL, *ref = NULL;
 	int rc, away;
 
-	/* it is cleared away together with the session of the superproject */
+	/* it is removed with the superproject's session */
 	if (s->id.within && !access(s->id.within, F_OK)) {
 		*ret = ga_strdup("it is a part of a superproject's session");
 		return 0;
@@ -84,7 +83,7 @@ static char *how_landed(const struct ga_session *s)
 	return ga_strf("landed: %s, in %s", s->result.arrived, q);
 }
 
-static void say_stays(const struct ga_session *s, const char *why, const char *hint)
+static void print_kept(const struct ga_session *s, const char *why, const char *hint)
 {
 	cli_note("session '%s' has landed and stays: %s", s->name, why);
 	if (hint)
@@ -99,7 +98,7 @@ static int session(struct gc *g, const char *name, struct ga_error *err)
 	cleanup_close int lock = -1;
 	int rc = cli_load_session(g->c, name, false, &s, &lock, err);
 
-	/* gone, or it runs */
+	/* gone or running */
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	if (cli_notice_landed(g->c, &s, err))
@@ -108,28 +107,28 @@ static int session(struct gc *g, const char *name, struct ga_error *err)
 		return 0;
 	rc = cli_unlanded(g->c->env.repo, &s, err);
 	if (rc == 2)
-		say_stays(&s, "HEAD is detached where it is, and no branch has it", NULL);
+		print_kept(&s, "HEAD is detached where it is, and no branch has it", NULL);
 	if (rc)
 		return rc > 0 ? 0 : -1;
-	/* before all other reasons: for this one there is a hint */
+	/* first, because this reason has a hint */
 	if (cli_check_over(&g->c->env, &s, &over)) {
-		say_stays(&s, over.msg, over.hint);
+		print_kept(&s, over.msg, over.hint);
 		return 0;
 	}
 	if (why_stays(g, &s, &stays, err))
 		return -1;
 	if (stays) {
-		say_stays(&s, stays, NULL);
+		print_kept(&s, stays, NULL);
 		return 0;
 	}
 	how = how_landed(&s);
 	if (!g->o->dry_run && cli_trash(&g->c->env, &s, &where, err))
 		return -1;
-	tell(g, "session", s.name, "trash", how);
+	print_removed(g, "session", s.name, "trash", how);
 	return 0;
 }
 
-/* A session that is damaged or cannot be looked at is reported, and does not keep the others. */
+/* Report a damaged or unreadable session and continue with the others. */
 static int sessions(struct gc *g, int *ret_status, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
@@ -147,12 +146,12 @@ static int sessions(struct gc *g, int *ret_status, struct ga_error *err)
 	return 0;
 }
 
-static void tell_all(const struct gc *g, const char *kind, const struct ga_strv *names,
-		     const struct ga_strv *whys)
+static void print_all_removed(const struct gc *g, const char *kind, const struct ga_strv *names,
+			      const struct ga_strv *whys)
 {
 	for (size_t i = 0; i < names->n; i++)
-		tell(g, kind, names->v[i], "remove",
-		     whys ? whys->v[i] : "left behind by a start that was killed");
+		print_removed(g, kind, names->v[i], "remove",
+			      whys ? whys->v[i] : "left behind by a start that was killed");
 }
 
 static int sweep(struct gc *g, struct ga_error *err)
@@ -165,13 +164,13 @@ static int sweep(struct gc *g, struct ga_error *err)
 
 	if (ga_trash_sweep(e->repo, e->state_dir, (uint64_t)before, dry, &old, &when, err))
 		return -1;
-	tell_all(g, "trash", &old, &when);
+	print_all_removed(g, "trash", &old, &when);
 	if (ga_base_prune(e->state_dir, before, dry, &bases, &whys, err))
 		return -1;
-	tell_all(g, "base", &bases, &whys);
+	print_all_removed(g, "base", &bases, &whys);
 	if (ga_session_sweep(e->state_dir, now - DAY, dry, &stale, err))
 		return -1;
-	tell_all(g, "stale", &stale, NULL);
+	print_all_removed(g, "stale", &stale, NULL);
 	if (!dry)
 		ga_import_sweep(e->repo);
 	return 0;

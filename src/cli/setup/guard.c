@@ -17,7 +17,7 @@ void cli_refresh_guard(struct cli *c)
 	if (ga_guard_idle(c->env.repo, &c->env.config))
 		return;
 	if (ga_guard_refresh(c->env.repo, c->env.state_dir, true, NULL, &err))
-		cli_note("warning: the guard could not be brought up to date: %s", err.msg);
+		cli_note("warning: cannot update the guard: %s", err.msg);
 }
 
 static int print_json(const struct ga_guard *g, struct ga_error *err)

@@ -95,7 +95,7 @@ static int show(struct cli *c, const struct options *o, const char *dir, struct 
 	int in_use = ga_home_lock(&c->env, &lock, err);
 	int rc;
 
-	/* it was taken only to learn this: a start must not have to wait for us */
+	/* release the lock at once: a start must not wait for us */
 	ga_cleanup_closep(&lock);
 	lock = -1;
 	rc = in_use < 0 ? -1 : ga_home_measure(dir, &c->env.agents, &sizes, err);
@@ -236,7 +236,7 @@ static int import_one(struct cli *c, const struct options *o, const char *rel, c
 	enum ga_home_login state;
 	int rc;
 
-	if (ga_home_look_at_login(&c->env, rel, key, &state, err))
+	if (ga_home_compare_login(&c->env, rel, key, &state, err))
 		return -1;
 	if (state == GA_HOME_LOGIN_NONE)
 		return 0;
@@ -256,7 +256,7 @@ static int import_one(struct cli *c, const struct options *o, const char *rel, c
 	return 0;
 }
 
-/* What else there is of it, once that was shown. */
+/* Import the rest of the agent's configuration, after showing it. */
 static int import_rest(struct cli *c, const struct options *o, const struct ga_preset *p,
 		       bool *ret_any, struct ga_error *err)
 {
@@ -327,7 +327,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		return ga_fail(err, GA_EUSAGE, "--yes belongs to 'git agent home import'");
 	if ((resets || imports) && o->json)
 		return ga_fail(err, GA_EUSAGE, "'git agent home %s' prints no JSON", word);
-	/* logins are shared by all projects: there is no home to be found first */
+	/* logins are shared by all projects: no home to choose */
 	if (imports)
 		return import(c, o, name, err);
 	if (cli_find_home(c, &dir, err))

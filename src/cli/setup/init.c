@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A file of settings to begin with: suggestions made from the files of the repository, all of them
- * commented out. Those files are only looked at, nothing in them is run.
+ * Write a first settings file: suggestions from the repository's files, all commented out. The
+ * files are only read, never run.
  */
 #include "cli/cli.h"
 #include "ga/config/yaml.h"
@@ -24,9 +24,9 @@ static const struct cli_opt opts[] = {
 /* A tool by the file that shows it is used. Of each `kind` only the first that matches counts. */
 struct tool {
 	const char *kind, *file;
-	const char *setup;  /* what has to be fetched or built before work begins */
-	const char *finish; /* what says whether the work is good */
-	const char *has;    /* text that the file must have as well, or NULL */
+	const char *setup;  /* what to fetch or build before work begins */
+	const char *finish; /* what checks the work */
+	const char *has;    /* text that the file must contain, or NULL */
 };
 
 static const struct tool tools[] = {
@@ -89,7 +89,7 @@ static void push_once(struct ga_strv *sv, const char *s)
 
 /* Read a file, with a newline put before it so that "\nWORD" finds each beginning of a line. False
  * if it cannot be read. */
-static bool look(int at, const char *name, struct ga_buf *ret)
+static bool read_lines(int at, const char *name, struct ga_buf *ret)
 {
 	ga_buf_addch(ret, '\n');
 	return !ga_read_file_at(at, name, LOOK_MAX, ret, GA_IGNORED);
@@ -104,7 +104,7 @@ static void find_tools(int at, struct found *f)
 		cleanup_buf struct ga_buf text = GA_BUF_INIT;
 
 		if (!strcmp(t->kind, done) || faccessat(at, t->file, F_OK, AT_SYMLINK_NOFOLLOW) ||
-		    (t->has && (!look(at, t->file, &text) || !strstr(text.ptr, t->has))))
+		    (t->has && (!read_lines(at, t->file, &text) || !strstr(text.ptr, t->has))))
 			continue;
 		done = t->kind;
 		push_once(&f->setup, t->setup);
@@ -117,12 +117,12 @@ static void push_server(struct ga_strv *allow, const char *port, size_t n)
 {
 	cleanup_free char *place = ga_strf("localhost:%.*s", (int)n, port);
 
-	/* the setting takes no more */
+	/* the setting's limit */
 	if (allow->n < GA_NET_RULES_MAX && ga_net_rule_ok(place))
 		push_once(allow, place);
 }
 
-/* Where the run of `letters` that ends at `end` begins, if it is the beginning of a word. */
+/* Start of the run of `letters` that ends at `end`, if it starts a word. */
 static const char *word_start(const char *text, const char *end, const char *letters)
 {
 	while (end > text && strchr(letters, end[-1]))
@@ -130,8 +130,8 @@ static const char *word_start(const char *text, const char *end, const char *let
 	return end > text && strchr(" \t\n\"'[,", end[-1]) ? end : NULL;
 }
 
-/* The port of this machine that is published for a container's port, as in "3307:3306" or
- * "127.0.0.1:3307:3306". If the file publishes none, the same port. */
+/* The host port published for a container's port, as in "3307:3306" or "127.0.0.1:3307:3306". If
+ * the file publishes none, the same port. */
 static void find_port(const char *text, const char *port, struct ga_strv *allow)
 {
 	cleanup_free char *in = ga_strf(":%s", port);
@@ -145,7 +145,7 @@ static void find_port(const char *text, const char *port, struct ga_strv *allow)
 		if (!word || colon == p || !strchr(" \t\n\"'],/#", p[strlen(in)]))
 			continue;
 		any = true;
-		/* only of an address that localhost reaches */
+		/* only at an address that localhost reaches */
 		if (colon == word || !strncmp(word, "0.0.0.0:", 8) ||
 		    !strncmp(word, "127.0.0.1:", 10))
 			push_server(allow, colon, (size_t)(p - colon));
@@ -161,7 +161,7 @@ static void find_servers(int at, struct found *f)
 		bool done[GA_NELEMS(servers) + 1] = { [GA_NELEMS(servers)] = true };
 		size_t before = f->allow.n;
 
-		if (!look(at, compose_files[i], &text))
+		if (!read_lines(at, compose_files[i], &text))
 			continue;
 		for (const char *p = strstr(text.ptr, "image:"); p; p = strstr(p + 1, "image:")) {
 			cleanup_free char *image = ga_strndup(p, strcspn(p, "\n"));

@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 #include "ga/risk/risk.h"
 
-enum { FILE_MAX = (10 << 20) + 1 }; /* a byte more than rules read, so that they say: too long */
+enum { FILE_MAX = (10 << 20) + 1 }; /* one byte more than rules read, to detect longer files */
 
 struct options {
 	bool json, reach;
@@ -63,7 +63,7 @@ static int list_rules(struct cli *c, const struct options *o, struct ga_error *e
 
 /* ---- paths -------------------------------------------------------------------- */
 
-/* What a path is, compared with HEAD, and so what rules are told of it. */
+/* A path compared with HEAD, as input of the rules. */
 enum state { NEW, CHANGED, UNCHANGED, REMOVED, NAME_ONLY, DIRECTORY, IN_RANGE };
 
 static const char *const state_names[] = {
@@ -106,7 +106,7 @@ static void explain_release(struct explain *e)
 	ga_flags_release(&e->flags);
 }
 
-/* The flag of the path after `f` (NULL: the first), the most severe first; NULL: there is none. */
+/* The path's flag after `f` (NULL: the first), the most severe first, or NULL. */
 static const struct ga_flag *next_flag(const struct explain *e, const char *path,
 				       const struct ga_flag *f)
 {
@@ -149,7 +149,7 @@ static int entry_here(struct explain *e, const char *path, struct ga_entry *ret,
 	return ga_blob_write(e->repo, text.ptr, text.len, &ret->oid, err);
 }
 
-static int look_at(struct explain *e, struct explained *x, struct ga_error *err)
+static int judge_path(struct explain *e, struct explained *x, struct ga_error *err)
 {
 	struct ga_entry old = { GA_MODE_NONE, { { 0 } } }, new = old, none = old;
 	int rc;
@@ -292,7 +292,7 @@ static int add_path(struct explain *e, const char *arg, struct ga_error *err)
 			free(e->v[--e->n].path);
 			return 0;
 		}
-	return look_at(e, &e->v[e->n - 1], err);
+	return judge_path(e, &e->v[e->n - 1], err);
 }
 
 static int explain(struct cli *c, const struct options *o, size_t n, char **paths,

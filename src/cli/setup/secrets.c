@@ -14,8 +14,8 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG_JSON,
 };
 
-/* Find again, with the directories that a start passes over: a session sees what is in them. What
- * was found before keeps its view. */
+/* Scan the directories that a start skips as well, since a session sees them. Earlier findings keep
+ * their visibility. */
 static int find_all(const struct ga_exposure_opts *o, struct ga_exposure *x, struct ga_error *err)
 {
 	cleanup_exposure struct ga_exposure some = *x;
@@ -111,7 +111,7 @@ static void print_notes(const struct ga_exposure *x, const struct options *o, si
 	if (left_out && !o->all)
 		cli_note("note: %zu more that may hold one: --all", left_out);
 	if (x->incomplete)
-		cli_note("note: not everything could be looked at");
+		cli_note("note: not everything could be scanned");
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)

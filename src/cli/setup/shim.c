@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shims: small scripts with the names of agents, put first on PATH by users who want that. Typed in
- * a repository, such a name starts the agent in a sandbox.
+ * Shims: scripts named after agents, for the front of PATH, which start the agent in a sandbox when
+ * called in a repository.
  */
 #include "cli/cli.h"
 
-/* A shim is known by its second line, wherever it is and however PATH spells that. */
+/* The second line identifies a shim, however PATH spells its directory. */
 #define MARK "# git-agent shim"
 #define SHIM_MAX ((size_t)16 << 10)
 
-/* What follows the lines that say which shim it is. `rest` is PATH without directories that have
- * this shim: what a start shows of PATH in the sandbox, and the command itself, are looked for
- * there. */
+/* The rest of the script. `rest` is PATH without directories that have this shim, in which a start
+ * finds the command and what to show of PATH. */
 static const char script[] =
 	"rest='' real=''\n"
 	"set -f\n"
@@ -88,8 +87,8 @@ static void list_shims(const char *path, struct ga_strv *ret)
 	ga_strv_sort_unique(ret);
 }
 
-/* Is the shim what a shell runs in whichever directory? Not if an entry before it depends on the
- * current directory: an empty one, or one that does not begin with a slash. */
+/* Would a shell in any directory run the shim? Not if an earlier entry depends on the current
+ * directory: an empty or relative one. */
 static bool is_first(const char *dir, const char *name)
 {
 	const char *path = getenv("PATH");
@@ -141,7 +140,7 @@ static int install_one(int dir, const char *path, const char *name, struct ga_er
 }
 
 /* Profiles are the user's: say which line to add. */
-static void say_path(const char *dir)
+static void print_path_hint(const char *dir)
 {
 	const char *shell = getenv("SHELL"), *slash = shell ? strrchr(shell, '/') : NULL;
 	cleanup_free char *word = ga_quote_shell(dir);
@@ -190,7 +189,7 @@ static int install(struct cli *c, const char *dir, size_t argc, char **argv, str
 		first = first && is_first(dir, names.v[i]);
 	}
 	if (!first)
-		say_path(dir);
+		print_path_hint(dir);
 	return 0;
 }
 
@@ -248,7 +247,7 @@ static int status(const struct cli *c, const char *dir, bool json, struct ga_err
 	if (!names.n)
 		(void)puts("no shim is installed");
 	else if (!all_first)
-		say_path(dir);
+		print_path_hint(dir);
 	return 0;
 }
 

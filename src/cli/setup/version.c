@@ -11,7 +11,7 @@ static const struct cli_opt opts[] = {
 };
 
 #ifdef __clang__
-#define COMPILER __VERSION__ /* names itself */
+#define COMPILER __VERSION__
 #else
 #define COMPILER "gcc " __VERSION__
 #endif
@@ -30,7 +30,7 @@ static const struct {
 	{ "compiler", COMPILER },
 };
 
-/* The directory of the programs that sessions start. */
+/* Print the directory of the helper programs. */
 #define PROGRAMS "programs"
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)

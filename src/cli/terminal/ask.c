@@ -6,12 +6,12 @@
 #define LINE_MAX_BYTES 4096
 
 static struct termios cooked, keys;
-static volatile sig_atomic_t changed; /* the terminal is in `keys` */
+static volatile sig_atomic_t changed; /* the terminal has the mode `keys` */
 
 static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP };
 
-/* Signal handler: give the terminal back and let the signal have its default effect. If that was a
- * stop, we ask again once we are continued. */
+/* Signal handler: restore the terminal and raise the signal with its default action. After a stop
+ * and SIGCONT, ask again. */
 static void restore(int sig)
 {
 	struct sigaction dfl = { .sa_handler = SIG_DFL }, was;
@@ -25,7 +25,7 @@ static void restore(int sig)
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, sig);
 	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
-	/* it was a stop, and we were continued */
+	/* stopped and continued */
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	(void)sigaction(sig, &was, NULL);
 	if (changed)
@@ -40,7 +40,7 @@ static int print(const char *prompt, struct ga_error *err)
 	return 0;
 }
 
-/* Read one byte. 1: there is none, as the input ended or the terminal hung up (EIO). */
+/* Read one byte. 1: end of input, or the terminal hung up (EIO). */
 static int read_byte(char *ret, struct ga_error *err)
 {
 	ssize_t n = TEMP_FAILURE_RETRY(read(STDIN_FILENO, ret, 1));
@@ -65,7 +65,7 @@ int cli_ask_line(const char *prompt, struct ga_buf *ret, bool *ret_end, struct g
 	return rc < 0 ? -1 : 0;
 }
 
-/* For as long as `changed` and the terminal may differ: the handler goes by both. */
+/* Blocked while `changed` and the terminal may disagree, which the handler reads. */
 static void block_signals(sigset_t *ret_old)
 {
 	sigset_t set;
@@ -129,9 +129,9 @@ static int ask_key(const char *prompt, struct ga_error *err)
 	leave(was);
 	if (rc < 0)
 		return -1;
-	/* the terminal did not echo it */
+	/* not echoed by the terminal */
 	(void)printf("%c\n", c >= ' ' && c < 0x7f ? c : ' ');
-	/* in this mode ^D is a key like others */
+	/* in this mode ^D is an ordinary key */
 	if (rc || c == '\004')
 		return CLI_ASK_END;
 	return c > ' ' ? c : 0;

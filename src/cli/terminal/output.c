@@ -49,7 +49,7 @@ char *cli_fit(const char *s, size_t room)
 
 	if (!room || n <= room)
 		return ga_strdup(s);
-	/* keep the end, which says most of a path */
+	/* keep the end, the most telling part of a path */
 	while (*s && n + 3 > room)
 		n -= step(&s);
 	return ga_strf("...%s", s);
@@ -63,8 +63,7 @@ int cli_print_json(json_t *j, struct ga_error *err)
 	json_decref(j);
 	if (!text)
 		return ga_fail(err, GA_EFATAL, "cannot write JSON");
-	/* DEL is the one control character that the library leaves; it is only ever
-	 * within a string */
+	/* the library escapes every control character but DEL, which occurs only in strings */
 	for (const char *p = text; *p; p++)
 		if (*p == 0x7f)
 			(void)fputs("\\u007f", stdout);
@@ -104,7 +103,7 @@ void cli_print_error(const struct ga_error *err)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	/* whoever made the message quoted what is an agent's; this catches anything else */
+	/* messages quote agents' text already; escape the rest */
 	ga_buf_adds(&b, "git-agent: ");
 	ga_quote_add_text(&b, err->msg, strlen(err->msg));
 	for (size_t i = 0; i < b.len; i++)
@@ -145,12 +144,12 @@ bool cli_colour_wanted(void)
 }
 
 struct cli_pager {
-	struct ga_process_job *job; /* NULL: there is none */
+	struct ga_process_job *job; /* or NULL */
 	int fd;                     /* where to write */
 	struct sigaction was[4];
 };
 
-/* While a pager has the terminal, these signals are for it: we note them and wait for it to end. */
+/* While a pager has the terminal, these signals are for it: record them and wait for its end. */
 static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 static volatile sig_atomic_t caught;
 
@@ -172,7 +171,7 @@ static const char *own_pager(const struct ga_gitconfig *c, const char *what, boo
 	return NULL;
 }
 
-/* The pager that git would use for `what`, allocated; NULL: none. */
+/* The pager that git would use for `what`, or NULL. Caller frees. */
 static char *find_pager(const struct cli *c, const char *what)
 {
 	static const char *const argv[] = { "git", "var", "GIT_PAGER", NULL };
@@ -191,7 +190,7 @@ static char *find_pager(const struct cli *c, const char *what)
 	ga_buf_chomp(&out);
 	if (!out.len || !strcmp(out.ptr, "cat"))
 		return NULL;
-	/* a single word git runs without a shell, and if there is no such program, nothing */
+	/* git runs a single word without a shell, and ignores a missing program */
 	if (!strpbrk(out.ptr, "|&;<>()$`\\\"' \t\n*?[#~=%/")) {
 		cleanup_free char *found = ga_find_program(c->env.path, out.ptr);
 
@@ -260,7 +259,8 @@ static void catch(struct cli_pager *p)
 	}
 }
 
-/* With what git adds for a pager. LESSOPEN would run a program on our text. */
+/* The environment as git sets it for a pager, without LESSOPEN, which would run a program on our
+ * text. */
 static void pager_environment(struct ga_strv *ret)
 {
 	cleanup_strv struct ga_strv given = GA_STRV_INIT;
@@ -333,9 +333,9 @@ int cli_pager_end(struct cli_pager *p, struct ga_out *out, int rc, struct ga_err
 		rc = ga_out_flush(out, err);
 	if (p->job) {
 		(void)close(p->fd);
-		/* how it exits is not our concern */
+		/* its status does not matter */
 		end = ga_process_end(p->job, &status, rc < 0 ? GA_IGNORED : err);
-		/* the signal that came meanwhile is for us now */
+		/* now handle the signal it received */
 		for (size_t i = 0; i < GA_NELEMS(signals); i++)
 			(void)sigaction(signals[i], &p->was[i], NULL);
 		if (caught)

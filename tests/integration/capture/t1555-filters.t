@@ -212,7 +212,7 @@ test_that 'what the user committed on the branch is not held by a resume' '
 	echo "other clear" >x.sec &&
 	git commit -qam other &&
 	git switch -q - &&
-	test_says "cannot be brought into the session: x.sec" test_must_fail git agent resume g -- true
+	test_says "cannot be applied to the session: x.sec" test_must_fail git agent resume g -- true
 '
 
 # ---- which files they are for

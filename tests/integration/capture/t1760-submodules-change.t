@@ -63,7 +63,7 @@ test_that 'a submodule that is removed from the superproject meanwhile is named,
 			git commit -qam bump" "git rm -q $L && git commit -qm removed" &&
 	git cat-file -e agent/g:k &&
 	test_same agent/g:$L HEAD~1:$L &&
-	test_shows "submodule vendor/lib: it is not there any more" git agent review --stat g &&
+	test_shows "submodule vendor/lib: its repository was not found" git agent review --stat g &&
 	git agent review --accept-all --critical g &&
 	git agent review --reject g $L &&
 	git agent land g &&
@@ -76,7 +76,7 @@ test_that 'a submodule that is moved on the host meanwhile keeps the commits of 
 	cd elsewhere &&
 	while_running m "cd $L; echo k >k; git add k; git commit -qm k; git rev-parse HEAD >\$HOME/k" \
 		"git mv $L other && git commit -qm moved" &&
-	test_shows "it is not there any more.*git agent list. in it" git agent show m &&
+	test_shows "its repository was not found.*git agent list. in its" git agent show m &&
 	! grep "next: .*$L" ../out &&
 	git -C other agent list | grep "^m .*captured" &&
 	test "$(git -C other rev-parse agent/m)" = "$(cat "$HOME/aihome/k")" &&

@@ -249,7 +249,7 @@ check_host() {
 		[ "$(git -C "$repo" rev-parse "agent/s$seed")" = "$was" ] || uncovered ||
 			bad "a commit on its branch was changed: $(git -C "$repo" diff-tree -r "$was" "agent/s$seed")"
 	else
-		grep -q -e "cannot be brought into the session" -e "was also changed on" "$repo.err" ||
+		grep -q -e "cannot be applied to the session" -e "was also changed on" "$repo.err" ||
 			{
 				cat "$repo.err"
 				bad "it was not resumed"

@@ -115,7 +115,7 @@ test_that 'a conflict is judged as git would leave it, and what it was resolved 
 	seq 9 >f &&
 	echo "use evil" >.envrc &&
 	git add f .envrc &&
-	test_says "flagged in what git or a hook made of it: .envrc" git agent land --continue
+	test_says "flagged in the result of git or a hook: .envrc" git agent land --continue
 '
 
 test_that 'uncommitted changes of the agent are judged the same' '

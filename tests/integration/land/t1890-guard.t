@@ -218,7 +218,7 @@ test_that 'the other sessions are guarded although the commits of one are gone' 
 	! git cat-file -e $tip &&
 	! git cat-file -e $branch &&
 	session y 2>../err &&
-	! grep "could not be brought up to date" ../err &&
+	! grep "cannot update the guard" ../err &&
 	how | grep "^True [0-9]* 3 True True" &&
 	guard_refuses git branch foo refs/agent/y/held &&
 	guard_refuses git branch foo refs/agent/h/orig

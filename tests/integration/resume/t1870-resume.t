@@ -175,7 +175,7 @@ test_that 'what was rejected is gone inside, and held when it is created again' 
 	git agent review --reject rej Makefile .envrc a &&
 	tip=$(git rev-parse agent/rej) &&
 	test -z "$(held rej)" &&
-	test_says "brought from the branch: 3 paths" git agent resume rej -- sh -c "
+	test_says "applied from the branch: 3 paths" git agent resume rej -- sh -c "
 		ls -A >\$HOME/ls
 		cat a >>\$HOME/ls
 		git status --porcelain >>\$HOME/ls" &&

@@ -128,13 +128,13 @@ test_that 'a file of the branch does not overwrite one that was not captured' '
 		head -c 5000 /dev/zero >big
 		echo log >in.log" &&
 	on lim "echo host >big && git add big && git commit -qm host" &&
-	test_fails 125 "cannot be brought into the session: big" git agent resume lim -- true &&
+	test_fails 125 "cannot be applied to the session: big" git agent resume lim -- true &&
 	grep "^hint: .*start --base agent/lim" ../err &&
 	test "$(grep -vc warning ../err)" = 2 &&
 	test "$(stat -c %s "$HOME"/.local/state/git-agent/*/sessions/lim/upper/big)" = 5000 &&
 	test_state lim captured &&
 	on lim "git rm -q big && echo host >in.log && git add -f in.log && git commit -qm log" &&
-	test_fails 125 "cannot be brought into the session: in.log" git agent resume lim -- true &&
+	test_fails 125 "cannot be applied to the session: in.log" git agent resume lim -- true &&
 	test "$(cat "$HOME"/.local/state/git-agent/*/sessions/lim/upper/in.log)" = log
 '
 

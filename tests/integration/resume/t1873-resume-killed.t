@@ -253,7 +253,7 @@ test_that 'files of the branch do not overwrite what was not captured, whatever 
 		"n.log: echo f >n.log" "q.log: mkdir q.log && echo f >q.log/two" \
 		"d1/deep/er/in.log: mkdir -p d1/deep/er/in.log && echo f >d1/deep/er/in.log/x"; do
 		on way "${what#*:}" &&
-		test_fails 125 "cannot be brought into the session: ${what%%:*}\$" git agent resume way -- true &&
+		test_fails 125 "cannot be applied to the session: ${what%%:*}\$" git agent resume way -- true &&
 		find "$up" | sort | test_cmp ../before - &&
 		git update-ref refs/heads/agent/way $old &&
 		git agent resume -q way -- true &&

@@ -247,7 +247,7 @@ test_that 'a directory that cannot be read stays covered as it was, and the othe
 	recreate mods m m &&
 	chmod 0 sub &&
 	test_when_finished "chmod 755 \"$PWD/sub\"" &&
-	test_fails 128 "cannot look at .*/sub/cache.: agent/s still has what it was: Permission denied" \
+	test_fails 128 "cannot access .*/sub/cache.: agent/s still has what it was: Permission denied" \
 		no_look git agent refresh s &&
 	test "$(seen mods/m)" = m &&
 	chmod 755 sub &&
@@ -255,7 +255,7 @@ test_that 'a directory that cannot be read stays covered as it was, and the othe
 	test_must_fail seen sub/cache/.env 2>/dev/null &&
 	git agent stop -q s &&
 	chmod 0 sub &&
-	test_fails 125 "cannot look at .*/sub/cache.: Permission denied" no_look git agent resume -q s -- true
+	test_fails 125 "cannot access .*/sub/cache.: Permission denied" no_look git agent resume -q s -- true
 '
 
 test_that 'a directory that is replaced between the search for secrets and the mount is not shown' '

@@ -158,7 +158,7 @@ test_that 'when there is more than can be read that is said, and the worst assum
 	test_expect_code 1 git agent secrets >../out 2>../err &&
 	test "$(grep -c ^T1 ../out)" = 1 &&
 	test "$(grep -c ^T2 ../out)" = 8 &&
-	grep "not everything could be looked at" ../err
+	grep "not everything could be scanned" ../err
 '
 
 test_that 'symlinks whose targets are too long to follow are not followed, and that is said' '
@@ -179,7 +179,7 @@ test_that 'symlinks whose targets are too long to follow are not followed, and t
 	git update-ref HEAD "$(git commit-tree -m 1 "$(cat ../tree)")" &&
 	timeout 180 git agent secrets >../out 2>../err &&
 	test ! -s ../out &&
-	grep "not everything could be looked at" ../err
+	grep "not everything could be scanned" ../err
 '
 
 test_that 'a token in .git/config is named, and no session sees it' '

@@ -194,7 +194,7 @@ test_that 'fetch updates a session, unless it was decided about here' '
 	git agent push --held g &&
 	cd ../again.there &&
 	agent_refs >../before &&
-	test_fails 2 "was decided about here" git agent fetch origin g &&
+	test_fails 2 "has local review decisions" git agent fetch origin g &&
 	agent_refs | test_cmp ../before - &&
 	git agent drop --force g &&
 	git agent fetch origin g &&
