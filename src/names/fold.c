@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names as file systems compare them: without case, and however characters are spelt.
+ * Fold names as file systems do: case, normal form, ignored characters.
  */
 #include <string.h>
 #include <utf8proc.h>

@@ -50,7 +50,7 @@ void ga_report_begin(struct ga_report *r, const struct ga_session *s)
 	r->base = *ga_session_own_base(s);
 }
 
-bool ga_report_says_nothing(const struct ga_report *r)
+bool ga_report_is_empty(const struct ga_report *r)
 {
 	return ga_oid_is_zero(&r->tip) && ga_oid_is_zero(&r->held) && !r->n_flags && !r->left.n &&
 	       !r->left_out.n && !r->notes.n && !r->limits.n;
@@ -241,7 +241,7 @@ size_t ga_report_open(const struct ga_report *r)
 	return n;
 }
 
-void ga_report_tell(const struct ga_report *r, struct ga_session *s)
+void ga_report_copy_result(const struct ga_report *r, struct ga_session *s)
 {
 	s->result.tip = r->tip;
 	s->result.held = r->held;
@@ -358,7 +358,7 @@ struct kinds {
 	struct ga_strmap by_key;
 };
 
-/* What agents are told is one thing to read, in whatever directories it is. */
+/* Instruction files for agents are listed together, across directories. */
 static bool is_prose(const struct ga_report_flag *f)
 {
 	return !strcmp(f->id, "instruction-files");

@@ -16,35 +16,35 @@
 /* ---- added text (text.c) ------------------------------------------------------- */
 
 /* Characters that deceive a reader or a terminal. */
-void ga_text_characters(struct ga_look *k, const struct ga_buf *added);
+void ga_text_characters(struct ga_inspect *k, const struct ga_buf *added);
 /* Lines that hide something, or pull something in. `added` holds no NUL. */
-void ga_text_lines(struct ga_look *k, const struct ga_buf *added);
+void ga_text_lines(struct ga_inspect *k, const struct ga_buf *added);
 /* dangers.c: lines that do what a person has to look at. */
-void ga_text_dangers(struct ga_look *k, const struct ga_buf *added);
+void ga_text_dangers(struct ga_inspect *k, const struct ga_buf *added);
 /* Guards that were in the old version, and no longer are. */
-void ga_text_guards(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text);
+void ga_text_guards(struct ga_inspect *k, const struct ga_buf *old, const struct ga_buf *text);
 /* Fire a rule with the beginning of a line, once for a change. */
-void ga_text_quote(struct ga_look *k, const char *rule, const char *line);
+void ga_text_quote(struct ga_inspect *k, const char *rule, const char *line);
 /* Do coding agents read the file as instructions, by what fired on its path? */
-bool ga_text_is_for_agents(const struct ga_look *k);
+bool ga_text_is_for_agents(const struct ga_inspect *k);
 /* If they do: instructions that a rendered page does not show. `added` holds no NUL. */
-void ga_text_hidden(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text,
+void ga_text_hidden(struct ga_inspect *k, const struct ga_buf *old, const struct ga_buf *text,
 		    const struct ga_buf *added);
 /* Settings that an editor takes from the first and last lines of the file. */
-void ga_text_modelines(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text);
+void ga_text_modelines(struct ga_inspect *k, const struct ga_buf *old, const struct ga_buf *text);
 
 /* ---- known files (known.c) ------------------------------------------------------ */
 
 #define GA_KNOWN_MAX ((size_t)4 << 20) /* bytes of a file that is parsed */
 
 struct ga_known {
-	struct ga_look *k;
+	struct ga_inspect *k;
 	const struct ga_buf *old, *text; /* `old` is empty if there was none */
 	const struct ga_buf *added;      /* lines of `text` that `old` has not; holds no NUL */
 };
 
 /* Look at the current change; called once its path rules have fired. */
-void ga_look_known(const struct ga_known *f);
+void ga_inspect_known(const struct ga_known *f);
 
 void ga_known_attributes(const struct ga_known *f); /* known-git.c */
 void ga_known_modules(const struct ga_known *f);
@@ -65,9 +65,9 @@ void ga_known_deps(const struct ga_known *f); /* deps.c */
 
 /* Some of the names, quoted, and how many more there are. */
 char *ga_known_list(const struct ga_strv *names);
-/* Say `intro` and such a list, if there is anything to say: see ga_look_say(). */
-void ga_known_say(struct ga_look *k, const char *rule, enum ga_severity s, const char *intro,
-		  const struct ga_strv *names);
+/* Say `intro` and such a list, if there is anything to say: see ga_add_detail(). */
+void ga_known_add_detail(struct ga_inspect *k, const char *rule, enum ga_severity s,
+			 const char *intro, const struct ga_strv *names);
 /* Is `name` one of the words of `list`? One that ends in '*' matches all that begin so. */
 bool ga_known_in(const char *name, const char *list);
 /* Call for each line of `text` without its end. */

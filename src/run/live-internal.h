@@ -63,7 +63,7 @@ bool live_is_ours(int fd, pid_t *ret_pid);
  * descriptors (ETOOMANYREFS, ga/sys/scm.h). */
 int live_send(int fd, const struct ga_ctl_msg *m, const void *bytes, size_t n, const int *fds,
 	      size_t n_fds);
-int live_say(int fd, uint32_t type, int32_t value, uint32_t flags);
+int live_send_message(int fd, uint32_t type, int32_t value, uint32_t flags);
 /* Returns 1 with a packet; 0 if there is none now; -1 if the peer is gone or the packet is
  * malformed. Descriptors become the caller's. */
 int live_recv(int fd, struct live_packet *p);
@@ -135,7 +135,7 @@ struct ga_live {
 /* In live-shell.c: close it, and end its command. */
 void live_drop(struct ga_live *l, struct live_client *c);
 /* Continue the command, which was stopped from a terminal that is gone. */
-void live_go_on(struct ga_live *l);
+void live_resume_shells(struct ga_live *l);
 
 /* In live-shell.c. Returns 0, or -1: drop the client. */
 int live_shell_begin(struct ga_live *l, struct live_client *c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What somebody who misspelt a word may have meant.
+ * Suggestions for misspelt words.
  */
 #ifndef GA_NEAREST_H
 #define GA_NEAREST_H

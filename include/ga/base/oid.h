@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A git object id and what a tree records for a path, as plain values that can cross folders
- * without libgit2.
+ * Git object ids, tree entries and lists of changes, as plain values without libgit2.
  */
 #ifndef GA_OID_H
 #define GA_OID_H

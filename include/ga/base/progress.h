@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The progress of a long step, shown in git's way: one line on standard error that is overwritten
- * while counting, and nothing if the step is over before the delay. The caller decides whether
- * anybody is looking: nothing here checks for a terminal.
+ * while counting, and nothing if the step is over before the delay. The caller checks for a
+ * terminal.
  *
  *     ga_progress_begin(&p, delay_ms, "Capturing files", 0);
  *     ... ga_progress_step(&p) for each ...
@@ -17,7 +17,7 @@
 #define GA_PROGRESS_NEVER ((int64_t)-1)
 
 struct ga_progress {
-	const char *title; /* borrowed; a text of ours, printed as it is */
+	const char *title; /* borrowed; trusted text, printed unescaped */
 	uint64_t n, total; /* total 0: unknown */
 	int64_t due;       /* when to write next (ga_now_ms()); < 0: never */
 	bool shown;

@@ -141,7 +141,7 @@ static int add_listener(struct ga_net_plan *p, const struct ga_net_addr *a, uint
 		if (what == GA_NET_FOR_RULE)
 			return 0;
 		return ga_fail(err, GA_EUSAGE, "cannot allow '" GA_NET_SERVICE_ADDRESS ":%u': "
-			       "the sandbox has a service of its own there", (unsigned)port);
+			       "the sandbox uses that port itself", (unsigned)port);
 	}
 	if (p->n_listeners == GA_NET_LISTENERS_MAX)
 		return ga_fail(err, GA_EUSAGE, "cannot allow all that is listed: it takes more "
@@ -264,8 +264,8 @@ static bool has_wildcard(const struct ga_net_plan *p)
 	return false;
 }
 
-static int make(const struct ga_strv *allow, const struct ga_net_options *o,
-		struct ga_net_plan *p, struct ga_error *err)
+static int fill_plan(const struct ga_strv *allow, const struct ga_net_options *o,
+		     struct ga_net_plan *p, struct ga_error *err)
 {
 	p->ip6 = o->ip6;
 	if (allow->n > GA_NET_RULES_MAX)
@@ -294,7 +294,7 @@ int ga_net_plan_make(const struct ga_strv *allow, const struct ga_net_options *o
 {
 	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
 
-	if (make(allow, o, &p, err))
+	if (fill_plan(allow, o, &p, err))
 		return -1;
 	*ret = p;
 	p = (struct ga_net_plan)GA_NET_PLAN_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a program switched on in the terminal, and how to switch it off.
+ * Track the modes that a program enabled in the terminal, and reset them.
  */
 #include <stddef.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "ga/base/alloc.h"
 #include "run/termfilter-internal.h"
 
-/* Modes that a shell does not expect to find changed. They are undone in this order: those of a
- * screen before that screen is left. Modes whose usual value is a setting of the terminal are not
+/* Modes that a shell does not expect to be changed. They are reset in this order: those of a screen
+ * before that screen is left. Modes whose usual value is a setting of the terminal are not
  * listed. */
 static const struct mode {
 	uint16_t number;
