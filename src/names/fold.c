@@ -9,7 +9,7 @@
 #include "ga/base/quote.h"
 #include "ga/names/names.h"
 
-/* Simple lower case. LATIN SMALL LETTER LONG S is one already, and yet the same as 's'. */
+/* Simple lower case. LATIN SMALL LETTER LONG S, a small letter, also folds to 's'. */
 static uint32_t lower(uint32_t c)
 {
 	if (c < 0x80)

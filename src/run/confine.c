@@ -31,7 +31,7 @@ static bool slurp(const char *path, struct ga_buf *ret)
 	return !ga_read_file_at(AT_FDCWD, path, FILE_MAX, ret, GA_IGNORED);
 }
 
-/* Where version 2 is mounted as a whole; NULL: nowhere. */
+/* The mount point of the whole version 2 hierarchy; NULL: none. */
 static char *mount_point(void)
 {
 	cleanup_strv struct ga_strv all = GA_STRV_INIT;
@@ -224,7 +224,7 @@ void ga_confine_release(struct ga_confine *c)
 	*c = (struct ga_confine)GA_CONFINE_INIT;
 }
 
-/* ---- what there is ---------------------------------------------------------- */
+/* ---- detection -------------------------------------------------------------- */
 
 /* Does RLIMIT_NPROC count per user namespace? Before Linux 5.14 it counted all of the user's
  * processes. Root's are never limited. */
@@ -358,10 +358,9 @@ void ga_confine_describe(const struct ga_confine *c, struct ga_strv *ret)
 		ga_strv_pushf(ret, "upper %s watch", upper);
 }
 
-/* ---- doing it -------------------------------------------------------------------- */
+/* ---- enforcement ----------------------------------------------------------------- */
 
-/* Limit pid 1: everything else inside is its descendant, and nobody inside can raise the limit
- * again. */
+/* Limit pid 1: everything else inside is its descendant, and cannot raise the limit again. */
 static int set_rlimit(const struct ga_sandbox *sb, enum __rlimit_resource what, uint64_t n,
 		      struct ga_error *err)
 {

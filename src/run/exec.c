@@ -86,8 +86,7 @@ static int take(struct exec *e, int *fd, size_t most, struct ga_error *err)
 	return (int)n;
 }
 
-/* After the command has ended: read what it wrote, without waiting for what other processes
- * write. */
+/* After the command has exited: read its output, without waiting for other processes. */
 static int drain(struct exec *e, int *fd, struct ga_error *err)
 {
 	int left = 0;

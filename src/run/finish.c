@@ -63,7 +63,7 @@ static void end_pid1(struct ga_sandbox *sb)
 	(void)run_wait_gone(sb->pidfd, -1);
 }
 
-/* If no pid 1 ever came up there is nothing to wait for. */
+/* Without a pid 1 there is nothing to wait for. */
 static void end_bwrap(struct ga_sandbox *sb)
 {
 	if (sb->bwrap <= 0)

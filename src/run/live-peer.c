@@ -381,7 +381,7 @@ static void on_attached(struct attach *a, const struct live_packet *p)
 		break;
 	case LIVE_STOPPED:
 		suspend_attached(a);
-		(void)live_send_message(a->peer, LIVE_GO_ON, 0, 0);
+		(void)live_send_message(a->peer, LIVE_RESUME, 0, 0);
 		break;
 	case LIVE_TAKEN:
 		detach_as(a, GA_LIVE_TAKEN);

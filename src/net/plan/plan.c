@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From rules to addresses, listeners, and the files and variables that direct clients to them.
+ * Make a plan from rules: addresses, listeners, and the files and variables that direct clients to
+ * them.
  */
 #include "net/netplan-internal.h"
 
@@ -117,7 +118,7 @@ static size_t rule_addrs(const struct ga_net_plan *p, const struct ga_net_rule *
 	return p->ip6 ? 2 : 1;
 }
 
-/* Is there a listener already at this address and port? `*ret` says for what. */
+/* Is there a listener already at this address and port? `*ret` is its purpose. */
 static bool is_taken(const struct ga_net_plan *p, const struct ga_net_addr *a, uint16_t port,
 		     enum ga_net_for *ret)
 {
@@ -301,7 +302,7 @@ int ga_net_plan_make(const struct ga_strv *allow, const struct ga_net_options *o
 	return 0;
 }
 
-/* ---- what is added to it */
+/* ---- names added later */
 
 void ga_net_plan_host(const struct ga_net_plan *p, const struct ga_net_addr *a,
 		      struct ga_net_host *ret)
@@ -351,7 +352,7 @@ char *ga_net_nsswitch(const char *text)
 	return ga_buf_steal(&b);
 }
 
-/* Does a rule list this very address (or localhost, if it is that) and the port? */
+/* Does a rule list exactly this address (or localhost, if it is that) and port? */
 static bool is_listed(const struct ga_net_plan *p, const struct ga_net_addr *a, uint16_t port)
 {
 	struct ga_net_host h = { .addr = *a };

@@ -64,7 +64,7 @@ static bool is_mount(int at, const char *path, uint64_t device)
 	return fd >= 0 && ga_mount_is_overlay(fd) && !fstat(fd, &st) && st.st_dev == device;
 }
 
-/* Whether we end before, between or after the two: it is empty, and not shown again. */
+/* If we die before, between or after the two, it is empty and not shown again. */
 static int remove_dir(int at, const char *path, const char *removed)
 {
 	cleanup_free char *above = ga_path_parent(path);
@@ -222,7 +222,8 @@ void run_send(const struct ga_sandbox *sb, uint32_t type, uint32_t id, int32_t v
 	(void)TEMP_FAILURE_RETRY(send(sb->ctl, &m, sizeof(m), MSG_NOSIGNAL));
 }
 
-/* Take what came with a message: the sender's pid, and a descriptor, which becomes the caller's. */
+/* Take the ancillary data of a message: the sender's pid, and a descriptor, which becomes the
+ * caller's. */
 static void take_control(struct msghdr *h, pid_t *ret_pid, int *ret_fd)
 {
 	*ret_pid = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The supervisor's side of ga/run/live.h, served by the session's poll loop. Nothing here waits for
- * a client: what a client does not take now it gets later, or misses.
+ * a client: a client that does not read now gets output later, or misses it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -76,8 +76,7 @@ static const struct live_client *find_gone(const struct ga_live *l)
 	return NULL;
 }
 
-/* A client is gone, and what it typed before is read when its turn comes. Only one such client
- * keeps its slot until then. */
+/* A closed client whose input is still to be read. Only one such client keeps its slot. */
 static void on_client_gone(struct ga_live *l, struct live_client *c)
 {
 	if (c->role != LIVE_TYPES || find_gone(l)) {
@@ -142,8 +141,8 @@ static int send_stage(struct ga_live *l, struct live_client *c)
 
 /* ---- the terminal */
 
-/* If the size did not change, the command would not notice that somebody is looking now: change it
- * for a moment. */
+/* Without a change of size the command would not notice the new terminal: change it for a
+ * moment. */
 static void resize(struct ga_live *l, unsigned columns, unsigned rows, bool redraw)
 {
 	l->resize_at = 0;
@@ -199,8 +198,8 @@ static int typed(struct ga_live *l, const struct live_packet *p)
 	return 0;
 }
 
-/* Type a text for a client that is not attached, as a paste if the command wants to know of one:
- * else it would take each line for a finished one. */
+/* Type a text for a client that is not attached, as a bracketed paste if the command enabled that:
+ * else it would submit each line. */
 static int send_text(struct ga_live *l, struct live_client *c, const struct live_packet *p)
 {
 	static const char begin[] = "\033[200~", end[] = "\033[201~";
@@ -294,7 +293,7 @@ void run_live_typed(struct ga_live *l)
 	l->typed = l->ring.end;
 }
 
-/* ---- what clients say */
+/* ---- requests of clients */
 
 static int begin_role(struct ga_live *l, struct live_client *c, const struct live_packet *p)
 {
@@ -302,7 +301,7 @@ static int begin_role(struct ga_live *l, struct live_client *c, const struct liv
 
 	switch (m->type) {
 	case LIVE_ATTACH:
-		/* a session with a terminal is attached to that, and what runs beside the agent has
+		/* a session with a terminal is attached to that, and an auxiliary command has
 		 * none */
 		if (!l->s->detached || l->s->auxiliary)
 			return -1;
@@ -323,7 +322,7 @@ static int begin_role(struct ga_live *l, struct live_client *c, const struct liv
 	case LIVE_STAGE:
 		return send_stage(l, c);
 	case LIVE_SEND:
-		/* what was typed before is not lost */
+		/* earlier input is not lost */
 		return l->in_n ? -1 : send_text(l, c, p);
 	default:
 		return -1;
@@ -340,7 +339,7 @@ static int on_typing(struct ga_live *l, struct live_client *c, const struct live
 		c->fresh = c->fresh || p->m.id;
 		resize(l, (unsigned)p->m.value, p->m.flags, p->m.id);
 		return 0;
-	case LIVE_GO_ON:
+	case LIVE_RESUME:
 		live_resume_shells(l);
 		return 0;
 	default:

@@ -32,7 +32,7 @@ static void put_byte(struct sink *o, char c)
 	*o->p++ = c;
 }
 
-/* ---- what is held */
+/* ---- held bytes */
 
 static void hold(struct ga_termfilter *f, char c)
 {
@@ -71,8 +71,8 @@ static bool is_marker(char c)
 	return c >= 0x3c && c <= 0x3f;
 }
 
-/* Parse what is held, behind the introducing bytes. Returns false if it does not have ECMA-48's
- * form; without a final byte it is not complete. */
+/* Parse the held bytes after the introducer. Returns false if it does not have ECMA-48's form;
+ * without a final byte it is not complete. */
 static bool take_apart(const struct ga_termfilter *f, size_t skip, struct term_seq *s)
 {
 	const char *p = f->held + skip;
@@ -163,7 +163,7 @@ static void text_byte(struct ga_termfilter *f, char c, struct sink *o)
 		term_note_text(f, c);
 }
 
-/* Output all that is held. */
+/* Output all held bytes. */
 static void release(struct ga_termfilter *f, struct sink *o)
 {
 	size_t i = 2;
@@ -393,7 +393,7 @@ static void ascii(struct ga_termfilter *f, char c, struct sink *o)
 	}
 }
 
-/* ---- bytes beyond it */
+/* ---- bytes beyond ASCII */
 
 /* Bytes beyond ASCII end a sequence, which cannot contain them. */
 static void not_ascii(struct ga_termfilter *f, struct sink *o)
