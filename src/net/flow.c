@@ -146,7 +146,7 @@ int net_flow_move(struct net_flow *f, struct net_pipes *pipes)
 			return 0;
 		if (f->ended) {
 			f->over = true;
-			/* if that fails the receiver is gone, which the other direction notices */
+			/* if that fails the receiver has closed: the other direction notices */
 			(void)shutdown(f->to->fd, SHUT_WR);
 			return 0;
 		}

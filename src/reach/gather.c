@@ -334,7 +334,7 @@ static void gather_links(struct ga_gather *g)
 		return;
 	search_home_dir(&h, g->home, "", 0);
 	if (h.entries >= ENTRIES_MAX)
-		ga_gather_cut(g, &s, "your home directory has more than is looked at");
+		ga_gather_cut(g, &s, "your home directory has more entries than the limit");
 }
 
 /* A file of the home: what it sources and runs by a path into the project. */

@@ -97,7 +97,7 @@ static void section(struct diff *d, const char *title)
 	put(d, GA_PAINT_META, text);
 }
 
-/* Length in bytes of the blank (of any script) at `s`; 0: there is none. */
+/* Length in bytes of the blank (of any script) at `s`; 0: not a blank. */
 static size_t blank_at(const char *s, size_t n)
 {
 	uint32_t c;

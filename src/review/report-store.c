@@ -116,7 +116,7 @@ static int io_bool(const struct io *io, const char *key, bool optional, bool *va
 		name_ && at_ <= (last) ? 0 : damaged((io)->err, (key));                       \
 	})
 
-/* A list of objects, of which `*n` are to be written or were found. NULL: it is none. */
+/* A list of objects, of which `*n` are written or were read. NULL: not a list. */
 static json_t *io_list(const struct io *io, const char *key, size_t *n)
 {
 	json_t *a = io->writes ? json_array() : json_object_get(io->o, key);

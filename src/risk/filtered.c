@@ -164,8 +164,8 @@ static enum said decide_by_words(const struct ga_filter_rules *x, enum kind kind
 	return all;
 }
 
-/* Cut a line after its pattern, `*ret`, and return what follows; NULL: there is none. `*ret` is
- * NULL if the pattern is in quotes, and then counts as any. */
+/* Cut a line after its pattern, `*ret`, and return the rest; NULL: no pattern. `*ret` is NULL if
+ * the pattern is in quotes, and then counts as any. */
 static char *cut_pattern(char *line, const char **ret)
 {
 	char *p = line + strspn(line, " \t\r");

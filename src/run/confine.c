@@ -226,8 +226,8 @@ void ga_confine_release(struct ga_confine *c)
 
 /* ---- detection -------------------------------------------------------------- */
 
-/* Does RLIMIT_NPROC count per user namespace? Before Linux 5.14 it counted all of the user's
- * processes. Root's are never limited. */
+/* Does RLIMIT_NPROC count per user namespace? Before Linux 5.14 it counted all processes of the
+ * user. Root's are never limited. */
 static bool counts_tasks(void)
 {
 	struct ga_version v;

@@ -143,9 +143,9 @@ static const char *status_line(const struct ga_buf *b, const char *name)
 	return at ? at + strlen(name) : NULL;
 }
 
-/* Is the process pid 1 of a namespace, and on its way out? Its memory is gone by then, and with it
- * the right of anybody but root to look at its namespaces (seen with Linux 6.18). The first thread
- * becomes a zombie before the last has seen the end of every other process of the namespace. */
+/* Is the process pid 1 of a namespace, and exiting? Its memory is freed by then, so only root may
+ * read its namespaces (seen with Linux 6.18). The first thread becomes a zombie before the last has
+ * seen the end of every other process of the namespace. */
 static bool is_ending(pid_t pid)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;

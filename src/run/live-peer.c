@@ -113,7 +113,7 @@ int ga_live_wait(const struct ga_live_peer *p, int ms)
 
 void ga_live_stop(const struct ga_live_peer *p, unsigned ms)
 {
-	/* a peer that is gone is noticed when waiting for it */
+	/* a closed peer is noticed when waiting for it */
 	(void)live_send_message(p->fd, LIVE_STOP, (int32_t)ms, 0);
 }
 
@@ -430,7 +430,7 @@ static void send_typed(struct attach *a)
 {
 	struct ga_ctl_msg m = { .type = LIVE_INPUT };
 
-	/* a peer that is gone is noticed when reading */
+	/* a closed peer is noticed when reading */
 	if (a->in_n && live_send(a->peer, &m, a->in, a->in_n, NULL, 0) != 1)
 		a->in_n = 0;
 }

@@ -119,7 +119,7 @@ static void continue_command(void *payload)
  * client. */
 static void suspend(struct session *s)
 {
-	/* if it stopped itself there is nobody who could continue it */
+	/* if it stopped itself no shell could continue it */
 	if (s->c->auxiliary && !s->suspended) {
 		continue_command(s);
 		return;
@@ -185,7 +185,7 @@ static void on_signals(struct session *s)
 	while ((n = run_signals_act(s->sb))) {
 		bool fatal = n != SIGWINCH && n != SIGCONT && n != SIGTSTP;
 
-		/* the command is gone: whoever ends us does not want the rest of its output */
+		/* the command has exited: the sender of the signal does not want its output */
 		for (size_t i = 0; fatal && s->exited && i < N_STREAMS; i++)
 			run_stream_close(&s->streams[i]);
 		if (!s->exited)
@@ -261,7 +261,7 @@ static int on_deadline(struct session *s, struct ga_error *err)
 		s->term_at = 0;
 		run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGTERM);
 	}
-	/* until then nobody can interrupt it or talk to it; this is not the command's fault, as
+	/* until then it cannot be interrupted or reached; this is not the command's fault, as
 	 * others may have run before */
 	if (!s->started && !s->exited && ga_now_ms() >= s->start_by)
 		return ga_fail(err, GA_EFATAL, "the command is not started in the sandbox");

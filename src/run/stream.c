@@ -47,7 +47,7 @@ void run_stream_poll(const struct run_stream *s, struct pollfd p[RUN_STREAM_POLL
 	bool open = s->to >= 0 && readable_bytes(s);
 
 	p[0] = (struct pollfd){ .fd = open ? s->from : -1, .events = POLLIN };
-	/* polled even with nothing to write: a reader that is gone shows as an error */
+	/* polled even with nothing to write: a closed reader shows as an error */
 	p[1] = (struct pollfd){ .fd = s->to, .events = s->n ? POLLOUT : 0 };
 }
 
@@ -108,7 +108,7 @@ static void write_bytes(struct run_stream *s)
 	if (n < 0) {
 		if (errno == EINTR || errno == EAGAIN)
 			return;
-		/* nobody reads any more: close, so that the writer notices */
+		/* the reader has closed its end: close ours, so that the writer notices */
 		run_stream_close(s);
 		return;
 	}

@@ -19,7 +19,7 @@
 #define HOPS_MAX 40 /* the kernel's limit: no program gets further */
 #define TEXT_MAX 4096
 #define LOOK_COST 4096     /* bytes charged for each file on top of its size */
-#define BENEATH_MAX 100000 /* entries looked at below one link */
+#define BENEATH_MAX 100000 /* entries visited below one link */
 
 /* A symlink and its target directory. */
 struct way {

@@ -106,7 +106,7 @@ static int walk(struct finder_walk *w, struct ga_buf *path, unsigned depth)
 		if (!S_ISDIR(st.st_mode)) {
 			rc = w->entry(w, path->ptr, &st);
 		} else if (!strcmp(e->d_name, ".git")) {
-			/* of a repository in there, only its configuration is looked at */
+			/* of a nested repository, only its configuration is searched */
 			ga_buf_adds(path, "/config");
 			rc = finder_stat(w->f, path->ptr, &st) ? w->entry(w, path->ptr, &st) : 0;
 		} else if (w->all || !ga_exposure_skips(e->d_name)) {

@@ -357,7 +357,7 @@ static void look_at_header(const char *p, const char *end, struct ga_secret_mark
 
 struct line {
 	const char *p, *end;
-	const char *upto; /* the end of the last value: nothing before it is looked at again */
+	const char *upto; /* the end of the last value: nothing before it is scanned again */
 	bool code;
 	struct ga_secret_marks *m;
 };

@@ -84,7 +84,7 @@ struct finder {
 	struct ga_buf content;
 	int work;                      /* the working tree */
 	char *gitdir;                  /* ga_repo_gitdir_inside(): no session sees it */
-	size_t entries;                /* of directories, looked at so far */
+	size_t entries;                /* of directories, visited so far */
 	uint64_t left;                 /* bytes that may still be read of objects and of link
 					* targets: a few of them can have any number of paths */
 	int64_t until;                 /* when to stop following links */
@@ -131,7 +131,7 @@ void finder_judge(struct finder *f, const char *path, const struct stat *st, con
  * called for what is no directory, and may end it with -1. */
 struct finder_walk {
 	struct finder *f;
-	size_t left; /* entries that may still be looked at */
+	size_t left; /* entries that may still be visited */
 	bool all;    /* also into what package managers fill */
 	int (*entry)(struct finder_walk *w, const char *path, const struct stat *st);
 };

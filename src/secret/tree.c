@@ -153,7 +153,7 @@ int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *er
 
 struct history {
 	struct finder f;
-	struct ga_strv seen; /* "ID PATH" of what was looked at ... */
+	struct ga_strv seen; /* "ID PATH" of judged versions ... */
 	struct ga_strmap map; /* ... to be found quickly */
 };
 

@@ -93,7 +93,7 @@ struct ga_termstate {
 struct ga_termfilter {
 	struct ga_termstate on;
 	uint32_t rings;      /* how often a bell rang or a notification was sent, so far */
-	bool mute;           /* set by the caller: nobody waits for answers, as in a replay; what
+	bool mute;           /* set by the caller: no program reads answers, as in a replay; what
 			      * makes the terminal answer is dropped */
 	uint8_t state;
 	uint8_t kind;        /* kind of the current string */

@@ -20,11 +20,11 @@ size_t ga_take_fds(struct msghdr *h, int *ret, size_t n);
 
 /* sendmsg(2), restarted after EINTR; a closed peer is EPIPE, without SIGPIPE.
  *
- * The kernel counts the descriptors that all of a user's processes have sent and nobody has taken
- * yet, and with more of them than the sender's soft RLIMIT_NOFILE refuses every message that
- * carries one (ETOOMANYREFS; not for CAP_SYS_RESOURCE or CAP_SYS_ADMIN): so any program of that
- * user could keep others from sending. The soft limit is raised to the hard one for such a call;
- * where that is not enough either, this waits up to 5 seconds for receivers, then fails with
+ * The kernel counts the descriptors that all of a user's processes have sent and that were not
+ * received yet, and with more of them than the sender's soft RLIMIT_NOFILE refuses every message
+ * that carries one (ETOOMANYREFS; not for CAP_SYS_RESOURCE or CAP_SYS_ADMIN): so any program of
+ * that user could keep others from sending. The soft limit is raised to the hard one for such a
+ * call; where that is not enough either, this waits up to 5 seconds for receivers, then fails with
  * ETOOMANYREFS. */
 ssize_t ga_sendmsg(int fd, const struct msghdr *h);
 

@@ -276,7 +276,7 @@ static const char *judge_literal(const struct ga_net_addr *a)
 	if (a->ip6 ? a->b[0] == 0xff : (a->b[0] & 0xf0) == 0xe0)
 		return "that is an address of many";
 	if (ga_net_addr_same(a, &broadcast) || ga_net_addr_same(a, &none) || (!a->ip6 && !a->b[0]))
-		return "nobody can connect to that address; this machine is localhost";
+		return "that address cannot be connected to; this machine is localhost";
 	if (a->ip6 && a->b[0] == 0xfe && (a->b[1] & 0xc0) == 0x80)
 		return "a link-local address says nothing without its interface";
 	return NULL;

@@ -62,7 +62,7 @@ static int compare_versions(const char *a, const char *b)
 struct diff {
 	struct ga_inspect *k;
 	const struct ga_deps *old, *new;
-	const char *locks; /* names of its lock files; NULL: there is none to look for */
+	const char *locks; /* names of its lock files; NULL: none */
 	/* For people: what is not harmless, the worst first, and what is. */
 	struct ga_strv bad, names, good;
 };

@@ -41,7 +41,7 @@ static void add(struct ga_strv *ret, const char *project, const struct ga_spec *
 void run_shares_set(struct ga_sandbox *sb, const struct ga_spec *s)
 {
 	free(sb->trees);
-	/* the stage is our child, which nobody but us reaps */
+	/* the stage is our child, which only we reap */
 	sb->trees = ga_strf("/proc/%d/root%s/project", (int)sb->bwrap, s->stage_dir);
 	ga_strv_release(&sb->shared);
 	add(&sb->shared, s->project, s);

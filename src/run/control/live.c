@@ -263,7 +263,7 @@ static bool wants_output(const struct ga_live *l, const struct live_client *c)
 	return sees_output(c) && !c->gone && (c->fresh || c->at < l->ring.end);
 }
 
-/* Send as much output as the client takes now. Returns 0, or -1 if it is gone. */
+/* Send as much output as the client takes now. Returns 0, or -1 if it has closed. */
 static int show(struct ga_live *l, struct live_client *c)
 {
 	int rc = 0;
