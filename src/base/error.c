@@ -6,7 +6,7 @@
 
 #include "ga/base/quote.h"
 
-/* The message of an error that is ignored: only that there is one is known. */
+/* Placeholder message of an ignored error. */
 static char ignored[] = "ignored";
 
 void ga_error_release(struct ga_error *err)
@@ -18,7 +18,7 @@ void ga_error_release(struct ga_error *err)
 	*err = (struct ga_error){ .ignored = err->ignored };
 }
 
-/* One line that is safe to show, whatever names are in it. What was quoted before stays as it is.
+/* One line that is safe to show, whatever names it contains. Escaping is idempotent.
  */
 static char *make_safe(char *text)
 {

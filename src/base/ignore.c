@@ -150,7 +150,7 @@ static const char *below(const struct ga_ignore_list *l, const char *path, bool 
 	return path + l->dir_len + 1;
 }
 
-/* The pattern that decides, and its list; NULL: none does. */
+/* The deciding pattern and its list; NULL: none. */
 static const struct pattern *find(const struct ga_ignore *ig, const char *path, bool is_dir,
 				  const struct ga_ignore_list **ret_list)
 {

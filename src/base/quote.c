@@ -117,7 +117,7 @@ bool ga_is_hidden(uint32_t before, uint32_t c, uint32_t after)
 	return !is_shaped(before) || !is_shaped(after);
 }
 
-/* Is it to be escaped? In names no character is invisible for a good reason. */
+/* Must the code point be escaped? In names, every invisible one is. */
 static bool deceptive(uint32_t before, uint32_t c, const char *next, size_t n, bool text)
 {
 	uint32_t after = 0;
@@ -232,7 +232,7 @@ const char *ga_shown(const char *s, char *(*how)(const char *s), char ret[GA_SHO
 	return ret;
 }
 
-/* Blanks of any script count: to the eye, a name ends there. */
+/* Blanks of any script count, because a name seems to end there. */
 static bool has_blank(const char *s)
 {
 	size_t left = strlen(s), len;

@@ -62,7 +62,7 @@ static bool end_line(struct toml *t)
 	return t->p == t->end || take(t, '\n');
 }
 
-/* Append what the escape behind a backslash means. */
+/* Append the character of an escape sequence. */
 static bool escape(struct toml *t, bool many, struct ga_buf *out)
 {
 	static const char from[] = "btnfre\"\\", to[] = "\b\t\n\f\r\033\"\\";
@@ -139,8 +139,8 @@ static bool part(struct toml *t, struct ga_buf *out)
 	return quoted || out->len;
 }
 
-/* The table that a part of a name leads to, which is made if there is none; of an array, its last.
- * NULL: something else is there. */
+/* The table that a part of a name refers to (the last one of an array), created if missing. NULL:
+ * the name is not a table. */
 static json_t *step(json_t *in, const char *name)
 {
 	json_t *to = json_object_get(in, name);
@@ -162,7 +162,8 @@ static bool close_table(struct toml *t, const json_t *table)
 	       !json_object_set_new(t->closed, name, json_true());
 }
 
-/* Follow a name up to its last part, which goes to `last`. None is "=", which marks bare values. */
+/* Resolve a name up to its last part, which is put into `last`. No part may be "=", which marks
+ * bare values. */
 static json_t *follow(struct toml *t, json_t *in, struct ga_buf *last)
 {
 	while (in && ++t->depth < DEPTH_MAX) {
@@ -190,7 +191,7 @@ static bool pair(struct toml *t, json_t *in)
 	return v && !json_object_set_new(in, name.ptr, v);
 }
 
-/* What follows the opening bracket of an array, or of a table in braces. */
+/* Parse an array or inline table after its opening bracket. */
 static bool items(struct toml *t, json_t *in)
 {
 	char close = json_is_array(in) ? ']' : '}';
@@ -207,7 +208,7 @@ static bool items(struct toml *t, json_t *in)
 	}
 }
 
-/* Does it look like a number or a date? Which one it is does not matter here. */
+/* Does it look like a number or a date? */
 static bool may_be_bare(const char *s)
 {
 	const char *behind = s + (*s == '+' || *s == '-');
@@ -353,7 +354,7 @@ static bool is_table(const json_t *v)
 	return json_is_object(v) && !ga_toml_bare(v);
 }
 
-/* First what is no table, which would else belong to the last of these. `name`: of the table. */
+/* Write plain values before subtables, which would otherwise claim them. `name`: of the table. */
 static bool put_table(struct ga_buf *out, json_t *table, struct ga_buf *name, unsigned depth)
 {
 	size_t n = name->len;

@@ -55,8 +55,8 @@ struct capture_convert {
 struct capture_out {
 	char *committer;            /* "Name <mail> seconds zone" */
 	struct ga_strv early;       /* sorted paths of ref files that existed before ... */
-	struct ga_sync_beside *syncing_early, *syncing; /* ... whose sync, like that of what was
-							 * written since, is under way; or NULL */
+	struct ga_sync_job *syncing_early, *syncing; /* ... whose sync, like that of what was
+						      * written since, is under way; or NULL */
 	struct ga_host_facts facts;
 	bool have_facts;
 	struct ga_refs_job *refs;   /* the git that updates refs, waiting for commands; or NULL */

@@ -24,8 +24,8 @@ static void capture_release(struct capture *c)
 	ga_host_facts_release(&c->out.facts);
 	ga_refs_abandon(c->out.refs);
 	/* something else failed, and that is reported */
-	(void)ga_sync_beside_end(c->out.syncing_early, GA_IGNORED);
-	(void)ga_sync_beside_end(c->out.syncing, GA_IGNORED);
+	(void)ga_sync_end(c->out.syncing_early, GA_IGNORED);
+	(void)ga_sync_end(c->out.syncing, GA_IGNORED);
 	ga_strv_release(&c->out.early);
 	ga_changes_release(&c->out.newer);
 	ga_changes_release(&c->out.rest.changes);

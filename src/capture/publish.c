@@ -56,7 +56,7 @@ static void fill_session(struct capture *c)
 	struct ga_session *s = c->s;
 
 	s->state = GA_STATE_CAPTURED;
-	ga_report_tell(c->out.report, s);
+	ga_report_copy_result(c->out.report, s);
 	s->view.tree = c->upper.tree;
 	s->view.full = c->out.rewrite.full;
 	ga_strv_release(&s->view.renamed);
@@ -109,12 +109,12 @@ void sync_early(struct capture *c)
 	ga_strv_sort_unique(&c->out.early);
 	ga_strv_extend(&paths, &c->out.early);
 	/* nobody is waiting for this sync */
-	c->out.syncing_early = ga_sync_beside(&paths, 1);
+	c->out.syncing_early = ga_sync_begin(&paths, 1);
 }
 
 int end_sync_early(struct capture *c, struct ga_error *err)
 {
-	return ga_sync_beside_end(ga_steal(&c->out.syncing_early), err);
+	return ga_sync_end(ga_steal(&c->out.syncing_early), err);
 }
 
 int need_refs(struct capture *c, struct ga_error *err)

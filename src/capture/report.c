@@ -314,7 +314,7 @@ int make_report(struct capture *c, struct ga_error *err)
 	if (!rc && keep_for_changed(c, &former, err))
 		return -1;
 	/* writing it would mean to wait for three files to be synced */
-	if (have && ga_report_says_nothing(c->out.report))
+	if (have && ga_report_is_empty(c->out.report))
 		return 0;
 	return ga_report_write(c->e->repo, c->out.report, c->out.committer, have ? NULL : &parent,
 			       &c->out.report_id, err);

@@ -223,8 +223,8 @@ static int become_main(const struct ga_env *e, int keeper, char **argv, struct g
 		(void)fcntl(keeper, F_SETFD, 0);
 	(void)execv(program, argv);
 	(void)ga_fail_errno(err, GA_ESTART, errno, "cannot run '%s'", program);
-	return ga_hint(err, "git-agent is not wholly installed: 'make install' where it was built "
-			    "puts that there");
+	return ga_hint(err, "the installation of git-agent is incomplete: run 'make install' in "
+			    "its build directory");
 }
 
 int main(int argc, char **argv)

@@ -63,7 +63,7 @@ static bool has_secret(const char *path, const void *p, size_t n)
 {
 	struct ga_secret_marks m = { 0 };
 
-	ga_secret_look(path, p, n, &m);
+	ga_secret_scan(path, p, n, &m);
 	return m.bits & SECRETS;
 }
 

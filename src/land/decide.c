@@ -390,7 +390,7 @@ static int finish(struct decision *d, struct ga_report *new, struct ga_error *er
 	ga_report_release(d->report);
 	*d->report = *new;
 	*new = (struct ga_report)GA_REPORT_INIT;
-	ga_report_tell(d->report, d->s);
+	ga_report_copy_result(d->report, d->s);
 	/* there is something new to land */
 	if (d->s->state == GA_STATE_LANDED && !ga_oid_equal(&d->new_tip, &d->at.tip))
 		d->s->state = GA_STATE_CAPTURED;

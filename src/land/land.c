@@ -102,7 +102,7 @@ static int forget_brought(const struct landing *l, const struct record *rec,
 	}
 	if (!left && !ga_oid_is_zero(&rec->tip))
 		r->tip = rec->tip;
-	ga_report_tell(r, l->s);
+	ga_report_copy_result(r, l->s);
 	return !r->session || (r->left_out.n == was.n && ga_oid_equal(&r->tip, &tip))
 		       ? 0 : land_save_report(l, err);
 }
@@ -192,16 +192,16 @@ static int land_complete(const struct landing *l, struct record *rec, size_t fir
 static int move(const struct landing *l, const struct proposal *p, struct record *rec,
 		struct ga_error *err)
 {
-	struct ga_outlived outlived;
+	struct ga_saved_signals outlived;
 	struct ga_oid tree;
 	int rc;
 
 	/* Ctrl-C ends git alone, and what that had done is rolled back */
-	ga_outlive_terminal(&outlived);
+	ga_catch_terminal_signals(&outlived);
 	rc = land_move(l, p, rec, err);
 	if (rc && err->code != GA_ECONFLICT)
 		(void)land_recover(l, rec, err);
-	ga_heed_terminal(&outlived);
+	ga_restore_terminal_signals(&outlived);
 	if (rc || l->ret->uncommitted)
 		return rc;
 	if (ga_commit_tree(l->repo, &rec->commit, &tree, err))
@@ -314,7 +314,7 @@ static int commit_left(const struct landing *l, const struct record *rec, struct
 	const struct proposal p = { .how = rec->how, .head = rec->head, .tip = rec->tip };
 	cleanup_buf struct ga_buf message = GA_BUF_INIT, why = GA_BUF_INIT;
 	const char *args[8] = { "commit", "--quiet", "--no-edit", "--cleanup=strip" };
-	struct ga_outlived outlived;
+	struct ga_saved_signals outlived;
 	int status, rc;
 
 	if (l->opts->message || rec->how == GA_LAND_SQUASH) {
@@ -323,9 +323,9 @@ static int commit_left(const struct landing *l, const struct record *rec, struct
 		args[4] = "-m";
 		args[5] = message.ptr;
 	}
-	ga_outlive_terminal(&outlived);
+	ga_catch_terminal_signals(&outlived);
 	rc = land_run(l, args, LAND_SHOW, &status, &why, err);
-	ga_heed_terminal(&outlived);
+	ga_restore_terminal_signals(&outlived);
 	return rc;
 }
 

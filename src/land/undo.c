@@ -154,7 +154,7 @@ static int save_undone(const struct landing *l, const struct record *rec, struct
 		return -1;
 	s->state = GA_STATE_CAPTURED;
 	s->result.landed = (struct ga_oid){{0}};
-	ga_report_tell(l->report, s);
+	ga_report_copy_result(l->report, s);
 	o = json_object();
 	ga_json_set_oid(o, "commit", &rec->commit);
 	(void)ga_journal(s->dir, "undone", o);
@@ -164,7 +164,7 @@ static int save_undone(const struct landing *l, const struct record *rec, struct
 static int undo_record(const struct landing *l, struct record *rec, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv left = GA_STRV_INIT;
-	struct ga_outlived outlived;
+	struct ga_saved_signals outlived;
 	int rc;
 
 	rec->phase = RECORD_UNDOING;
@@ -172,10 +172,10 @@ static int undo_record(const struct landing *l, struct record *rec, struct ga_er
 	 * recorded as landed again, but never a left-out path as applied */
 	if (record_save(l->repo, rec, err) || save_undone(l, rec, err))
 		return -1;
-	ga_outlive_terminal(&outlived);
+	ga_catch_terminal_signals(&outlived);
 	rc = record_bring(l->repo, rec, 0, true, &left, err) || ga_fault_stop("undo:files", err) ||
 	     move_back(l, rec, err) ? land_recover(l, rec, err) : 0;
-	ga_heed_terminal(&outlived);
+	ga_restore_terminal_signals(&outlived);
 	return rc || ga_fault_stop("undo:moved", err) || record_remove(l->repo, rec, err) ? -1 : 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which scripts are mixed up, and letters of other scripts that most fonts draw like a Latin one.
- * Greek letters that are common beside Latin ones in formulas (alpha, nu, rho) are not among these.
+ * Scripts of letters, and letters of other scripts that most fonts draw like a Latin one, except
+ * Greek ones that are common in formulas (alpha, nu, rho).
  */
 #include "ga/names/names.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names as file systems compare them: without case, and however characters are spelt.
+ * Fold names as file systems do: case, normal form, ignored characters.
  */
 #include <string.h>
 #include <utf8proc.h>
@@ -9,7 +9,7 @@
 #include "ga/base/quote.h"
 #include "ga/names/names.h"
 
-/* Simple lower case. LATIN SMALL LETTER LONG S is one already, and yet the same as 's'. */
+/* Simple lower case. LATIN SMALL LETTER LONG S, a small letter, also folds to 's'. */
 static uint32_t lower(uint32_t c)
 {
 	if (c < 0x80)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Each pattern is filed under one literal piece of it: the last component, an extension, a
- * directory, or the first byte of the last component. A path is looked up by its own pieces, and
- * only patterns filed under these are matched. The few patterns without such a piece are tried on
- * every path that has their longest literal text.
+ * Match paths against many patterns. Each pattern is filed under one literal piece of it: the last
+ * component, an extension, a directory, or the first byte of the last component. A path is looked
+ * up by its own pieces, and only patterns filed under these are matched. The few patterns without
+ * such a piece are tried on every path that has their longest literal text.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Children of the relay, which do what may block for long or needs another network, pass the result
- * on and exit: look-ups of names, and sockets in a sandbox's network. They execute nothing.
+ * Child processes of the relay: they resolve names, which may block for long, and create sockets in
+ * a sandbox's network namespace, send back the result and exit. They execute no program.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ void net_child_end(struct net_child *c)
 
 	ga_cleanup_closep(&c->fd);
 	if (c->pid > 0) {
-		/* it has sent everything, or nobody waits for it */
+		/* it has sent everything, or is no longer needed */
 		(void)kill(c->pid, SIGKILL);
 		(void)TEMP_FAILURE_RETRY(waitpid(c->pid, NULL, 0));
 	}
@@ -221,11 +221,10 @@ static int net_set_up(const struct ga_net_plan *plan, const char **ret_what)
 #define BACKLOG 128
 #define CHILD_S 10   /* usually it takes milliseconds */
 
-/* Sockets in a sandbox's network. A socket belongs to the network namespace it was created in,
- * whoever holds it: a child enters that namespace, creates what is wanted, passes it out and exits.
- * It executes nothing, and no process inside sees it. The creator of the stage's user namespace has
- * every capability over those below it (user_namespaces(7)), so this needs no right of the
- * sandbox's. */
+/* Sockets in a sandbox's network. A socket belongs to the network namespace it was created in: a
+ * child enters that namespace, creates the sockets, passes them out and exits. It executes nothing,
+ * and no process inside sees it. The creator of the stage's user namespace has every capability
+ * over those below it (user_namespaces(7)), so this needs no right of the sandbox's. */
 void net_space_close(struct net_space *s)
 {
 	ga_cleanup_closep(&s->net);
@@ -233,9 +232,9 @@ void net_space_close(struct net_space *s)
 	*s = (struct net_space)NET_SPACE_INIT;
 }
 
-/* Refuse our own namespace: sockets made there would be reachable for everybody, and everything
- * would be reachable for the sandbox. */
-static bool is_ours(int net)
+/* Refuse our own namespace: sockets in it would be reachable from other machines, and the sandbox
+ * could reach everything. */
+static bool is_own_namespace(int net)
 {
 	struct stat a, b;
 
@@ -251,7 +250,7 @@ int net_space_open(struct net_space *s, pid_t pid, struct ga_error *err)
 	s->net = open(path, O_RDONLY | O_CLOEXEC);
 	if (s->net < 0)
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot open the sandbox's network");
-	if (is_ours(s->net))
+	if (is_own_namespace(s->net))
 		return ga_fail(err, GA_ESTART, "the sandbox has no network of its own");
 	s->user = ioctl(s->net, NS_GET_USERNS);
 	return s->user < 0 ? ga_fail_errno(err, GA_ESTART, errno,
@@ -295,7 +294,7 @@ static int bind_packet(int fd, const struct net_want *w)
 		       ? -1 : 0;
 }
 
-static int make(const struct net_want *w)
+static int open_in_namespace(const struct net_want *w)
 {
 	int fd = socket(w->family, w->type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
@@ -309,7 +308,7 @@ static int make(const struct net_want *w)
 	return fd;
 }
 
-static int tell(int to, const struct told *t, const int *fds, size_t n)
+static int send_result(int to, const struct told *t, const int *fds, size_t n)
 {
 	union {
 		struct cmsghdr align;
@@ -332,14 +331,14 @@ static int make_all(int to, const struct net_want *want, size_t n, struct told *
 	for (size_t i = 0; i < n; i++) {
 		cleanup_free char *at = ga_net_addr_text(&want[i].addr);
 
-		fds[held] = make(&want[i]);
+		fds[held] = open_in_namespace(&want[i]);
 		if (fds[held] < 0) {
 			(void)snprintf(t->what, sizeof(t->what), "listen on %s, port %u", at,
 				       want[i].port);
 			return -1;
 		}
 		if (++held == AT_ONCE || i + 1 == n) {
-			if (tell(to, t, fds, held))
+			if (send_result(to, t, fds, held))
 				return -1;
 			while (held)
 				(void)close(fds[--held]);
@@ -367,7 +366,7 @@ child(const struct net_space *s, const struct ga_net_plan *setup, const struct n
 	else
 		rc = make_all(to, want, n, &t);
 	t.errnum = errno;
-	_exit(rc && tell(to, &t, NULL, 0));
+	_exit(rc && send_result(to, &t, NULL, 0));
 }
 
 static int failed(int errnum, const char *what, struct ga_error *err)

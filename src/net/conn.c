@@ -97,7 +97,7 @@ static bool send_whole(const struct net_conn *c, struct ga_buf *b)
 	return ok;
 }
 
-static void linger(struct ga_relay *r, struct net_conn *c)
+static void begin_linger(struct ga_relay *r, struct net_conn *c)
 {
 	if (!send_whole(c, &c->ask.out)) {
 		end(r, c, true);
@@ -118,7 +118,7 @@ static void fail(struct ga_relay *r, struct net_conn *c, enum ga_use_kind kind,
 		return;
 	}
 	(void)ga_net_ask_answer(&c->ask, how);
-	linger(r, c);
+	begin_linger(r, c);
 }
 
 static void set_tcp_options(int fd)
@@ -144,7 +144,7 @@ static void established(struct ga_relay *r, struct net_conn *c)
 		end(r, c, true);
 		return;
 	}
-	/* after the answer to the client, what came with that of the host's proxy */
+	/* after the answer to the client, what followed the answer of the host's proxy */
 	ga_buf_add(&c->ask.out, c->in.ptr, c->in.len);
 	if (!net_flow_put(&c->up, &r->pipes, c->ask.early.ptr, c->ask.early.len) ||
 	    !net_flow_put(&c->down, &r->pipes, c->ask.out.ptr, c->ask.out.len)) {
@@ -153,7 +153,7 @@ static void established(struct ga_relay *r, struct net_conn *c)
 	}
 	ga_buf_release(&c->in);
 	ga_net_ask_release(&c->ask);
-	/* earlier events were not seen by anybody */
+	/* earlier events were missed */
 	c->client.readable = c->client.writable = true;
 	c->target.readable = c->target.writable = true;
 	enqueue(r, c);
@@ -194,9 +194,9 @@ static bool attempt(struct ga_relay *r, struct net_conn *c, const struct ga_net_
 	return true;
 }
 
-/* ga_net_addr_allowed(), and not to an address of this machine's that is not itself listed. */
-static bool may_go(const struct ga_relay *r, size_t rule, const struct ga_net_addr *a,
-		   uint16_t port)
+/* ga_net_addr_allowed(), and no unlisted address of this machine. */
+static bool is_allowed_address(const struct ga_relay *r, size_t rule, const struct ga_net_addr *a,
+			       uint16_t port)
 {
 	const struct ga_net_host host = { .addr = *a };
 
@@ -213,7 +213,7 @@ static void try_next(struct ga_relay *r, struct net_conn *c, enum ga_net_outcome
 		/* check the very address that is connected to; the host's proxy is no place to go
 		 * to, as it leads everywhere */
 		if (c->kind != NET_L_PUBLISH && !c->via &&
-		    (!may_go(r, c->rule, a, c->port) ||
+		    (!is_allowed_address(r, c->rule, a, c->port) ||
 		     net_via_is(&r->via, &(const struct ga_net_host){ .addr = *a }, c->port))) {
 			c->forbidden = true;
 			continue;
@@ -360,7 +360,7 @@ static void read_ask(struct ga_relay *r, struct net_conn *c)
 		enum ga_net_ask_state s = ga_net_ask_feed(&c->ask, buf, (size_t)n);
 
 		if (s == GA_NET_ASK_CLOSE)
-			linger(r, c);
+			begin_linger(r, c);
 		else if (!send_whole(c, &c->ask.out))
 			end(r, c, true);
 		else if (s == GA_NET_ASK_TARGET)
@@ -374,7 +374,7 @@ static void fail_tunnel(struct ga_relay *r, struct net_conn *c, enum ga_net_outc
 	fail(r, c, GA_USE_FAILED, how);
 }
 
-/* What the host's proxy answers. */
+/* Read the answer of the host's proxy. */
 static void read_tunnel(struct ga_relay *r, struct net_conn *c)
 {
 	char buf[4096];

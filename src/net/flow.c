@@ -38,7 +38,7 @@ static bool take_pipe(struct net_pipes *p, int ret[2])
 		ret[0] = ret[1] = -1;
 		return false;
 	}
-	/* beyond the user's share (pipe-user-pages-soft) it stays as small as it is */
+	/* beyond the user's share (pipe-user-pages-soft) its size does not change */
 	(void)fcntl(ret[1], F_SETPIPE_SZ, PIPE_BYTES);
 	return true;
 }
@@ -146,7 +146,7 @@ int net_flow_move(struct net_flow *f, struct net_pipes *pipes)
 			return 0;
 		if (f->ended) {
 			f->over = true;
-			/* if that fails the receiver is gone, which the other direction notices */
+			/* if that fails the receiver has closed: the other direction notices */
 			(void)shutdown(f->to->fd, SHUT_WR);
 			return 0;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What connections wait for: look-ups of names, one for all that want the same name; and sockets
- * inside for connecting to published ports, of which some are kept in stock.
+ * Jobs that connections wait for: name look-ups, shared by all connections to the same name, and a
+ * pool of sockets inside for connecting to published ports.
  */
 #include <ifaddrs.h>
 #include <string.h>
@@ -43,7 +43,7 @@ bool net_is_own(const struct ga_net_addr *a)
 	return own;
 }
 
-/* What was connected to, and what was refused: each destination once, with its count. */
+/* The connection log: each destination once, with its count. */
 
 const char *ga_use_name(enum ga_use_kind k)
 {
@@ -64,7 +64,7 @@ void net_uses_release(struct net_uses *u)
 	*u = (struct net_uses){ 0 };
 }
 
-/* Refusals cost an agent nothing and must not displace what is reached; nor look-ups refusals. */
+/* Refusals, which cost an agent nothing, must not displace connections, nor look-ups refusals. */
 static bool has_room(const struct net_uses *u, enum ga_use_kind kind, bool name)
 {
 	if (name && u->names >= GA_RELAY_USES_MAX / 4)

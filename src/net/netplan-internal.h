@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by the files that implement netplan.h.
+ * Shared by the files of this folder.
  */
 #ifndef NETPLAN_INTERNAL_H
 #define NETPLAN_INTERNAL_H
@@ -17,7 +17,7 @@ struct ga_net_name *net_find_name(const struct ga_net_plan *p, const char *name)
 /* Does `name` consist of at least one label, a dot and `suffix`? */
 bool net_name_below(const char *name, const char *suffix);
 
-/* Where an address leads; the most severe of all its readings. */
+/* The class of an address; the most severe of all its interpretations. */
 enum net_class {
 	NET_ORDINARY,
 	NET_PRIVATE,
@@ -25,9 +25,9 @@ enum net_class {
 	NET_SPECIAL,  /* link-local, metadata services, multicast, reserved */
 };
 enum net_class net_addr_class(const struct ga_net_addr *a);
-/* May a connection for this rule go to that address, apart from what other rules list? */
+/* May a connection for this rule go to that address, without regard to other rules? */
 bool net_rule_leads_to(const struct ga_net_rule *r, const struct ga_net_addr *a, uint16_t port);
-/* Is it one of the addresses that have these first `bits` in common with `net`? */
+/* Is the address in the network `net` with a prefix of `bits`? */
 bool net_addr_within(const struct ga_net_addr *a, const struct ga_net_addr *net, unsigned bits);
 /* 127.0.0.1 or ::1 */
 bool net_addr_is_localhost(const struct ga_net_addr *a);

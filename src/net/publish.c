@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What crosses the boundary by path or by port, as words: unix sockets and published ports; and the
- * host's listeners for the latter.
+ * The settings network.sockets and network.publish, and the listeners on the host for published
+ * ports.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -105,7 +105,7 @@ bool ga_net_publish_open(const char *word)
 	       (p.addr.ip6 ? memcmp(p.addr.b, one6.b, 16) != 0 : p.addr.b[0] != 127);
 }
 
-/* Where the second path begins: a ':' that no "/" or "~/" follows is an ordinary character. */
+/* The start of the second path: a ':' without "/" or "~/" after it is an ordinary character. */
 static const char *find_inside(const char *word)
 {
 	for (const char *p = strchr(word, ':'); p; p = strchr(p + 1, ':'))
@@ -151,8 +151,8 @@ static int fail_published(const struct ga_net_publish *p, int errnum, struct ga_
 
 	(void)ga_fail_errno(err, GA_ESTART, errnum, "cannot publish port %u at '%s'", p->port, at);
 	if (errnum == EADDRINUSE)
-		return ga_hint(err, "'auto:%u' takes any that is free", p->port);
-	return errnum == EACCES ? ga_hint(err, "ports below 1024 are the system's") : -1;
+		return ga_hint(err, "'auto:%u' uses any free port", p->port);
+	return errnum == EACCES ? ga_hint(err, "use a port from 1024 on") : -1;
 }
 
 int net_listen_host(struct ga_net_publish *p, struct ga_error *err)
@@ -173,21 +173,21 @@ int net_listen_host(struct ga_net_publish *p, struct ga_error *err)
 	return ga_steal_fd(&fd);
 }
 
-/* Unix sockets of the host, by path. Programs inside can write in some places of the host, and a
- * symlink left there may lead anywhere: so the path to a socket is walked step by step, and refused
- * where it enters such a place by whatever route. */
+/* Unix sockets of the host, by path. Programs inside can write to some directories of the host and
+ * leave symlinks to any path there, so the path to a socket is walked component by component, and
+ * refused when it enters such a directory. */
 
 #define BACKLOG 128
 #define LINKS_MAX 40 /* the kernel's own limit (path_resolution(7)) */
 
-struct way {
+struct walk {
 	int fd;         /* `at`, opened with O_PATH */
 	char *at;       /* path of where the walk is, without symlinks */
 	char *rest;     /* the rest of the path, from there */
 	unsigned links; /* symlinks that were followed */
 };
 
-static void way_release(struct way *w)
+static void walk_release(struct walk *w)
 {
 	ga_cleanup_closep(&w->fd);
 	free(w->at);
@@ -200,21 +200,21 @@ static void set_text(char **at, char *text)
 	*at = text;
 }
 
-static void go_to(struct way *w, int *fd, char **at)
+static void set_current(struct walk *w, int *fd, char **at)
 {
 	ga_cleanup_closep(&w->fd);
 	w->fd = ga_steal_fd(fd);
 	set_text(&w->at, ga_steal(at));
 }
 
-static int go_to_root(struct way *w)
+static int enter_root(struct walk *w)
 {
 	cleanup_close int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_free char *at = ga_strdup("/");
 
 	if (fd < 0)
 		return -1;
-	go_to(w, &fd, &at);
+	set_current(w, &fd, &at);
 	return 0;
 }
 
@@ -233,7 +233,7 @@ static bool is_written_dir(const struct ga_strv *written, const struct stat *st)
 }
 
 /* Put the target of the symlink `link` in front of the rest. */
-static int follow(struct way *w, int link)
+static int follow(struct walk *w, int link)
 {
 	char to[PATH_MAX];
 	ssize_t n = readlinkat(link, "", to, sizeof(to));
@@ -243,11 +243,11 @@ static int follow(struct way *w, int link)
 		return -1;
 	}
 	set_text(&w->rest, ga_strf("%.*s/%s", (int)n, to, w->rest));
-	return w->rest[0] == '/' ? go_to_root(w) : 0;
+	return w->rest[0] == '/' ? enter_root(w) : 0;
 }
 
 /* Walk to the entry `name` of the current directory. */
-static int enter(struct way *w, const char *name, const struct ga_strv *written)
+static int enter(struct walk *w, const char *name, const struct ga_strv *written)
 {
 	bool up = !strcmp(name, "..");
 	cleanup_free char *at = up ? ga_path_parent(w->at) : ga_path_join(w->at, name);
@@ -271,17 +271,17 @@ static int enter(struct way *w, const char *name, const struct ga_strv *written)
 	}
 	if (S_ISLNK(st.st_mode))
 		return follow(w, fd);
-	go_to(w, &fd, &at);
+	set_current(w, &fd, &at);
 	return 0;
 }
 
-/* Open what the path leads to, with O_PATH. -1 with errno; EXDEV: the path enters a `written`
+/* Resolve and open the path with O_PATH. -1 with errno; EXDEV: the path enters a `written`
  * place. */
 static int open_way(const char *path, const struct ga_strv *written)
 {
-	cleanup_(way_release) struct way w = { .fd = -1, .rest = ga_strdup(path) };
+	cleanup_(walk_release) struct walk w = { .fd = -1, .rest = ga_strdup(path) };
 
-	if (go_to_root(&w))
+	if (enter_root(&w))
 		return -1;
 	for (;;) {
 		size_t blank = strspn(w.rest, "/"), n = strcspn(w.rest + blank, "/");
@@ -306,8 +306,8 @@ int net_check_unix(const char *path, const struct ga_strv *written, struct ga_er
 		return 0;
 	q = ga_escape(path);
 	return ga_fail(err, GA_ESTART, "the socket '%s' cannot be shown inside"
-		       GA_HINT "agents can write where it is, or above it, and put a link "
-		       "to another in its place", q);
+		       GA_HINT "agents can write to its directory or one above, and "
+		       "replace it by a link to another socket", q);
 }
 
 int net_listen_unix(const char *path, int dir, size_t i, struct ga_error *err)
@@ -336,7 +336,7 @@ int net_dial_unix(const char *path, const struct ga_strv *written)
 		errno = ENOTSOCK;
 		return -1;
 	}
-	/* connect to the very socket that was found, whatever has its name by now */
+	/* connect to the socket that was found, even if another file has its name now */
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || !ga_unix_address(at, "", &sa) ||
 	    connect(fd, (const struct sockaddr *)&sa, sizeof(sa)))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kernel refuses a connection to where nobody listens without telling any program. But a
- * sandbox's network consists only of lo, and a packet socket on it sees the reset with which the
- * kernel answers: the segment with RST and ACK and sequence number 0 (RFC 9293, 3.10.7.1: the
- * answer to a segment without ACK, so to the first one of a connection). A datagram is answered by
- * an ICMP error that contains its first bytes (RFC 792, 4443).
+ * Detect connections that the kernel refused: it resets a connection to a port without listener and
+ * tells no program. But a sandbox's network consists only of lo, and a packet socket on it sees the
+ * reset with which the kernel answers: the segment with RST and ACK and sequence number 0 (RFC
+ * 9293, 3.10.7.1: the answer to a segment without ACK, so to the first one of a connection). A
+ * datagram is answered by an ICMP error that contains its first bytes (RFC 792, 4443).
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -117,8 +117,7 @@ bool net_refusal_read(const void *p, size_t n, bool ip6, struct net_refusal *ret
 	return b[ip6 ? 6 : 9] == TCP ? read_reset(b, n, ip6, ret) : read_error(b, n, ip6, ret);
 }
 
-/* What the host listens on, according to the kernel: probing the ports would be noticed by whoever
- * listens there. */
+/* Listening ports of the host, from the kernel's tables: servers would notice probes. */
 
 #define FRESH_MS 1000 /* programs inside can trigger this at any time */
 #define LISTEN "0A"   /* TCP_LISTEN */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parts of the relay.
+ * Shared by the files of the relay.
  */
 #ifndef RELAY_INTERNAL_H
 #define RELAY_INTERNAL_H
@@ -26,7 +26,7 @@ struct net_child {
 	int fd;
 };
 #define NET_CHILD_INIT { 0, -1 }
-/* Take nothing of it any more: kill and reap it. */
+/* Kill and reap it, discarding its result. */
 void net_child_end(struct net_child *c);
 
 #define NET_ADDRS_MAX 16
@@ -36,7 +36,7 @@ struct net_addrs {
 };
 /* Begin a look-up. False with errno on failure. */
 bool net_lookup_begin(struct net_child *ret, const char *name);
-/* End a look-up and get the answer; none if the name does not resolve. */
+/* End a look-up and get its addresses; none if the name does not resolve. */
 void net_lookup_end(struct net_child *c, struct net_addrs *ret);
 
 struct net_space {
@@ -66,7 +66,7 @@ int net_space_begin(const struct net_space *s, const struct ga_net_plan *setup,
 		    struct ga_error *err);
 int net_space_end(struct net_child *c, int *ret, size_t n, struct ga_error *err);
 
-/* ---- refusals.c: what the kernel refused, seen as the answers it sends */
+/* ---- refusals.c: connections that the kernel refused */
 
 struct net_want net_refusal_want(bool ip6);
 /* Parse one packet from such a socket: the destination of the connection or datagram that was
@@ -91,7 +91,7 @@ void net_ports_read(struct net_ports *p, const char *dir);
 /* Does the host listen on this port, as of the last second? True in doubt. */
 bool net_host_listens(struct net_ports *p, uint16_t port);
 
-/* ---- jobs.c: what was connected to, and what was refused */
+/* ---- jobs.c: the connection log */
 
 struct net_uses {
 	struct ga_use *v;
@@ -102,8 +102,8 @@ struct net_uses {
 	int64_t begun;
 };
 void net_uses_release(struct net_uses *u);
-/* Count one more use; `which` is 0 or 1 if the same thing is asked for in two ways, of which the
- * more frequent one counts. Returns the entry, or -1 if there is no room to remember it. */
+/* Count one more use; `which` is 0 or 1 if clients try two ways to the same destination, of which
+ * the more frequent one counts. Returns the entry, or -1 if the log is full. */
 ssize_t net_use(struct net_uses *u, enum ga_use_kind kind, const char *to, unsigned which);
 
 /* ---- flow.c: bytes from one socket to another */
@@ -131,8 +131,8 @@ void net_flow_release(struct net_flow *f, struct net_pipes *pipes);
 /* Put bytes in front of all that is read: at most NET_EARLY_MAX, once, before the first move. */
 #define NET_EARLY_MAX 65536
 bool net_flow_put(struct net_flow *f, struct net_pipes *pipes, const void *p, size_t n);
-/* Move what can be moved. Returns 1 if there may be more but others are to have their turn; 0 if
- * the ends are not ready, or it is over; -1 if the connection is broken. */
+/* Move available data. Returns 1 if there may be more after other connections had their turn; 0 if
+ * the ends are not ready, or at the end; -1 if the connection is broken. */
 int net_flow_move(struct net_flow *f, struct net_pipes *pipes);
 
 /* The sources of epoll(7) events. */
@@ -180,7 +180,7 @@ enum net_state {
 	NET_CONNECTS,
 	NET_TUNNELS,  /* waits for the answer of the host's proxy */
 	NET_RELAYS,
-	NET_LINGERS,  /* it was refused, and is given time to read that */
+	NET_LINGERS,  /* refused; the client may still read the answer */
 	NET_DEAD,
 };
 struct net_conn {
@@ -222,8 +222,8 @@ struct net_pool {
 
 /* The host's own proxy. */
 struct net_via {
-	const char *variable;  /* the one that names it; NULL: there is none */
-	bool used;             /* it is of a kind that can be */
+	const char *variable;  /* the environment variable that names it; NULL: none */
+	bool used;             /* its kind is supported */
 	struct ga_net_host host;
 	uint16_t port;
 	char *login;           /* in base64, or NULL */
@@ -244,7 +244,7 @@ struct ga_relay {
 	struct net_conn **conns;
 	size_t n_conns, cap_conns, max_conns;
 	size_t timed;            /* roughly how many of them have a deadline */
-	struct net_conn *queue;  /* connections that have more to do */
+	struct net_conn *queue;  /* connections with pending work */
 	struct net_job *jobs[NET_JOBS];
 	struct net_pipes pipes;
 	struct net_pool pool[2]; /* IPv4, IPv6 */
@@ -254,29 +254,28 @@ struct ga_relay {
 	struct net_ports host;
 };
 
-/* ---- jobs.c: what all of them use */
+/* ---- jobs.c: shared helpers */
 
 int net_watch(struct ga_relay *r, struct net_source *s, uint32_t events);
 /* Call this before closing `fd`. Closing alone does not end the watch while a child that was just
  * forked holds a copy, and later events would belong to a source that is gone. */
 void net_unwatch(const struct ga_relay *r, int fd);
-/* A destination for users: with the name that the address is for. */
+/* A destination as text for users, with the name of the address. */
 char *net_to_text(const struct ga_relay *r, const struct ga_net_addr *a, uint16_t port);
 
 void net_dns(struct ga_relay *r, const void *query, size_t n, struct ga_net_dns_reply *ret);
-/* Is it an address where a session has servers of its own: a loopback address that is for no
- * name? */
+/* Can a server of the session listen at this address: a loopback address without a name? */
 bool net_is_loopback(const struct ga_relay *r, const struct ga_net_addr *a);
 /* Does a published port lead to this port inside? */
 bool net_is_published(const struct ga_relay *r, uint16_t port);
-/* Is this refusal of the kernel's worth reporting? */
+/* Should this refusal be reported? */
 bool net_is_refusal(struct ga_relay *r, const struct net_refusal *f);
 
 /* ---- jobs.c */
 
 void net_inside_open(struct ga_relay *r);
 void net_inside_close(struct ga_relay *r);
-/* Get a socket inside for connecting. -1: none can be had; NET_LATER: they are being made. */
+/* Get a socket inside for connecting. -1: failed; NET_LATER: they are being created. */
 #define NET_LATER (-2)
 int net_inside(struct ga_relay *r, bool ip6);
 bool net_inside_event(struct ga_relay *r, struct net_pool *p);
@@ -291,16 +290,17 @@ void net_conn_begin(struct ga_relay *r, const struct net_listener *l, int fd);
 void net_conn_event(struct ga_relay *r, struct net_conn *c, bool of_client, uint32_t events);
 void net_conn_run(struct ga_relay *r, struct net_conn *c);
 void net_conn_timeout(struct ga_relay *r, struct net_conn *c);
-/* Tell all that wait for a look-up, which is forgotten. */
+/* Continue all connections that wait for a look-up, which is then freed. */
 void net_conns_found(struct ga_relay *r, struct net_job *j, const struct net_addrs *a);
-/* Tell all that wait for a socket inside: there are some or, if not `ok`, none can be had. */
+/* Continue all connections that wait for a socket inside: sockets are ready or, if not `ok`,
+ * failed. */
 void net_conns_inside(struct ga_relay *r, bool ip6, bool ok);
 void net_conn_free(struct ga_relay *r, struct net_conn *c);
 
 #define NET_LOOKUP_MS 30000
-/* The look-up of this name, begun if there is none. NULL: there are too many, or it failed. */
+/* The look-up of this name, started if necessary. NULL: there are too many, or it failed. */
 struct net_job *net_job_for(struct ga_relay *r, const char *name, bool *ret_full);
-/* It has ended, and is to be forgotten once it was told. */
+/* Get the result of a look-up that ended; net_job_forget() frees it. */
 void net_job_end(struct ga_relay *r, struct net_job *j, struct net_addrs *ret);
 /* End it if it takes too long. */
 bool net_job_late(struct ga_relay *r, struct net_job *j, int64_t now);
@@ -311,7 +311,7 @@ void net_jobs_abandon(struct ga_relay *r);
 
 void net_via_find(const char *const *env, struct net_via *ret);
 void net_via_release(struct net_via *v);
-/* Does the way to this host lead through it? */
+/* Is this host reached through the proxy? */
 bool net_via_for(const struct net_via *v, const struct ga_net_host *h);
 bool net_via_is(const struct net_via *v, const struct ga_net_host *h, uint16_t port);
 bool net_via_ask(const struct net_via *v, int fd, const char *to);

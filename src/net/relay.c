@@ -71,7 +71,7 @@ static int open_host(struct ga_relay *r, const struct ga_relay_opts *o, struct g
 	size_t sockets = o->sockets ? o->sockets->n : 0, publish = o->publish ? o->publish->n : 0;
 
 	if (sockets > GA_RELAY_SOCKETS_MAX || publish > GA_RELAY_SOCKETS_MAX)
-		return ga_fail(err, GA_EUSAGE, "network.sockets and network.publish have room for "
+		return ga_fail(err, GA_EUSAGE, "network.sockets and network.publish accept at most "
 			       "%d words each", GA_RELAY_SOCKETS_MAX);
 	if (o->written)
 		ga_strv_extend(&r->written, o->written);
@@ -144,7 +144,7 @@ int ga_relay_open(const struct ga_relay_opts *o, struct ga_relay **ret, struct g
 	return -1;
 }
 
-static void sweep(struct ga_relay *r)
+static void expire_all(struct ga_relay *r)
 {
 	size_t kept = 0;
 
@@ -278,8 +278,8 @@ static void answer_some(struct ga_relay *r, const struct net_listener *l)
 	}
 }
 
-/* Was anybody refused something that exists? On a loopback address a published port may have no
- * listener yet, or somebody looks for a free port of the session's own: those are no refusals. */
+/* Report refused connections. On a loopback address a published port may have no listener yet, or a
+ * program searches for a free port: those are not refusals. */
 bool net_is_refusal(struct ga_relay *r, const struct net_refusal *f)
 {
 	if (!net_is_loopback(r, &f->addr))
@@ -383,7 +383,7 @@ void ga_relay_serve(struct ga_relay *r)
 		serve_one(r, e[i].data.ptr, e[i].events);
 	serve_queue(r);
 	serve_times(r);
-	sweep(r);
+	expire_all(r);
 }
 
 int ga_relay_fd(const struct ga_relay *r)
@@ -406,7 +406,7 @@ int64_t ga_relay_next(const struct ga_relay *r)
 	return next;
 }
 
-/* ---- what there is to tell */
+/* ---- reporting */
 
 void ga_relay_published(const struct ga_relay *r, struct ga_strv *ret)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The host's own proxy, through which a relay connects where the host reaches nothing without one:
- * found in the host's environment as curl finds it, and spoken to by HTTP CONNECT (RFC 9110).
+ * The host's HTTP proxy: the relay finds it in the environment as curl does, and connects through
+ * it by HTTP CONNECT (RFC 9110).
  */
 #include <stdlib.h>
 #include <string.h>

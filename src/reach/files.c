@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The words of a file, by what kind of file it is.
+ * Extract the words of a file, by its type.
  */
 #include <fnmatch.h>
 #include <jansson.h>

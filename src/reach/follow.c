@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From words to patterns and files, and from files to more words.
+ * Turn words into patterns and files, and files into more words.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -170,7 +170,7 @@ static int follow(struct ga_gather *g, const struct ga_queued *q)
 	s.host_dir = outside ? dir : NULL;
 	s.name = q->path;
 	r = ga_gather_read(fd, &text);
-	/* one that is there and cannot be opened is executed all the same */
+	/* an unreadable file is executed all the same */
 	if (r < 0 || (fd < 0 && !stat(full, &st)))
 		ga_gather_cut(g, &s, why);
 	return r ? 0 : ga_gather_text(g, &s, text.ptr);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * All that the host executes of a repository, gathered from each place that can say so.
+ * Gather the files of a repository that the host executes, from each source.
  */
 #include "reach-internal.h"
 
@@ -86,7 +86,7 @@ static int scan_dir(struct ga_gather *g, const char *dir, const char *all, const
 	return !strcmp(ga_path_base(dir), "_") && scan_hooks(g, parent) ? -1 : 0;
 }
 
-/* The working tree of a linked worktree's git directory; NULL: there is none, as for a session. */
+/* The working tree of a linked worktree's git directory; NULL: none, as for a session. */
 static char *worktree_of(const char *gitdir)
 {
 	cleanup_free char *file = ga_path_join(gitdir, "gitdir");
@@ -265,8 +265,8 @@ static int gather_settings(struct ga_gather *g, const struct ga_gitconfig *c)
 
 /* ---- the home ---------------------------------------------------------------- */
 
-/* What leads from the user's own environment into the project, besides git: links in the home
- * directory, start-up files of shells, directories of PATH, units of systemd. */
+/* Paths from the user's environment into the project, besides git: links in the home directory,
+ * start-up files of shells, directories of PATH, units of systemd. */
 
 enum { ENTRIES_MAX = 50000 };
 
@@ -286,8 +286,8 @@ struct home {
 	size_t entries;
 };
 
-/* How many levels below the home are looked at: all directories whose name begins with a dot one
- * level deep, those where configuration and programs are further. */
+/* Levels below the home that are searched: dot directories one level deep, those of configuration
+ * and programs deeper. */
 static int depth_below(const char *name)
 {
 	static const char deep[] =
@@ -297,7 +297,7 @@ static int depth_below(const char *name)
 	return ga_has_word(deep, name) ? 3 : name[0] == '.' || !strcmp(name, "bin");
 }
 
-static void look_through(struct home *h, const char *dir, const char *shown, int depth)
+static void search_home_dir(struct home *h, const char *dir, const char *shown, int depth)
 {
 	cleanup_dir DIR *d = opendir(dir);
 	struct dirent *e;
@@ -311,8 +311,8 @@ static void look_through(struct home *h, const char *dir, const char *shown, int
 		struct stat st;
 
 		if (e->d_type == DT_DIR && more > 0)
-			look_through(h, path, name, more);
-		/* what is called otherwise nobody reads without being told to: ~/src */
+			search_home_dir(h, path, name, more);
+		/* other directories are not read automatically: ~/src */
 		if (e->d_type != DT_LNK ||
 		    (!*shown && e->d_name[0] != '.' && strcmp(e->d_name, "bin") != 0))
 			continue;
@@ -332,9 +332,9 @@ static void gather_links(struct ga_gather *g)
 	/* in a project that is the home directory itself, rules cover these names */
 	if (ga_path_inside(g->home, g->info->workdir))
 		return;
-	look_through(&h, g->home, "", 0);
+	search_home_dir(&h, g->home, "", 0);
 	if (h.entries >= ENTRIES_MAX)
-		ga_gather_cut(g, &s, "your home directory has more than is looked at");
+		ga_gather_cut(g, &s, "your home directory has more entries than the limit");
 }
 
 /* A file of the home: what it sources and runs by a path into the project. */

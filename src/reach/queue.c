@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is reached, and the queue of files that are to be read for more.
+ * The list of reached paths, and the queue of files to read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -188,7 +188,7 @@ static bool can_run(const struct ga_gather *g, const struct ga_change *c)
 static void enqueue_entry(struct ga_gather *g, const struct ga_source *s, const char *pattern,
 			  bool given, const struct ga_change *c)
 {
-	if (ga_reach_ends_so(c->path, pattern) && (given || can_run(g, c)))
+	if (ga_reach_matches_end(c->path, pattern) && (given || can_run(g, c)))
 		ga_gather_queue(g, s, c->path);
 }
 

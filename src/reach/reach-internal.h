@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gathering what the host executes: sources (gather.c) give texts and
- * words, which are followed (follow.c).
+ * Shared by the files of this folder: sources (gather.c) give texts and words, which are followed
+ * (follow.c).
  */
 #ifndef REACH_INTERNAL_H
 #define REACH_INTERNAL_H
@@ -9,7 +9,7 @@
 #include "ga/reach/reach.h"
 #include "words-internal.h"
 
-/* Where words stand. */
+/* Where words come from. */
 struct ga_source {
 	const char *what; /* for the reason: "the hook 'pre-commit'"; quoted */
 	const char *rule;
@@ -27,7 +27,7 @@ struct ga_gather {
 	struct ga_repo *repo;
 	const struct ga_repo_info *info;
 	struct ga_reach *reach;
-	char *home;               /* what "~" is; NULL: there is none */
+	char *home;               /* the value of "~"; NULL: none */
 	int workfd;               /* the working tree, -1 before ga_gather_begin() */
 	bool have_tree;           /* HEAD is born */
 	struct ga_oid tree;       /* HEAD's */
@@ -45,41 +45,44 @@ struct ga_gather {
 	struct ga_error *err;
 };
 
-/* Limits on what is followed; the last is bytes of a file. What is beyond is not ignored in
- * silence: see ga_gather_cut(). */
+/* Limits; the last one is bytes of a file. Beyond them everything counts as reached: see
+ * ga_gather_cut(). */
 enum { GA_FILES_MAX = 512, GA_REACHED_MAX = 8192, GA_HOST_TEXT_MAX = 4 << 20 };
 
 int ga_gather_begin(struct ga_gather *g);
 void ga_gather_release(struct ga_gather *g);
 
 /* Read the text of a file of the host, with blanks for NULs, behind which shells read on. Returns 1
- * if there is none: no descriptor, no regular file, a program of the machine's own code; -1 if it
- * is longer than GA_HOST_TEXT_MAX. */
+ * if it has no text: no descriptor, not a regular file, or machine code; -1 if it is longer than
+ * GA_HOST_TEXT_MAX. */
 int ga_gather_read(int fd, struct ga_buf *out);
 /* Add a path of the host, following links: each link of the working tree that it passes is reached,
  * and so is where it ends. */
 void ga_gather_path(struct ga_gather *g, const struct ga_source *s, const char *path, bool dir);
-/* Something is not followed to its end, as `why` (quoted) says: everything is reached. */
+/* A limit was hit, as `why` (quoted) says: everything counts as reached. */
 void ga_gather_cut(struct ga_gather *g, const struct ga_source *s, const char *why);
 void ga_gather_reached(struct ga_gather *g, const struct ga_source *s, enum ga_reach_what what,
 		       const char *text);
-/* The part of an absolute path beneath the working tree, NULL if there is none or it is git's own.
+/* The part of an absolute path beneath the working tree, or NULL if it is outside or in the git
+ * directory.
  */
 const char *ga_gather_below(const struct ga_gather *g, const char *path);
 /* Directories that a path may be relative to: the top, the script's, and those it changes to. */
 void ga_gather_places(const struct ga_source *s, struct ga_strv *ret);
 /* Queue a file to be read: `path` is relative to the top, or absolute and outside the project. */
 void ga_gather_queue(struct ga_gather *g, const struct ga_source *s, const char *path);
-/* The tracked files that match, and those where it may be relative to. */
+/* Queue the tracked files that match, and those in directories that the pattern may be relative
+ * to. */
 int ga_gather_matching(struct ga_gather *g, const struct ga_source *s, const char *pattern,
 		       bool given);
-/* Files of the host outside the project: beside a hook, in the git directory, in the home. */
+/* Read a file of the host outside the project: next to a hook, in the git directory, in the
+ * home. */
 void ga_gather_outside(struct ga_gather *g, const struct ga_source *s, const char *path);
 /* Add what words reach, and queue the files that match. */
 int ga_gather_words(struct ga_gather *g, const struct ga_source *s, const struct ga_words *w);
 /* The words of a text, by the name and content of the file that it is of. */
 int ga_gather_text(struct ga_gather *g, const struct ga_source *s, const char *text);
-/* Read what is queued, until nothing is. */
+/* Read all queued files, including those queued meanwhile. */
 int ga_gather_follow(struct ga_gather *g);
 
 /* The script of this name of any manifest, "*": what lint-staged and its like run. */

@@ -98,7 +98,7 @@ bool ga_reach_is_script(const char *path)
 	return dot && ga_has_word(ends, dot + 1);
 }
 
-bool ga_reach_ends_so(const char *path, const char *pattern)
+bool ga_reach_matches_end(const char *path, const char *pattern)
 {
 	for (const char *p = path; p; p = strchr(p, '/'), p = p ? p + 1 : NULL)
 		if (ga_wildmatch(pattern, p, false))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shell text as commands. A word is all that it may be: a variable is each value that the
- * text gives it anywhere, a substitution for what its commands name.
+ * Parse shell text into commands. A word is the set of its possible values: a variable has each
+ * value that the text assigns anywhere, a substitution the words of its commands.
  */
 #include <ctype.h>
 #include <string.h>

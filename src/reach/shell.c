@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What commands of the shell execute.
+ * Find the files that shell commands execute.
  */
 #include <ctype.h>
 #include <string.h>
@@ -23,7 +23,7 @@ size_t ga_shell_name(const char *s)
 	return n;
 }
 
-/* The length of the name that an assignment begins with; 0: it is none. */
+/* The length of the name in an assignment; 0: not an assignment. */
 static size_t assigned(const char *word)
 {
 	size_t n = isdigit((unsigned char)*word) ? 0 : ga_shell_name(word);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tools, and what of the project they read or run.
+ * The table of tools, and the files of the project that they read or run.
  */
 #include <string.h>
 
@@ -150,7 +150,7 @@ static bool is_check(const char *name, const char *more)
 	return false;
 }
 
-char *ga_reach_check_in(const char *text)
+char *ga_reach_find_check(const char *text)
 {
 	cleanup_words struct ga_words w = {.v = NULL};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Words of a text that name what it executes. Nothing is interpreted: no branch is chosen, no
- * command is run, and what is not known stays open. So there are more words than a run would use,
+ * command is run, and unknown values stay unknown. So there are more words than a run would use,
  * and the set of words is still small.
  */
 #ifndef WORDS_INTERNAL_H
@@ -30,7 +30,7 @@ struct ga_words {
 	} * v;
 	size_t n, cap;
 	struct ga_strv dirs; /* directories that it changes to */
-	bool cut;            /* the text has more than is looked at */
+	bool cut;            /* the text is longer than the limit */
 };
 void ga_words_release(struct ga_words *w);
 #define cleanup_words cleanup_(ga_words_release)
@@ -38,12 +38,12 @@ void ga_words_add(struct ga_words *w, enum ga_word_kind kind, const char *text, 
 
 /* What is not known of a path that is given to ga_words_add_path(). */
 enum { GA_WORD_UNKNOWN = '\4' };
-/* Add a path in the form that words have; one that says nothing is left out. */
+/* Add a path as a word; one that would match anything is left out. */
 void ga_words_add_path(struct ga_words *w, enum ga_word_kind kind, const char *path,
 		       const char *home);
 /* Add a module by the name that a language has for it: "a.b", "..a", "A::B", or a path. */
 void ga_words_add_module(struct ga_words *w, const char *name);
-/* Is it worth a look when it is merely named: a path, or the name of a script? */
+/* Does the word look like a path or the name of a script? */
 bool ga_word_like_script(const char *word);
 
 /* ---- commands (words.c) ----------------------------------------------------- */
@@ -89,9 +89,9 @@ struct ga_command {
 
 /* The length of a variable's name. */
 size_t ga_shell_name(const char *s);
-/* The values of a variable; one that is not known if there is none. */
+/* The values of a variable; without any, one unknown value. */
 void ga_shell_values(const struct ga_shell *s, const char *name, size_t n, struct ga_strv *ret);
-/* Look at text: ga_shell_run() is called for each of its commands. */
+/* Parse text, and call ga_shell_run() for each of its commands. */
 void ga_shell_text(struct ga_shell *s, const char *text);
 /* The command whose first word is at `at`. `input`: what comes by a pipe, or NULL. */
 void ga_shell_run(struct ga_shell *s, const struct ga_command *c, size_t at,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Words, and paths in the form that words have.
+ * Lists of words, and paths as words.
  */
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "ga/review/review.h"
 #include "review-internal.h"
 
-/* More commits than a person could look at: a bound on reading them. */
+/* Limit on the commits that are read: more than a user could review. */
 #define COMMITS_MAX 100000
 /* Bytes of a name or a subject: agents can make these megabytes long, at little cost in a pack */
 #define TEXT_MAX ((size_t)1000)
@@ -197,8 +197,9 @@ static int list_gone(struct ga_repo *repo, const struct ga_report *r, const stru
 
 /* Note `commit` for each marked flag whose path it has. A report names a rule once for a path, with
  * one of the versions that the path had, so a commit counts with any but those of base and tip. */
-static int look(struct ga_repo *repo, const struct ga_report *r, const struct ga_oid *commit,
-		const struct ends *ends, struct ga_past *p, struct ga_error *err)
+static int find_in_commit(struct ga_repo *repo, const struct ga_report *r,
+			  const struct ga_oid *commit, const struct ends *ends, struct ga_past *p,
+			  struct ga_error *err)
 {
 	struct ga_oid tree;
 
@@ -244,7 +245,7 @@ int ga_report_past(struct ga_repo *repo, const struct ga_report *r, const struct
 	if (rc || n > PAST_LOOKUPS / (size_t)gone)
 		return rc < 0 ? -1 : 0;
 	for (size_t i = 0; i < n; i++)
-		if (look(repo, r, &commits[i], ends, ret, err))
+		if (find_in_commit(repo, r, &commits[i], ends, ret, err))
 			return -1;
 	for (size_t i = 0; i < ret->n; i++)
 		ret->v[i].unknown = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The diff: which files, in which order, and how much of each. Every byte that comes from a blob or
- * a name goes through the quoting functions before it is put, and the only escape sequences are
- * those of the palette.
+ * Render diffs: which files, in which order, and how much of each. Every byte that comes from a
+ * blob or a name goes through the quoting functions before it is put, and the only escape sequences
+ * are those of the palette.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 #define KEY "agent.colour"
 
-/* Have git translate a value, as its own diff does. 1: it is not a colour. */
+/* Have git translate a colour, as its diff does. 1: it is not a colour. */
 static int translate(const struct ga_repo *r, const char *value, char ret[GA_SGR_MAX],
 		     struct ga_error *err)
 {
@@ -97,7 +97,7 @@ static void section(struct diff *d, const char *title)
 	put(d, GA_PAINT_META, text);
 }
 
-/* Length in bytes of the blank (of any script) at `s`; 0: there is none. */
+/* Length in bytes of the blank (of any script) at `s`; 0: not a blank. */
 static size_t blank_at(const char *s, size_t n)
 {
 	uint32_t c;
@@ -107,8 +107,8 @@ static size_t blank_at(const char *s, size_t n)
 	return len && ga_is_blank(c) ? len : 0;
 }
 
-/* A long run of blanks inside a line is written as its length: nobody would see code that follows a
- * thousand spaces. Trailing blanks hide nothing. */
+/* A long run of blanks inside a line is replaced by its length, because code after a thousand
+ * spaces would be off the screen. Trailing blanks hide nothing. */
 static void add_text(struct ga_buf *out, const char *s, size_t n)
 {
 	while (n) {
@@ -269,7 +269,7 @@ static int put_changes(struct diff *d, const struct ga_changes *changes,
 	return rc;
 }
 
-/* What is held comes before all else: it is the worst. `ret`: there is any. */
+/* Held changes come first, as the worst. `ret`: there are any. */
 static int put_held(struct diff *d, const struct ga_report *r, const struct ga_strv *first,
 		    bool *ret, struct ga_error *err)
 {
@@ -306,8 +306,8 @@ int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_o
 	return 0;
 }
 
-/* What is not on the branch either but landing brings: the agent's changes to files that had
- * uncommitted changes of the user when it started. */
+/* Changes that are not on the branch but are landed: the agent's edits to files that had
+ * uncommitted changes of the user. */
 static int put_left_out(struct diff *d, const struct ga_report *r, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes some = GA_CHANGES_INIT;

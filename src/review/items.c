@@ -42,8 +42,7 @@ static void lists_release(struct lists *l)
 	ga_changes_release(&l->left_out);
 }
 
-/* Add the change to a flagged path, from where it is. What is held comes before what the
- * branch has of the same path. */
+/* Add the change of a flagged path, a held one before one on the branch. */
 static void add_flagged(struct ga_review_items *ret, struct ga_strmap *seen, const struct lists *l,
 			const struct ga_report_flag *f)
 {
@@ -68,7 +67,7 @@ static void add_flagged(struct ga_review_items *ret, struct ga_strmap *seen, con
 			return;
 		}
 	}
-	/* already decided, and what was rejected is nowhere any more */
+	/* already decided; rejected changes exist nowhere */
 	if (f->verdict != GA_VERDICT_OPEN || f->left)
 		return;
 	add(ret, seen, &none, GA_REVIEW_ELSEWHERE, true);

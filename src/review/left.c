@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Leftovers in the session: a line for each place, or all of it file by file; and, as it has these
- * too, the report as the JSON object of docs/json.md.
+ * Render leftovers, by place or by file, and the report as the JSON object of docs/json.md.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -35,7 +34,7 @@ static void put_place(struct ga_buf *out, const struct ga_left *l)
 
 /* ---- flags of places -------------------------------------------------------- */
 
-/* The order of paths in which all that lies in a directory follows it at once. */
+/* Sort paths so that a directory is followed by everything beneath it. */
 static int rank(char c)
 {
 	return c == '/' ? 1 : c ? (unsigned char)c + 1 : 0;
@@ -103,8 +102,7 @@ static void add_new(struct ga_flags *ret, struct ga_flags *more)
 	more->n = 0;
 }
 
-/* Add the flags of a line of the report that its own name and kind deserve, beyond those of
- * exactly its path that are stored. */
+/* Add the flags that a place raises by its name and kind, beyond those stored for its path. */
 static void add_own(const struct ga_flags *stored, const struct ga_left *line,
 		    struct ga_flags *ret)
 {
@@ -251,7 +249,7 @@ static int compare_place(const void *key, const void *place)
 }
 
 /* Does a file lie in a directory that has a line in the report? */
-static bool in_place(const struct ga_report *r, const char *path)
+static bool is_in_listed_dir(const struct ga_report *r, const char *path)
 {
 	cleanup_free char *dir = ga_strdup(path);
 
@@ -263,13 +261,13 @@ static bool in_place(const struct ga_report *r, const char *path)
 	return false;
 }
 
-/* Flags of one file. What is said of a place is not repeated for each file in it. */
+/* Flags of one file, except those of the place it lies in. */
 static void flags_of(const struct ga_report *r, const struct ga_flags *stored,
 		     const struct ga_left_file *f, const struct ga_host_facts *facts,
 		     struct ga_flags *ret)
 {
 	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
-	bool inside = in_place(r, f->path);
+	bool inside = is_in_listed_dir(r, f->path);
 	size_t n = 0;
 
 	ga_classify_left(facts, f, &found);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The report in Markdown, for a pull request or an issue. Forges turn names of people, numbers of
- * issues, links and HTML into links and markup everywhere but in code, and split a table's row at
- * every bar. So all text that an agent could have chosen is put as code, in which the two
- * characters with a meaning there, bar and backtick, are escaped.
+ * Render the report as Markdown, for a pull request or an issue. Forges turn names of people,
+ * numbers of issues, links and HTML into links and markup everywhere but in code, and split a
+ * table's row at every bar. So all text that an agent could have chosen is put as code, in which
+ * the two characters with a meaning there, bar and backtick, are escaped.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static void put_text(struct ga_buf *out, const char *s)
 	put_code(out, safe.len ? safe.ptr : "\"\"");
 }
 
-/* Put our own words as text, or as code if a forge would make a link of something in them. */
+/* Put our own words as text, or as code if a forge would turn them into a link. */
 static void put_words(struct ga_buf *out, const char *s, size_t n)
 {
 	cleanup_free char *words = ga_strndup(s, n);
@@ -75,7 +75,7 @@ static void put_words(struct ga_buf *out, const char *s, size_t n)
 	}
 }
 
-/* Put the words of the rule as text, and what was found as code: only that is the agent's. */
+/* Put the rule's reason as text, and the agent's text in it as code. */
 static void put_reason(struct ga_buf *out, const char *id, const char *reason)
 {
 	static const char removed[] = "removed: ";

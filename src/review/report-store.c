@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The stored form of a report: a commit of one JSON file at refs/agent/NAME/report. Only the user's
- * own tools can write that ref, but it is read back as strictly as if anybody could.
+ * The stored form of a report: a commit of one JSON file at refs/agent/NAME/report. Only the user
+ * can write that ref, but its content is validated all the same.
  */
 #include <string.h>
 
@@ -116,7 +116,7 @@ static int io_bool(const struct io *io, const char *key, bool optional, bool *va
 		name_ && at_ <= (last) ? 0 : damaged((io)->err, (key));                       \
 	})
 
-/* A list of objects, of which `*n` are to be written or were found. NULL: it is none. */
+/* A list of objects, of which `*n` are written or were read. NULL: not a list. */
 static json_t *io_list(const struct io *io, const char *key, size_t *n)
 {
 	json_t *a = io->writes ? json_array() : json_object_get(io->o, key);
@@ -517,7 +517,7 @@ int ga_report_read(struct ga_repo *repo, const struct ga_session *s, struct ga_r
 		return rc;
 	if (!ga_report_read_at(repo, s, &commit, ret, err))
 		return 0;
-	/* of a session that another command drops there is none any more */
+	/* another command may have dropped the session */
 	if (ga_ref_read(repo, ref, &commit, GA_IGNORED) == 1) {
 		ga_error_release(err);
 		return 1;
@@ -532,5 +532,5 @@ void ga_report_load(struct ga_repo *repo, struct ga_session *s)
 	cleanup_error struct ga_error damaged = GA_ERROR_INIT;
 
 	(void)ga_report_read(repo, s, &r, &damaged);
-	ga_report_tell(&r, s);
+	ga_report_copy_result(&r, s);
 }

@@ -50,13 +50,13 @@ void ga_report_begin(struct ga_report *r, const struct ga_session *s)
 	r->base = *ga_session_own_base(s);
 }
 
-bool ga_report_says_nothing(const struct ga_report *r)
+bool ga_report_is_empty(const struct ga_report *r)
 {
 	return ga_oid_is_zero(&r->tip) && ga_oid_is_zero(&r->held) && !r->n_flags && !r->left.n &&
 	       !r->left_out.n && !r->notes.n && !r->limits.n;
 }
 
-/* Two flags are the same if all that a verdict binds to is: path, rule and entry. */
+/* Flags are the same if path, rule and entry are, which a verdict binds to. */
 static int cmp_identity(const struct ga_report_flag *a, const struct ga_report_flag *b)
 {
 	int c = strcmp(a->path, b->path);
@@ -241,7 +241,7 @@ size_t ga_report_open(const struct ga_report *r)
 	return n;
 }
 
-void ga_report_tell(const struct ga_report *r, struct ga_session *s)
+void ga_report_copy_result(const struct ga_report *r, struct ga_session *s)
 {
 	s->result.tip = r->tip;
 	s->result.held = r->held;
@@ -305,7 +305,7 @@ json_t *ga_report_checks_json(const struct ga_strv *checks)
 	return list;
 }
 
-/* Does the last paragraph look like trailers? Then more of them go there. */
+/* Is the last paragraph a block of trailers, to which more are added? */
 static bool ends_in_trailers(const struct ga_buf *m)
 {
 	const char *last = m->ptr + m->len, *colon;
@@ -358,7 +358,7 @@ struct kinds {
 	struct ga_strmap by_key;
 };
 
-/* What agents are told is one thing to read, in whatever directories it is. */
+/* Instruction files for agents are listed together, across directories. */
 static bool is_prose(const struct ga_report_flag *f)
 {
 	return !strcmp(f->id, "instruction-files");
@@ -397,7 +397,7 @@ static void add_line(struct ga_flag_lines *l, size_t flag, const struct ga_repor
 	l->v[l->n++] = (struct ga_flag_line){ flag, path, ga_strdup(f->reason) };
 }
 
-/* Say what another flag of the line says beyond the sentence with which they all begin. */
+/* Append the part of another flag's reason after the sentence that all flags of the line share. */
 static void add_reason(struct ga_flag_line *l, const struct ga_report_flag *f)
 {
 	cleanup_free char *q = ga_quote(is_prose(f) ? f->path : ga_path_base(f->path));

@@ -25,8 +25,8 @@ struct review_commits {
 	size_t n;
 };
 
-/* What all renderings say: the trees that a report compares, the commits base..tip, oldest first,
- * and what only these have. */
+/* Shared by all renderings: the trees that a report compares, the commits base..tip, oldest first,
+ * and content that only these have. */
 struct review_facts {
 	struct ga_oid old, new;
 	struct review_commits commits;
@@ -51,7 +51,7 @@ const char *review_no_lines(const struct ga_diff_lines *l);
 int review_trees(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
 		 struct ga_oid *ret_new, struct ga_error *err);
 
-/* What the commit that holds changes has beyond its parent, and the trees of both; empty if
+/* The held changes: the commit that holds them against its parent, and the trees of both; empty if
  * nothing is held. */
 int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
 		struct ga_oid *ret_new, struct ga_changes *ret, struct ga_error *err);
@@ -65,8 +65,7 @@ int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_o
 const char *review_flag_state(const struct ga_report_flag *f);
 
 json_t *review_left_json(const struct ga_report *r, const struct ga_left_list *l);
-/* The flags of leftovers: those that the report has, and those that the names and kinds of its
- * lines deserve. */
+/* The flags of leftovers: those of the report, and those raised by names and kinds of its lines. */
 void review_left_flags(const struct ga_report *r, struct ga_flags *ret);
 /* The high and critical ones of a place: each rule once, the worst first. */
 void review_place_flags(const struct ga_flags *all, const char *place, struct ga_flags *ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The report for a terminal. Aligned columns come first and hold only our own words and numbers;
- * names that the agent chose come last and escaped, so that no name can shift anything.
+ * Render the report for a terminal. Aligned columns come first and hold only our own words and
+ * numbers; names that the agent chose come last and escaped, so that no name can shift anything.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -141,7 +141,7 @@ static void put_flag(const struct text *t, const struct ga_report_flag *f,
 	ga_buf_addch(t->out, '\n');
 }
 
-/* The flags of one severity. Those that block are all shown, however many. */
+/* The flags of one severity. Blocking flags are all shown. */
 static void put_severity(const struct text *t, const struct ga_report *r,
 			 const struct ga_flag_lines *lines, const struct ga_past *past,
 			 enum ga_severity sev, size_t n)
@@ -291,7 +291,7 @@ static int put_files(const struct text *t, struct ga_repo *repo, const struct ga
 	return rc;
 }
 
-/* ---- what to type next -------------------------------------------------- */
+/* ---- next commands ------------------------------------------------------ */
 
 static void put_next(const struct text *t, const struct ga_session *s, const struct ga_report *r,
 		     size_t n_files, bool waits)

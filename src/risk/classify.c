@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every change is looked at on its own; what fired on it is collected, thinned
- * out and appended to the flags.
+ * Classify changes: inspect each change, collect the rules that fire, merge them, and append flags.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -27,7 +26,7 @@ enum {
 
 /* Count the files of the old tree; SIZE_MAX: more than `max`, so that counting costs no more than
  * the change itself, or it cannot be read, which was flagged elsewhere. */
-static size_t count_files(struct ga_look *k, size_t max)
+static size_t count_files(struct ga_inspect *k, size_t max)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
 
@@ -36,7 +35,7 @@ static size_t count_files(struct ga_look *k, size_t max)
 	return all.n;
 }
 
-static void find_mass_delete(struct ga_look *k, struct ga_flags *ret)
+static void find_mass_delete(struct ga_inspect *k, struct ga_flags *ret)
 {
 	size_t deleted = 0, files;
 
@@ -50,7 +49,7 @@ static void find_mass_delete(struct ga_look *k, struct ga_flags *ret)
 			       ga_strf("%zu of %zu files", deleted, files));
 }
 
-static void ga_find_whole(struct ga_look *k, struct ga_flags *ret)
+static void ga_find_whole(struct ga_inspect *k, struct ga_flags *ret)
 {
 	if (k->changes->n > MANY_FILES)
 		ga_flags_found(ret, "huge-diff", "", &none, ga_strf("%zu files", k->changes->n));
@@ -63,7 +62,7 @@ static void ga_find_whole(struct ga_look *k, struct ga_flags *ret)
 	find_mass_delete(k, ret);
 }
 
-/* ---- what fired on one change -------------------------------------------- */
+/* ---- rules fired by one change -------------------------------------------- */
 
 static bool better(const struct ga_pending *a, const struct ga_pending *b)
 {
@@ -79,16 +78,15 @@ static bool better(const struct ga_pending *a, const struct ga_pending *b)
 	return a->rank > b->rank;
 }
 
-/* Does the rule go into the flag of another? Several path rules can fire on one name, and one flag
- * says so. A predicate found something of its own, and so did a rule that is critical because of
- * this host. */
+/* Is the rule merged into the flag of another? Path rules that fire on the same name share one
+ * flag. A predicate, or a rule that is critical because of this host, has its own. */
 static bool merges(const struct ga_pending *p)
 {
 	return p->rank && !p->host;
 }
 
-/* Of the path rules of one category only the best makes a flag: is this another? */
-static bool is_outdone(const struct ga_look *k, size_t i)
+/* Is there a better path rule of the same category? */
+static bool is_superseded(const struct ga_inspect *k, size_t i)
 {
 	const struct ga_pending *p = &k->v[i];
 
@@ -105,8 +103,8 @@ static bool is_outdone(const struct ga_look *k, size_t i)
 	return false;
 }
 
-/* The path rule in whose flag the others go; NULL: none fired. */
-static const struct ga_pending *leading(const struct ga_look *k)
+/* The path rule whose flag lists the others; NULL: none fired. */
+static const struct ga_pending *find_leading(const struct ga_inspect *k)
 {
 	const struct ga_pending *lead = NULL;
 
@@ -122,14 +120,13 @@ static void add_reason(struct ga_buf *b, const struct ga_pending *p)
 		    p->detail ? p->detail : "");
 }
 
-/* Collect the rules that make no flag of their own: the ids of all of them, and the reasons of
- * those that say something more than the leading one. */
-static void gather_others(const struct ga_look *k, const struct ga_pending *lead,
+/* Collect the merged rules: their ids, and reasons that differ from the leading rule's. */
+static void gather_others(const struct ga_inspect *k, const struct ga_pending *lead,
 			  struct ga_buf *more, struct ga_strv *ids)
 {
 	for (size_t i = 0; i < k->n; i++) {
 		const struct ga_pending *p = &k->v[i];
-		bool lost = is_outdone(k, i);
+		bool lost = is_superseded(k, i);
 
 		if (p == lead || (!merges(p) && !lost))
 			continue;
@@ -144,14 +141,14 @@ static void gather_others(const struct ga_look *k, const struct ga_pending *lead
 
 /* Drop flags of paths that are configured to be allowed, unless critical or due to the host's
  * state. */
-static void drop_allowed(struct ga_look *k)
+static void drop_allowed(struct ga_inspect *k)
 {
 	size_t out = 0;
 
 	for (size_t i = 0; i < k->n; i++) {
 		struct ga_pending *p = &k->v[i];
 
-		if (p->severity < GA_CRITICAL && !p->host && ga_look_is_allowed(k, p->rule))
+		if (p->severity < GA_CRITICAL && !p->host && ga_is_rule_allowed(k, p->rule))
 			free(p->detail);
 		else
 			k->v[out++] = *p;
@@ -159,21 +156,21 @@ static void drop_allowed(struct ga_look *k)
 	k->n = out;
 }
 
-static void make_flags(struct ga_look *k, struct ga_flags *ret)
+static void make_flags(struct ga_inspect *k, struct ga_flags *ret)
 {
-	bool removed = ga_look_removes(k);
+	bool removed = ga_is_removal(k);
 	const struct ga_pending *lead;
 	cleanup_buf struct ga_buf more = GA_BUF_INIT;
 	struct ga_strv others = GA_STRV_INIT;
 
 	drop_allowed(k);
-	lead = leading(k);
+	lead = find_leading(k);
 	gather_others(k, lead, &more, &others);
 	for (size_t i = 0; i < k->n; i++) {
 		const struct ga_pending *p = &k->v[i];
 		cleanup_buf struct ga_buf reason = GA_BUF_INIT;
 
-		if (p != lead && (merges(p) || is_outdone(k, i)))
+		if (p != lead && (merges(p) || is_superseded(k, i)))
 			continue;
 		ga_buf_adds(&reason, removed ? "removed: " : "");
 		add_reason(&reason, p);
@@ -184,13 +181,13 @@ static void make_flags(struct ga_look *k, struct ga_flags *ret)
 		if (p == lead)
 			ret->v[ret->n - 1].also = others;
 	}
-	ga_look_forget(k);
+	ga_drop_fired(k);
 }
 
 /* ---- path rules ------------------------------------------------------------ */
 
 /* Exceptions to rules that patterns alone cannot express. */
-static bool excepted(struct ga_look *k, const struct ga_rule *rule, const struct ga_hits *hits)
+static bool excepted(struct ga_inspect *k, const struct ga_rule *rule, const struct ga_hits *hits)
 {
 	static const char templates[] = "example sample template dist defaults schema tmpl tpl";
 	const char *dot = strrchr(k->base, '.');
@@ -205,7 +202,7 @@ static bool excepted(struct ga_look *k, const struct ga_rule *rule, const struct
 	if (!strcmp(rule->id, "vendored-code"))
 		return dot && ga_has_word("css scss less svg md txt", dot + 1);
 	if (!strcmp(rule->id, "hook-name-anywhere"))
-		return !ga_look_starts_like_script(k);
+		return !ga_begins_like_script(k);
 	if (!strcmp(rule->id, "name-lock-and-temp") && dot && !strcmp(dot, ".lock"))
 		for (size_t i = 0; i < hits->n; i++)
 			if (!strcmp(((const struct ga_rule *)hits->v[i].of)->category,
@@ -214,16 +211,16 @@ static bool excepted(struct ga_look *k, const struct ga_rule *rule, const struct
 	return false;
 }
 
-static void apply_hit(struct ga_look *k, const struct ga_hit *hit, char *detail)
+static void apply_hit(struct ga_inspect *k, const struct ga_hit *hit, char *detail)
 {
 	const struct ga_rule *rule = hit->of;
-	struct ga_pending *p = ga_look_fire(k, rule->id, detail);
+	struct ga_pending *p = ga_fire_rule(k, rule->id, detail);
 
 	if (hit->rank > p->rank)
 		p->rank = hit->rank;
 }
 
-static void look_at_path(struct ga_look *k, bool removed)
+static void look_at_path(struct ga_inspect *k, bool removed)
 {
 	static const char special[] = ".gitmodules .gitattributes .gitignore .mailmap";
 	bool link = k->c->new.mode == GA_MODE_LINK || k->c->new.mode == GA_MODE_GITLINK;
@@ -238,15 +235,15 @@ static void look_at_path(struct ga_look *k, bool removed)
 		if ((removed && !rule->on_delete) || excepted(k, rule, &hits))
 			continue;
 		apply_hit(k, h, NULL);
-		/* to take a guard away weakens it more than any change */
+		/* removing a guard weakens it more than any change */
 		if (removed && rule->severity >= GA_MEDIUM)
-			ga_look_say(k, rule->id, GA_HIGH, NULL);
+			ga_add_detail(k, rule->id, GA_HIGH, NULL);
 		k->link_covered |= h->whole && rule->severity >= GA_HIGH;
 	}
 }
 
-/* Fire the rules that are high or critical for the path that a link gives the file. */
-static void look_at_alias(struct ga_look *k, const struct ga_alias *a, const char *rest)
+/* Fire high and critical rules of the additional paths that links give the file. */
+static void look_at_alias(struct ga_inspect *k, const struct ga_alias *a, const char *rest)
 {
 	cleanup_free char *path = *rest ? ga_path_join(a->link, rest) : ga_strdup(a->link);
 	cleanup_free char *shown = ga_quote(path);
@@ -260,14 +257,14 @@ static void look_at_alias(struct ga_look *k, const struct ga_alias *a, const cha
 	for (size_t i = 0; i < hits.n; i++) {
 		const struct ga_rule *rule = hits.v[i].of;
 
-		if (rule->severity >= GA_HIGH && !ga_look_fired(k, rule->id) &&
+		if (rule->severity >= GA_HIGH && !ga_has_fired(k, rule->id) &&
 		    !excepted(k, rule, &hits))
 			apply_hit(k, &hits.v[i], ga_strf("a link makes it %s", shown));
 	}
 	k->base = own;
 }
 
-static void look_at_aliases(struct ga_look *k)
+static void look_at_aliases(struct ga_inspect *k)
 {
 	const char *path = k->c->path;
 
@@ -281,59 +278,60 @@ static void look_at_aliases(struct ga_look *k)
 	}
 }
 
-/* ---- all of it --------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------- */
 
-static void look_at_modes(struct ga_look *k)
+static void inspect_modes(struct ga_inspect *k)
 {
 	const struct ga_change *c = k->c;
 
 	if (c->old.mode == GA_MODE_GITLINK || c->new.mode == GA_MODE_GITLINK) {
 		if (c->new.mode == GA_MODE_GITLINK)
-			ga_look_fire(k, "gitlink-changed", ga_strf("-> %s", GA_HEX(&c->new.oid)));
+			ga_fire_rule(k, "gitlink-changed", ga_strf("-> %s", GA_HEX(&c->new.oid)));
 		else
-			ga_look_fire(k, "gitlink-changed", NULL);
+			ga_fire_rule(k, "gitlink-changed", NULL);
 	}
 	if (c->old.mode == GA_MODE_EXEC && c->new.mode == GA_MODE_FILE)
-		ga_look_fire(k, "exec-bit-removed", NULL);
+		ga_fire_rule(k, "exec-bit-removed", NULL);
 }
 
-static void look_at(struct ga_look *k, const struct ga_change *c, struct ga_flags *ret)
+static void inspect_change(struct ga_inspect *k, const struct ga_change *c, struct ga_flags *ret)
 {
 	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
 	bool removed;
 
 	ga_name_fold(&folded, c->path);
 	k->c = c;
-	removed = ga_look_removes(k);
+	removed = ga_is_removal(k);
 	k->folded = folded.ptr;
 	k->base = ga_path_base(folded.ptr);
 	look_at_path(k, removed);
 	if (!removed)
 		look_at_aliases(k);
-	ga_look_facts(k);
-	ga_look_configured(k);
-	look_at_modes(k);
+	ga_fire_facts(k);
+	ga_fire_configured(k);
+	inspect_modes(k);
 	if (removed) {
-		ga_look_link_gone(k);
+		ga_inspect_removed_link(k);
 	} else {
-		ga_look_names(k);
-		ga_look_link(k);
-		ga_look_repository(k);
-		ga_look_shadow(k);
-		ga_look_content(k);
+		ga_inspect_names(k);
+		ga_inspect_link(k);
+		ga_inspect_repository(k);
+		ga_inspect_shadowing(k);
+		ga_inspect_content(k);
 	}
 	make_flags(k, ret);
 }
 
-/* Have `k` use these facts. */
-static void know(struct ga_look *k, const struct ga_reach *h, const struct ga_fact_index *index)
+/* Add host facts. */
+static void set_facts(struct ga_inspect *k, const struct ga_reach *h,
+		      const struct ga_fact_index *index)
 {
 	struct ga_fact_index *own = index ? NULL : ga_fact_index_new(h);
 
 	k->facts[k->n_facts++] = (struct ga_known_facts){ h, own ? own : index, own };
 }
 
-static void know_host(struct ga_look *k)
+static void know_host(struct ga_inspect *k)
 {
 	const struct ga_host_facts *h = k->host;
 
@@ -341,15 +339,15 @@ static void know_host(struct ga_look *k)
 	if (!k->matcher)
 		k->matcher = k->own = ga_rules_matcher();
 	if (h)
-		know(k, &h->reach, h->index);
+		set_facts(k, &h->reach, h->index);
 }
 
-static void look_release(struct ga_look *k)
+static void inspect_release(struct ga_inspect *k)
 {
 	ga_strmap_release(&k->required.map);
 	ga_strv_release(&k->required.names);
 	ga_aliases_release(&k->aliases);
-	ga_look_filtered_release(k);
+	ga_filter_rules_release(k);
 	ga_sieve_free(k->sieve);
 	ga_deps_lock_free(k->lock);
 	ga_secret_names_free(k->secrets);
@@ -363,7 +361,7 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 		const struct ga_oid *new_tree, const struct ga_changes *changes,
 		struct ga_flags *ret, struct ga_error *err)
 {
-	cleanup_(look_release) struct ga_look k = {
+	cleanup_(inspect_release) struct ga_inspect k = {
 		.repo = r, .host = h, .old_tree = old_tree, .new_tree = new_tree,
 		.changes = changes,
 	};
@@ -372,10 +370,10 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 	if (ga_reach_envrc(r, changes, &nested, err))
 		return -1;
 	know_host(&k);
-	know(&k, &nested, NULL);
-	ga_look_aliases(&k);
+	set_facts(&k, &nested, NULL);
+	ga_find_aliases(&k);
 	for (size_t i = 0; i < changes->n; i++)
-		look_at(&k, &changes->v[i], ret);
+		inspect_change(&k, &changes->v[i], ret);
 	ga_find_collisions(&k, ret);
 	ga_find_whole(&k, ret);
 	ga_flags_sort(ret);
@@ -386,7 +384,7 @@ void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 		      struct ga_flags *ret)
 {
 	const struct ga_change c = { .path = (char *)(uintptr_t)path };
-	cleanup_(look_release) struct ga_look k = { .host = h, .c = &c };
+	cleanup_(inspect_release) struct ga_inspect k = { .host = h, .c = &c };
 	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
 
 	know_host(&k);
@@ -395,14 +393,14 @@ void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 	k.base = ga_path_base(folded.ptr);
 	if (!dir) {
 		look_at_path(&k, false);
-		ga_look_configured(&k);
+		ga_fire_configured(&k);
 	}
-	ga_look_facts(&k);
-	ga_look_names(&k);
+	ga_fire_facts(&k);
+	ga_inspect_names(&k);
 	make_flags(&k, ret);
 }
 
-/* What capture left in the session: it is in no tree, but can be executed from where it lies. */
+/* Leftovers: they are in no tree, but can be executed from their present path. */
 
 /* Directories that editors and builds run programs from, or read. */
 static bool is_executed(const char *name, size_t n)
@@ -417,7 +415,7 @@ static bool is_executed(const char *name, size_t n)
 	return ga_has_word(names, part) || !strncmp(part, "cmake-build-", 12);
 }
 
-static bool lies_in_executed(const char *folded)
+static bool is_in_executed_dir(const char *folded)
 {
 	for (const char *p = folded;;) {
 		size_t n = strcspn(p, "/");
@@ -437,7 +435,7 @@ void ga_classify_place(const struct ga_left_file *f, bool severe, struct ga_flag
 	ga_name_fold(&folded, f->path);
 	if (f->kind == GA_LEFT_IGNORED && severe)
 		ga_flags_found(ret, "ignored-config", f->path, &none, NULL);
-	if (f->kind == GA_LEFT_IGNORED && lies_in_executed(folded.ptr))
+	if (f->kind == GA_LEFT_IGNORED && is_in_executed_dir(folded.ptr))
 		ga_flags_found(ret, "ignored-executables", f->path, &none, NULL);
 	if (f->kind == GA_LEFT_SPECIAL)
 		ga_flags_found(ret, "special-file", f->path, &none, NULL);

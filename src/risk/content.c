@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a file is, and what was added to it. It is scanned by hand and not by regular expressions,
- * so that no content can make it slow.
+ * Inspect the type of a file and the lines added to it, without regular expressions, so that no
+ * content can make it slow.
  */
 #include <ctype.h>
 #include <string.h>
@@ -14,16 +14,16 @@
 #include "ga/secret/secret.h"
 #include "risk/internal.h"
 
-/* Secrets that a commit would publish, found by the scanner that also looks for them before a
- * session starts (ga/secret/secret.h). No value is kept or shown. */
+/* Find secrets that a commit would publish, by the scanner of ga/secret/secret.h. No value is kept
+ * or shown. */
 
-/* Marks of what is surely a secret, wherever it is, and of what often is one. */
+/* Marks of certain secrets in any file, and of likely ones. */
 enum {
 	SURE = GA_MARK_KEY | GA_MARK_TOKEN | GA_MARK_JWK | GA_MARK_PGP_SECRET,
 	LIKELY = GA_MARK_KEY_LOCKED | GA_MARK_LOGIN,
 };
 
-static void check_content(struct ga_look *k, const struct ga_buf *old,
+static void check_content(struct ga_inspect *k, const struct ga_buf *old,
 			  const struct ga_secret_marks *is)
 {
 	const struct ga_secret found = { .tier = GA_TIER_BLOCK, /* the reason says what it is */
@@ -34,34 +34,35 @@ static void check_content(struct ga_look *k, const struct ga_buf *old,
 
 	if (!found.bits)
 		return;
-	ga_secret_look(k->c->path, old->ptr, old->len, &was);
+	ga_secret_scan(k->c->path, old->ptr, old->len, &was);
 	/* nothing new if the old version has it too */
 	if ((was.bits & found.bits) == found.bits && ga_secret_within(is, &was))
 		return;
 	reason = ga_secret_reason(&found);
-	ga_look_fire_as(k, "secret-content", found.bits & SURE ? GA_HIGH : GA_MEDIUM,
+	ga_fire_rule_as(k, "secret-content", found.bits & SURE ? GA_HIGH : GA_MEDIUM,
 			ga_strdup(reason + strspn(reason, ": ")));
 }
 
-static void check_name(struct ga_look *k, const struct ga_secret_marks *marks)
+static void check_name(struct ga_inspect *k, const struct ga_secret_marks *marks)
 {
 	struct ga_secret_name name;
 	struct ga_secret found;
 
-	if (!ga_secret_named_folded(ga_look_secrets(k), k->folded, &name))
+	if (!ga_secret_named_folded(ga_inspect_secret_names(k), k->folded, &name))
 		return;
 	ga_secret_judge(&name, k->c->path, marks, &found);
 	if (found.tier >= GA_TIER_WARN)
-		ga_look_fire_as(k, "secret-file", found.tier == GA_TIER_BLOCK ? GA_HIGH : GA_MEDIUM,
+		ga_fire_rule_as(k, "secret-file", found.tier == GA_TIER_BLOCK ? GA_HIGH : GA_MEDIUM,
 				ga_secret_reason(&found));
 }
 
 /* Of the two versions of a file */
-static void ga_look_leaks(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
+static void ga_inspect_leaks(struct ga_inspect *k, const struct ga_buf *old,
+			     const struct ga_buf *text)
 {
 	struct ga_secret_marks marks;
 
-	ga_secret_look(k->c->path, text->ptr, text->len, &marks);
+	ga_secret_scan(k->c->path, text->ptr, text->len, &marks);
 	check_content(k, old, &marks);
 	check_name(k, &marks);
 }
@@ -110,7 +111,7 @@ static char *module_of(const char *path)
 	return is_search_path(dir) ? ga_strndup(base, n - 3) : NULL;
 }
 
-static void add_required(struct ga_look *k, const char *s)
+static void add_required(struct ga_inspect *k, const char *s)
 {
 	static const char name_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 					 "0123456789_-.";
@@ -127,20 +128,20 @@ static void required_line(void *arg, char *line)
 	add_required(arg, line + strspn(line, " \t"));
 }
 
-static void list_required(struct ga_look *k)
+static void list_required(struct ga_inspect *k)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-	struct ga_entry e = ga_look_entry(k, k->new_tree, "requirements.txt");
+	struct ga_entry e = ga_inspect_entry(k, k->new_tree, "requirements.txt");
 	cleanup_json json_t *toml = NULL;
 	json_t *v;
 	size_t i;
 
 	k->required.listed = true;
-	if (e.mode == GA_MODE_FILE && !ga_look_blob(k, &e, GA_KNOWN_MAX, &text))
+	if (e.mode == GA_MODE_FILE && !ga_inspect_blob(k, &e, GA_KNOWN_MAX, &text))
 		ga_known_lines(&text, required_line, k);
-	e = ga_look_entry(k, k->new_tree, "pyproject.toml");
+	e = ga_inspect_entry(k, k->new_tree, "pyproject.toml");
 	ga_buf_clear(&text);
-	if (e.mode != GA_MODE_FILE || ga_look_blob(k, &e, GA_KNOWN_MAX, &text))
+	if (e.mode != GA_MODE_FILE || ga_inspect_blob(k, &e, GA_KNOWN_MAX, &text))
 		return;
 	toml = ga_toml_parse(&text);
 	json_array_foreach(json_object_get(json_object_get(toml, "project"), "dependencies"), i, v)
@@ -148,28 +149,28 @@ static void list_required(struct ga_look *k)
 			add_required(k, json_string_value(v));
 }
 
-static bool is_required(struct ga_look *k, const char *module)
+static bool is_required(struct ga_inspect *k, const char *module)
 {
 	if (!k->required.listed)
 		list_required(k);
 	return ga_strmap_first(&k->required.map, module, strlen(module)) >= 0;
 }
 
-void ga_look_shadow(struct ga_look *k)
+void ga_inspect_shadowing(struct ga_inspect *k)
 {
 	cleanup_free char *module = NULL;
 
 	if (k->c->old.mode != GA_MODE_NONE)
 		return;
 	if (!strncmp(k->folded, "node_modules/", 13) || strstr(k->folded, "/node_modules/"))
-		ga_look_fire(k, "node-shadow", NULL);
+		ga_fire_rule(k, "node-shadow", NULL);
 	module = module_of(k->folded);
 	if (!module)
 		return;
 	if (ga_has_word(stdlib, module))
-		ga_look_fire(k, "py-shadow", ga_strdup("it comes with Python"));
+		ga_fire_rule(k, "py-shadow", ga_strdup("it comes with Python"));
 	else if (is_required(k, module))
-		ga_look_fire(k, "py-shadow", ga_strdup("the project depends on it"));
+		ga_fire_rule(k, "py-shadow", ga_strdup("the project depends on it"));
 }
 
 enum { HEAD = 8000 };
@@ -226,7 +227,7 @@ static bool is_called_media(const char *base)
 	return dot && ga_has_word(names, dot + 1);
 }
 
-/* What other programs would read behind the end of a picture, as far as that can be found; NULL. */
+/* The data appended to a picture, which other programs would read; NULL if none is found. */
 static const char *behind_media(const struct ga_buf *b)
 {
 	static const char png_end[] = { 0, 0, 0, 0, 'I', 'E', 'N', 'D', '\xae', 'B', '`', '\x82' };
@@ -243,19 +244,19 @@ static const char *behind_media(const struct ga_buf *b)
 		       "something is behind the end of the picture" : NULL;
 }
 
-/* Is it media, as its name says, and nothing else? */
-static bool check_binary(struct ga_look *k, const struct ga_buf *b)
+/* Is it media only, as its name says? */
+static bool check_binary(struct ga_inspect *k, const struct ga_buf *b)
 {
 	const char *behind = NULL;
 
 	if (is_media(b) && is_called_media(k->base) && !(behind = behind_media(b)))
 		return true;
-	ga_look_fire(k, "binary-blob", behind ? ga_strdup(behind) : NULL);
+	ga_fire_rule(k, "binary-blob", behind ? ga_strdup(behind) : NULL);
 	return false;
 }
 
 /* A new document with scripts in it is expected only where a project keeps its pages. */
-static void check_document(struct ga_look *k)
+static void check_document(struct ga_inspect *k)
 {
 	static const char dirs[] = "docs doc web www public static assets site html templates "
 				   "views "
@@ -263,7 +264,7 @@ static void check_document(struct ga_look *k)
 				   "data src app";
 	const char *p = k->folded;
 
-	if (k->c->old.mode != GA_MODE_NONE || !ga_look_fired(k, "active-document"))
+	if (k->c->old.mode != GA_MODE_NONE || !ga_has_fired(k, "active-document"))
 		return;
 	/* if it is a tool's file, the rule about that says more */
 	for (size_t i = 0; i < k->n; i++)
@@ -275,12 +276,12 @@ static void check_document(struct ga_look *k)
 		if (ga_has_word(dirs, dir))
 			return;
 	}
-	ga_look_say(k, "active-document", GA_MEDIUM, ga_strdup("not where pages usually are"));
+	ga_add_detail(k, "active-document", GA_MEDIUM, ga_strdup("not where pages usually are"));
 }
 
-/* ---- modes and names that need a look inside ----------------------------- */
+/* ---- modes and names that depend on content ----------------------------- */
 
-static bool on_path_like_dir(const struct ga_look *k)
+static bool on_path_like_dir(const struct ga_inspect *k)
 {
 	cleanup_free char *dir = ga_path_parent(k->folded);
 
@@ -300,7 +301,7 @@ static bool common_command(const char *name)
 					       !name[6 + strspn(name + 6, "0123456789.")]);
 }
 
-static void check_exec(struct ga_look *k, const struct ga_buf *text)
+static void check_exec(struct ga_inspect *k, const struct ga_buf *text)
 {
 	bool runs;
 
@@ -308,21 +309,21 @@ static void check_exec(struct ga_look *k, const struct ga_buf *text)
 		return;
 	/* a script is an explicit step; what cannot be read is not */
 	runs = is_program(text) || (!STARTS(text, "#!") && on_path_like_dir(k));
-	ga_look_fire_as(k, "exec-bit-added", runs ? GA_HIGH : GA_MEDIUM, NULL);
+	ga_fire_rule_as(k, "exec-bit-added", runs ? GA_HIGH : GA_MEDIUM, NULL);
 	if (on_path_like_dir(k) && common_command(k->base))
-		ga_look_fire(k, "path-shadow-bin", NULL);
+		ga_fire_rule(k, "path-shadow-bin", NULL);
 }
 
-/* Is it for something to execute, as far as its beginning, name and mode say? */
-static bool may_run(const struct ga_look *k, const struct ga_buf *text)
+/* Do its first bytes, name or mode say that it is executable? */
+static bool may_run(const struct ga_inspect *k, const struct ga_buf *text)
 {
 	return STARTS(text, "#!") || ga_secret_is_code(k->folded) ||
 	       ga_reach_is_script(k->folded) || k->c->new.mode == GA_MODE_EXEC ||
-	       ga_look_fired(k, "scripts-by-convention");
+	       ga_has_fired(k, "scripts-by-convention");
 }
 
 /* If the host has the LFS filter, checking out a pointer fetches an object that is not there. */
-static void check_lfs(struct ga_look *k, const struct ga_buf *text)
+static void check_lfs(struct ga_inspect *k, const struct ga_buf *text)
 {
 	static const struct {
 		enum ga_severity severity;
@@ -339,18 +340,18 @@ static void check_lfs(struct ga_look *k, const struct ga_buf *text)
 	if (!ga_lfs_is_pointer(text->ptr, text->len))
 		return;
 	if (may_run(k, text))
-		ga_look_uninspected(k, "its content is an LFS object", NULL);
+		ga_fire_uninspected(k, "its content is an LFS object", NULL);
 	if (!k->host || !ga_strv_has(&k->host->drivers, "filter:lfs")) {
-		ga_look_fire(k, "lfs-pointer-change", NULL);
+		ga_fire_rule(k, "lfs-pointer-change", NULL);
 		return;
 	}
-	/* if only git-lfs can parse it, nobody has looked for its object: it counts as absent */
+	/* if only git-lfs can parse it, its object was not searched for: it counts as absent */
 	if (k->host->lfs_store && ga_lfs_parse(text->ptr, text->len, &p))
 		have = ga_lfs_find(k->host->lfs_store, &p);
-	ga_look_fire_as(k, "lfs-pointer-change", as[have].severity, ga_strdup(as[have].reason));
+	ga_fire_rule_as(k, "lfs-pointer-change", as[have].severity, ga_strdup(as[have].reason));
 }
 
-static void check_minified(struct ga_look *k, const struct ga_buf *text)
+static void check_minified(struct ga_inspect *k, const struct ga_buf *text)
 {
 	static const char sources[] =
 		"js mjs cjs ts jsx tsx css py rb php sh go c h java lua pl rs";
@@ -360,11 +361,11 @@ static void check_minified(struct ga_look *k, const struct ga_buf *text)
 
 	for (size_t pos = 0, n; source && ga_buf_next_line(text, &pos, &n); lines++)
 		if (n > 5000) {
-			ga_look_fire(k, "minified", ga_strf("a line of %zu bytes", n));
+			ga_fire_rule(k, "minified", ga_strf("a line of %zu bytes", n));
 			return;
 		}
 	if (source && text->len > 5000 && text->len / lines > 500)
-		ga_look_fire(k, "minified", ga_strf("%zu bytes a line", text->len / lines));
+		ga_fire_rule(k, "minified", ga_strf("%zu bytes a line", text->len / lines));
 }
 
 /* ---- added text ----------------------------------------------------------- */
@@ -395,8 +396,8 @@ static size_t added_lines(const struct ga_buf *old, const struct ga_buf *text, s
 	return count;
 }
 
-/* The first line that says something, cut out of its blanks; NULL: there is none. */
-static char *telling_line(const struct ga_buf *lines)
+/* The first line that is not blank, trimmed; NULL: none. */
+static char *first_nonblank(const struct ga_buf *lines)
 {
 	size_t pos = 0, n;
 	const char *s;
@@ -411,10 +412,10 @@ static char *telling_line(const struct ga_buf *lines)
 	return NULL;
 }
 
-/* A rule about the path that found nothing to say of the change shows a line of it. */
-static void say_line(struct ga_look *k, const struct ga_buf *added)
+/* A path rule without a detail shows an added line. */
+static void add_first_line(struct ga_inspect *k, const struct ga_buf *added)
 {
-	cleanup_free char *line = telling_line(added);
+	cleanup_free char *line = first_nonblank(added);
 
 	for (size_t i = 0; line && i < k->n; i++) {
 		struct ga_pending *p = &k->v[i];
@@ -429,7 +430,7 @@ static void say_line(struct ga_look *k, const struct ga_buf *added)
 	}
 }
 
-static void check_text(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
+static void check_text(struct ga_inspect *k, const struct ga_buf *old, const struct ga_buf *text)
 {
 	cleanup_buf struct ga_buf added = GA_BUF_INIT;
 
@@ -442,25 +443,26 @@ static void check_text(struct ga_look *k, const struct ga_buf *old, const struct
 	ga_text_hidden(k, old, text, &added);
 	ga_text_modelines(k, old, text);
 	check_minified(k, text);
-	ga_look_known(&(struct ga_known){ .k = k, .old = old, .text = text, .added = &added });
-	say_line(k, &added);
+	ga_inspect_known(&(struct ga_known){ .k = k, .old = old, .text = text, .added = &added });
+	add_first_line(k, &added);
 }
 
-/* A file with a NUL in it. Shells, git and parsers of settings read it all the same, so that what
- * they would read is checked as text. A review shows its beginning at most. */
-static void check_with_nul(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
+/* A file with a NUL in it. Shells, git and parsers of settings read it all the same, so it is
+ * checked as text. A review shows its beginning at most. */
+static void check_with_nul(struct ga_inspect *k, const struct ga_buf *old,
+			   const struct ga_buf *text)
 {
 	cleanup_buf struct ga_buf added = GA_BUF_INIT;
 	bool media = check_binary(k, text);
 
 	if (may_run(k, text) || (!media && !is_garbled(text))) {
-		ga_look_uninspected(k, "a NUL makes it binary, and yet it reads as text or may run",
+		ga_fire_uninspected(k, "a NUL makes it binary, and yet it reads as text or may run",
 				    NULL);
 		check_text(k, old, text);
 		return;
 	}
 	(void)added_lines(old, text, &added);
-	ga_look_known(&(struct ga_known){ .k = k, .old = old, .text = text, .added = &added });
+	ga_inspect_known(&(struct ga_known){ .k = k, .old = old, .text = text, .added = &added });
 }
 
 static bool is_regular(const struct ga_entry *e)
@@ -468,29 +470,31 @@ static bool is_regular(const struct ga_entry *e)
 	return e->mode == GA_MODE_FILE || e->mode == GA_MODE_EXEC;
 }
 
-/* Read both versions, and flag what a review does not show of them. A new one that cannot be read
- * is left empty; without the old one, everything counts as added. */
-static void read_versions(struct ga_look *k, struct ga_buf *old, struct ga_buf *text)
+/* Read both versions, and flag what a review cannot show. A new one that cannot be read is left
+ * empty; without the old one, everything counts as added. */
+static void read_versions(struct ga_inspect *k, struct ga_buf *old, struct ga_buf *text)
 {
 	struct ga_error err = GA_ERROR_INIT;
 	int kind = ga_diff_read(k->repo, &k->c->old, &k->c->new, old, text, &err);
 
 	if (kind < 0)
-		ga_look_uninspected(k, "content", &err);
+		ga_fire_uninspected(k, "content", &err);
 	else if (!text->len && ga_diff_is_absent(k->repo, &k->c->new))
-		ga_look_uninspected(k, "this partial clone has not fetched it", NULL);
+		ga_fire_uninspected(k, "this partial clone has not fetched it", NULL);
 	else if (kind == GA_DIFF_TOO_LONG)
-		ga_look_uninspected(k, text->len ? "its old version is too long to be compared"
-						 : "too long to be shown", NULL);
+		ga_fire_uninspected(k,
+				    text->len ? "its old version is too long to be compared"
+					      : "too long to be shown",
+				    NULL);
 	else if (kind == GA_DIFF_TOO_MANY)
-		ga_look_uninspected(k, "too many lines may differ to be compared", NULL);
+		ga_fire_uninspected(k, "too many lines may differ to be compared", NULL);
 	if (kind == GA_DIFF_TOO_LONG)
-		ga_look_fire(k, "huge-file", NULL);
+		ga_fire_rule(k, "huge-file", NULL);
 	if (kind < 0 || kind == GA_DIFF_TOO_LONG || !is_regular(&k->c->old))
 		ga_buf_clear(old);
 }
 
-void ga_look_content(struct ga_look *k)
+void ga_inspect_content(struct ga_inspect *k)
 {
 	cleanup_buf struct ga_buf old = GA_BUF_INIT, text = GA_BUF_INIT;
 	bool binary;
@@ -498,20 +502,20 @@ void ga_look_content(struct ga_look *k)
 	if (!is_regular(&k->c->new))
 		return;
 	read_versions(k, &old, &text);
-	ga_look_filtered(k, &text);
+	ga_inspect_filters(k, &text);
 	k->added.bytes += text.len;
 	binary = ga_diff_is_binary(&text);
 	check_document(k);
 	check_exec(k, &text);
 	check_lfs(k, &text);
 	if (is_program(&text))
-		ga_look_fire(k, "binary-executable", NULL);
+		ga_fire_rule(k, "binary-executable", NULL);
 	else if (binary)
 		check_with_nul(k, &old, &text);
 	else
 		check_text(k, &old, &text);
 	if (!binary && is_garbled(&text))
-		ga_look_fire(k, "binary-blob", NULL);
+		ga_fire_rule(k, "binary-blob", NULL);
 	if (old.len != text.len || memcmp(old.ptr, text.ptr, old.len) != 0)
-		ga_look_leaks(k, &old, &text);
+		ga_inspect_leaks(k, &old, &text);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What reads content: added text of whatever file, and files whose syntax is known well enough to
- * say more than their names do. Each function of these gets both versions, adds what changed to the
- * rules that fired on the path, and lowers these if all that changed is on a list of what is
- * harmless. If either version cannot be parsed, the rules stay as they are: nothing counts as
- * harmless unless it was understood.
+ * Inspect content: added text of any file, and files of known syntax. Functions for the latter get
+ * both versions, add details of the change to the path rules that fired, and lower these if the
+ * change consists only of items listed as harmless. If either version cannot be parsed, the rules
+ * are not lowered.
  */
 #ifndef GA_RISK_CONTENT_H
 #define GA_RISK_CONTENT_H
@@ -16,35 +15,35 @@
 /* ---- added text (text.c) ------------------------------------------------------- */
 
 /* Characters that deceive a reader or a terminal. */
-void ga_text_characters(struct ga_look *k, const struct ga_buf *added);
+void ga_text_characters(struct ga_inspect *k, const struct ga_buf *added);
 /* Lines that hide something, or pull something in. `added` holds no NUL. */
-void ga_text_lines(struct ga_look *k, const struct ga_buf *added);
-/* dangers.c: lines that do what a person has to look at. */
-void ga_text_dangers(struct ga_look *k, const struct ga_buf *added);
-/* Guards that were in the old version, and no longer are. */
-void ga_text_guards(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text);
+void ga_text_lines(struct ga_inspect *k, const struct ga_buf *added);
+/* dangers.c: lines that match the table of dangers.def. */
+void ga_text_dangers(struct ga_inspect *k, const struct ga_buf *added);
+/* Guards that the new version lacks. */
+void ga_text_guards(struct ga_inspect *k, const struct ga_buf *old, const struct ga_buf *text);
 /* Fire a rule with the beginning of a line, once for a change. */
-void ga_text_quote(struct ga_look *k, const char *rule, const char *line);
+void ga_text_quote(struct ga_inspect *k, const char *rule, const char *line);
 /* Do coding agents read the file as instructions, by what fired on its path? */
-bool ga_text_is_for_agents(const struct ga_look *k);
+bool ga_text_is_for_agents(const struct ga_inspect *k);
 /* If they do: instructions that a rendered page does not show. `added` holds no NUL. */
-void ga_text_hidden(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text,
+void ga_text_hidden(struct ga_inspect *k, const struct ga_buf *old, const struct ga_buf *text,
 		    const struct ga_buf *added);
 /* Settings that an editor takes from the first and last lines of the file. */
-void ga_text_modelines(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text);
+void ga_text_modelines(struct ga_inspect *k, const struct ga_buf *old, const struct ga_buf *text);
 
 /* ---- known files (known.c) ------------------------------------------------------ */
 
 #define GA_KNOWN_MAX ((size_t)4 << 20) /* bytes of a file that is parsed */
 
 struct ga_known {
-	struct ga_look *k;
+	struct ga_inspect *k;
 	const struct ga_buf *old, *text; /* `old` is empty if there was none */
 	const struct ga_buf *added;      /* lines of `text` that `old` has not; holds no NUL */
 };
 
-/* Look at the current change; called once its path rules have fired. */
-void ga_look_known(const struct ga_known *f);
+/* Inspect the current change; called once its path rules have fired. */
+void ga_inspect_known(const struct ga_known *f);
 
 void ga_known_attributes(const struct ga_known *f); /* known-git.c */
 void ga_known_modules(const struct ga_known *f);
@@ -61,21 +60,21 @@ void ga_known_cmake(const struct ga_known *f);
 void ga_known_script(const struct ga_known *f);
 void ga_known_deps(const struct ga_known *f); /* deps.c */
 
-/* ---- what they share  (parse.c) ------------------------------------------------ */
+/* ---- shared (parse.c) ---------------------------------------------------------- */
 
 /* Some of the names, quoted, and how many more there are. */
 char *ga_known_list(const struct ga_strv *names);
-/* Say `intro` and such a list, if there is anything to say: see ga_look_say(). */
-void ga_known_say(struct ga_look *k, const char *rule, enum ga_severity s, const char *intro,
-		  const struct ga_strv *names);
+/* Add `intro` and such a list as a detail, unless the list is empty: see ga_add_detail(). */
+void ga_known_add_detail(struct ga_inspect *k, const char *rule, enum ga_severity s,
+			 const char *intro, const struct ga_strv *names);
 /* Is `name` one of the words of `list`? One that ends in '*' matches all that begin so. */
 bool ga_known_in(const char *name, const char *list);
 /* Call for each line of `text` without its end. */
 void ga_known_lines(const struct ga_buf *text, void (*line)(void *arg, char *line), void *arg);
 
-/* ---- JSON, and what looks like it ---------------------------------------------------- */
+/* ---- JSON, and similar trees --------------------------------------------------------- */
 
-/* Parse an object without duplicate keys; NULL: it is none. With `comments`, comments and commas
+/* Parse an object without duplicate keys; NULL: it is not one. With `comments`, comments and commas
  * before a closing bracket are allowed, as editors do. An empty text is an empty object. */
 json_t *ga_known_json(const struct ga_buf *text, bool comments);
 #define cleanup_json cleanup_(ga_known_json_release)
@@ -85,8 +84,8 @@ bool ga_known_json_same(const json_t *a, const json_t *b);
 /* Keys whose values are not the same in both objects. */
 void ga_known_json_changed(const json_t *a, const json_t *b, struct ga_strv *ret);
 
-/* Parse the part of YAML that lock files are written in ; `yarn`: or yarn's older form of
- * it. No key may be there twice. NULL: it is none. */
+/* Parse the subset of YAML that lock files use or, with `yarn`, yarn's older format. NULL: it is
+ * neither, or a key is repeated. */
 json_t *ga_known_blocks(const struct ga_buf *text, bool yarn);
 
 struct ga_dep {
@@ -116,7 +115,8 @@ void ga_dep_set(struct ga_dep *p, const char *version, const char *origin);
 /* Is it numbers, and what releases are called beyond, behind operators of a range? Never a branch,
  * tag, address, path or commit. */
 bool ga_dep_is_plain(const char *version);
-/* A requirement as Python's tools write it: "name[extra]>=1; marker". False: it is none. */
+/* A requirement as Python's tools write it: "name[extra]>=1; marker". Returns false if it is not
+ * one. */
 bool ga_deps_add_python(struct ga_deps *d, const char *text);
 
 struct ga_deps_text;
@@ -149,7 +149,7 @@ struct ga_deps_format {
 	bool loose;            /* which names and versions there are does not matter */
 	bool unordered;        /* nor in which order the rest is */
 };
-/* The rows for a name, which are next to each other; NULL: none. */
+/* The adjacent rows for a name; NULL: none. */
 const struct ga_deps_format *ga_deps_format(const char *base);
 bool ga_deps_read_tree(const struct ga_deps_format *x, const struct ga_buf *text,
 		       struct ga_deps *ret); /* deps-tree.c */

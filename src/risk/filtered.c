@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files that the host's git would convert: by a filter on their way into a commit, which does not
- * run inside (an agent may have committed just what the filter is meant to keep out of commits), or
- * on their way out of it, so that checkout writes something else than a review shows. Which these
- * are is decided as in gitattributes(5), by the attributes of the old tree, of the new one, or of
- * the one that the session started from, since the agent can change them. For each kind of
- * conversion, each file of attributes is translated to patterns as in a .gitignore: a pattern whose
- * attributes ask for it becomes one that matches, and one whose attributes give the same attribute
- * another value, or none, one with '!'.
+ * Find files that the host's git would convert: by a clean filter, which does not run inside (an
+ * agent may have committed what the filter is meant to keep out of commits), or at checkout, which
+ * then writes something else than a review shows. They are selected as in gitattributes(5), by the
+ * attributes of the old tree, of the new one, or of the one that the session started from, since
+ * the agent can change them. For each kind of conversion, each file of attributes is translated to
+ * patterns as in a .gitignore: a pattern whose attributes ask for it becomes one that matches, and
+ * one whose attributes give the same attribute another value, or none, one with '!'.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -29,7 +28,7 @@ static const char *const attributes[KINDS] = {
 	"filter", "filter", "working-tree-encoding", "working-tree-encoding", "ident", "eol",
 };
 
-/* What attributes say of a conversion: nothing; not this one; this one. The greater one counts. */
+/* Whether attributes select a conversion: unspecified, no, yes. The greatest one counts. */
 enum said { SAID_NOTHING, SAID_NONE, SAID_THIS };
 
 struct ga_filter_rules {
@@ -93,7 +92,7 @@ int ga_filters_gather(struct ga_repo *r, const struct ga_gitconfig *c, const str
 
 /* By a map, since an agent can define any number of macros. If it is defined twice, the one that
  * converts counts. */
-static enum said macro_says(const struct side *s, const char *name)
+static enum said decide_by_macro(const struct side *s, const char *name)
 {
 	enum said all = SAID_NOTHING;
 
@@ -140,24 +139,24 @@ static bool asks(const struct ga_filter_rules *x, enum kind kind, const char *va
 	return false;
 }
 
-static enum said word_says(const struct ga_filter_rules *x, enum kind kind, const char *word)
+static enum said decide_by_word(const struct ga_filter_rules *x, enum kind kind, const char *word)
 {
 	bool no = *word == '-' || *word == '!';
 	size_t n = strlen(attributes[kind]);
 
 	if (strncmp(word + no, attributes[kind], n) || (word[no + n] && word[no + n] != '='))
-		return macro_says(&x->of[kind], word);
+		return decide_by_macro(&x->of[kind], word);
 	return !no && asks(x, kind, word[n] ? word + n + 1 : NULL) ? SAID_THIS : SAID_NONE;
 }
 
-/* The last word that says anything counts. */
-static enum said words_say(const struct ga_filter_rules *x, enum kind kind, char *words)
+/* The last word about the conversion counts. */
+static enum said decide_by_words(const struct ga_filter_rules *x, enum kind kind, char *words)
 {
 	enum said all = SAID_NOTHING;
 	char *save = NULL;
 
 	for (char *w = strtok_r(words, " \t\r", &save); w; w = strtok_r(NULL, " \t\r", &save)) {
-		enum said one = word_says(x, kind, w);
+		enum said one = decide_by_word(x, kind, w);
 
 		if (one != SAID_NOTHING)
 			all = one;
@@ -165,8 +164,8 @@ static enum said words_say(const struct ga_filter_rules *x, enum kind kind, char
 	return all;
 }
 
-/* Cut a line after its pattern, `*ret`, and return what follows; NULL: there is none. `*ret` is
- * NULL if the pattern is in quotes, and then counts as any. */
+/* Cut a line after its pattern, `*ret`, and return the rest; NULL: no pattern. `*ret` is NULL if
+ * the pattern is in quotes, and then counts as any. */
 static char *cut_pattern(char *line, const char **ret)
 {
 	char *p = line + strspn(line, " \t\r");
@@ -191,7 +190,7 @@ static void note_macro(struct ga_filter_rules *x, enum kind kind, const char *na
 {
 	char *key;
 
-	if (says <= macro_says(&x->of[kind], name))
+	if (says <= decide_by_macro(&x->of[kind], name))
 		return;
 	key = ga_strdup(name);
 	ga_strv_take(&x->names, key);
@@ -219,7 +218,7 @@ static void translate(struct ga_filter_rules *x, enum kind kind, const char *tex
 	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		const char *pattern;
 		char *words = cut_pattern(line, &pattern);
-		enum said says = words ? words_say(x, kind, words) : SAID_NOTHING;
+		enum said says = words ? decide_by_words(x, kind, words) : SAID_NOTHING;
 
 		if (says == SAID_NOTHING)
 			continue;
@@ -244,7 +243,7 @@ static void push(struct ga_filter_rules *x, bool info, const char *dir, const ch
 	}
 }
 
-/* Have all kinds cover everything below, for what cannot be read. */
+/* Apply all kinds to the whole directory, if its attributes cannot be read. */
 static void push_all(struct ga_filter_rules *x, bool info, const char *dir)
 {
 	for (int i = 0; i < KINDS; i++)
@@ -253,12 +252,12 @@ static void push_all(struct ga_filter_rules *x, bool info, const char *dir)
 
 /* ---- a tree's --------------------------------------------------------------- */
 
-static struct ga_entry entry_in(struct ga_look *k, const struct ga_entry *dir, const char *name)
+static struct ga_entry entry_in(struct ga_inspect *k, const struct ga_entry *dir, const char *name)
 {
-	return ga_look_entry(k, dir->mode == GA_MODE_TREE ? &dir->oid : NULL, name);
+	return ga_inspect_entry(k, dir->mode == GA_MODE_TREE ? &dir->oid : NULL, name);
 }
 
-static void enter(struct ga_look *k, struct ga_filter_rules *x, const char *path, size_t n)
+static void enter(struct ga_inspect *k, struct ga_filter_rules *x, const char *path, size_t n)
 {
 	struct filter_dir d = { .path = ga_strndup(path, n) };
 	cleanup_free char *file = x->user < 0 ? NULL : ga_path_join(d.path, ".gitattributes");
@@ -278,14 +277,14 @@ static void enter(struct ga_look *k, struct ga_filter_rules *x, const char *path
 	if (e.mode == GA_MODE_NONE && file)
 		rc = ga_read_beneath(x->user, file, ATTRIBUTES_MAX, &text, &unreadable);
 	else if (e.mode == GA_MODE_FILE || e.mode == GA_MODE_EXEC)
-		rc = ga_look_blob(k, &e, ATTRIBUTES_MAX, &text);
+		rc = ga_inspect_blob(k, &e, ATTRIBUTES_MAX, &text);
 	if (rc)
 		push_all(x, false, d.path);
 	else
 		push(x, false, d.path, text.ptr);
 }
 
-static void leave(struct ga_filter_rules *x)
+static void pop_rules(struct ga_filter_rules *x)
 {
 	struct filter_dir *d = &x->dirs[--x->n_dirs];
 
@@ -294,18 +293,18 @@ static void leave(struct ga_filter_rules *x)
 	free(d->path);
 }
 
-/* Drop all that was read but the macros. */
-static void forget(struct ga_filter_rules *x)
+/* Drop all rules except the macros. */
+static void drop_rules(struct ga_filter_rules *x)
 {
 	while (x->n_dirs)
-		leave(x);
+		pop_rules(x);
 	for (int i = 0; i < KINDS; i++) {
 		ga_ignore_release(&x->of[i].files);
 		ga_ignore_release(&x->of[i].info);
 	}
 }
 
-static struct ga_filter_rules *rules_new(struct ga_look *k, const struct ga_oid *tree)
+static struct ga_filter_rules *rules_new(struct ga_inspect *k, const struct ga_oid *tree)
 {
 	struct ga_filter_rules *x = ga_calloc(1, sizeof(*x));
 	const struct ga_host_facts *h = k->host;
@@ -319,7 +318,7 @@ static struct ga_filter_rules *rules_new(struct ga_look *k, const struct ga_oid 
 	/* read it again as long as macros are found: one may be used before it is defined */
 	do {
 		known = x->names.n;
-		forget(x);
+		drop_rules(x);
 		push(x, false, NULL, h ? h->attributes : NULL);
 		enter(k, x, "", 0);
 		push(x, true, NULL, h ? h->info_attributes : NULL);
@@ -333,7 +332,7 @@ static void rules_free(struct ga_filter_rules *x)
 {
 	if (!x)
 		return;
-	forget(x);
+	drop_rules(x);
 	ga_cleanup_closep(&x->user);
 	free(x->dirs);
 	for (int i = 0; i < KINDS; i++)
@@ -342,14 +341,14 @@ static void rules_free(struct ga_filter_rules *x)
 	free(x);
 }
 
-/* Which kinds is the path one for? Cheap if paths come sorted. */
-static unsigned covers(struct ga_look *k, struct ga_filter_rules *x, const char *path)
+/* The kinds of conversion for a path. Cheap if paths come sorted. */
+static unsigned covers(struct ga_inspect *k, struct ga_filter_rules *x, const char *path)
 {
 	unsigned all = 0;
 	size_t at;
 
 	while (x->n_dirs > 1 && !ga_path_below(path, x->dirs[x->n_dirs - 1].path))
-		leave(x);
+		pop_rules(x);
 	at = strlen(x->dirs[x->n_dirs - 1].path);
 	for (const char *p = strchr(path + at + (at > 0), '/'); p; p = strchr(p + 1, '/'))
 		enter(k, x, path, (size_t)(p - path));
@@ -374,17 +373,17 @@ static bool is_ascii(const struct ga_buf *text)
 	return i == text->len;
 }
 
-static void fire_filter(struct ga_look *k)
+static void fire_filter(struct ga_inspect *k)
 {
 	cleanup_free char *name = k->host && k->host->filters.n ? ga_quote(k->host->filters.v[0])
 								: NULL;
 
 	if (name)
-		ga_look_fire(k, "filter-not-run",
+		ga_fire_rule(k, "filter-not-run",
 			     k->host->filters.n == 1 ? ga_strf("filter.%s", name) : NULL);
 }
 
-void ga_look_filtered(struct ga_look *k, const struct ga_buf *text)
+void ga_inspect_filters(struct ga_inspect *k, const struct ga_buf *text)
 {
 	const struct ga_oid *trees[GA_NELEMS(k->filter_rules)] = { k->old_tree, k->new_tree };
 	const struct ga_change *c = k->c;
@@ -396,7 +395,7 @@ void ga_look_filtered(struct ga_look *k, const struct ga_buf *text)
 		struct ga_entry was;
 
 		trees[2] = &k->host->attributes_tree;
-		was = ga_look_entry(k, trees[2], c->path);
+		was = ga_inspect_entry(k, trees[2], c->path);
 		if (was.mode && ga_oid_equal(&was.oid, &c->new.oid))
 			return; /* back to what it was */
 	}
@@ -410,16 +409,16 @@ void ga_look_filtered(struct ga_look *k, const struct ga_buf *text)
 	if (all & 1u << FILTER)
 		fire_filter(k);
 	if (all & 1u << SMUDGE && k->host && k->host->smudges.n)
-		ga_look_uninspected(k, "checkout writes what a filter of yours makes of it", NULL);
+		ga_fire_uninspected(k, "checkout writes what a filter of yours makes of it", NULL);
 	if (all & 1u << RECODED || (all & 1u << WIDER && !is_ascii(text)))
-		ga_look_uninspected(k, "checkout writes it in another encoding", NULL);
+		ga_fire_uninspected(k, "checkout writes it in another encoding", NULL);
 	if (all & 1u << IDENT && memmem(text->ptr, text->len, "$Id:", 4))
-		ga_look_uninspected(k, "checkout replaces what is between $Id: and $", NULL);
+		ga_fire_uninspected(k, "checkout replaces what is between $Id: and $", NULL);
 	if (all & 1u << CRLF && text->len > 2 && !memcmp(text->ptr, "#!", 2))
-		ga_look_uninspected(k, "checkout ends the lines of a script with CR LF", NULL);
+		ga_fire_uninspected(k, "checkout ends the lines of a script with CR LF", NULL);
 }
 
-void ga_look_filtered_release(struct ga_look *k)
+void ga_filter_rules_release(struct ga_inspect *k)
 {
 	for (size_t i = 0; i < GA_NELEMS(k->filter_rules); i++)
 		rules_free(k->filter_rules[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the host's own state makes critical. Nothing a session wrote is looked at.
+ * Gather what the host's state makes critical, without reading files of sessions.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "internal.h"
 #include "risk/internal.h"
 
-/* Paths that are configured to be flagged more severely than rules would have it, or not at all. */
+/* Paths that are configured to be flagged more severely than by rules, or not at all. */
 
 /* The rules that such patterns fire, the most severe first: only one of them is reported. */
 static const char *const kinds[] = { "configured-block", "configured-hold", "configured-add" };
@@ -44,8 +44,8 @@ static const char *beneath(const char *pattern)
 	return pattern[strlen(pattern) - 1] == '/' ? "**" : "";
 }
 
-/* Fold a pattern, as the names that it is matched with are folded, unless that would change what it
- * means: if it has a bracket, or a component of nothing but characters that folding drops. */
+/* Fold a pattern like the names it is matched with, unless that would change its meaning: if it has
+ * a bracket, or a component that folds to nothing. */
 static char *fold_pattern(const char *pattern)
 {
 	cleanup_free char *all = ga_strf("%s%s", pattern, beneath(pattern));
@@ -105,7 +105,7 @@ static void ga_configured_free(struct ga_configured *x)
 	free(x);
 }
 
-/* The pattern that counts: the first one of the most severe kind. NULL: none covers the path. */
+/* The first matching pattern of the most severe kind; NULL: none. */
 static const struct ga_rule *find(const struct ga_configured *x, const char *folded, bool link)
 {
 	const struct ga_rule *first = NULL;
@@ -118,7 +118,7 @@ static const struct ga_rule *find(const struct ga_configured *x, const char *fol
 	return first;
 }
 
-void ga_look_configured(struct ga_look *k)
+void ga_fire_configured(struct ga_inspect *k)
 {
 	const struct ga_configured *x = k->host ? k->host->configured : NULL;
 	uint32_t mode = k->c->new.mode ? k->c->new.mode : k->c->old.mode;
@@ -126,10 +126,10 @@ void ga_look_configured(struct ga_look *k)
 		x ? find(x, k->folded, mode == GA_MODE_LINK || mode == GA_MODE_GITLINK) : NULL;
 
 	if (rule)
-		ga_look_fire(k, rule->id, ga_quote(rule->patterns));
+		ga_fire_rule(k, rule->id, ga_quote(rule->patterns));
 }
 
-bool ga_look_is_allowed(const struct ga_look *k, const struct ga_rule *rule)
+bool ga_is_rule_allowed(const struct ga_inspect *k, const struct ga_rule *rule)
 {
 	const struct ga_configured *x = k->host ? k->host->configured : NULL;
 
@@ -214,7 +214,7 @@ static int gather(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_hos
 	return 0;
 }
 
-/* Add the facts of a superproject: its hooks may run what is in the submodule. */
+/* Add the facts of a superproject, whose hooks may run files of the submodule. */
 static int gather_around(struct ga_repo *r, struct ga_host_facts *h, struct ga_error *err)
 {
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig config = GA_GITCONFIG_INIT;

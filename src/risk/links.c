@@ -19,13 +19,13 @@
 enum { TARGET_MAX = 4096, HOPS_MAX = 10, TREE_DEPTH_MAX = 4096, STEPS_MAX = 100, DEPTH_MAX = 64 };
 
 struct search {
-	struct ga_look *k;
+	struct ga_inspect *k;
 	const struct ga_oid *tree;
 	struct ga_buf path;
 };
 
 /* Does a rule that is high or critical cover a link of this name? */
-static bool matters(struct ga_look *k, const char *path)
+static bool matters(struct ga_inspect *k, const char *path)
 {
 	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
 	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
@@ -38,7 +38,7 @@ static bool matters(struct ga_look *k, const char *path)
 	return severe;
 }
 
-/* Where the link at `path` leads in the end, following further links; NULL: out of the project. */
+/* The final target of the link at `path`; NULL: outside the project. */
 static char *end_of(struct search *s, const char *path, const struct ga_entry *link)
 {
 	cleanup_free char *at = ga_strdup(path);
@@ -49,20 +49,20 @@ static char *end_of(struct search *s, const char *path, const struct ga_entry *l
 		cleanup_free char *dir = ga_path_parent(at);
 		char *next = NULL;
 
-		if (hops < HOPS_MAX && !ga_look_blob(s->k, &e, TARGET_MAX, &target))
+		if (hops < HOPS_MAX && !ga_inspect_blob(s->k, &e, TARGET_MAX, &target))
 			next = ga_path_resolve(dir, target.ptr);
 		if (!next)
 			return NULL;
 		free(at);
 		at = next;
-		e = ga_look_entry(s->k, s->tree, at);
+		e = ga_inspect_entry(s->k, s->tree, at);
 	}
 	return *at ? ga_steal(&at) : NULL;
 }
 
 static void add_link(struct search *s, const char *path, const struct ga_entry *link)
 {
-	struct ga_look *k = s->k;
+	struct ga_inspect *k = s->k;
 	char *target;
 
 	if (!matters(k, path))
@@ -75,7 +75,7 @@ static void add_link(struct search *s, const char *path, const struct ga_entry *
 	k->aliases.v[k->aliases.n++] = (struct ga_alias){ ga_strdup(path), target };
 }
 
-static void look_through(struct search *s, const struct ga_oid *tree, int depth)
+static void search_tree(struct search *s, const struct ga_oid *tree, int depth)
 {
 	cleanup_tree_level struct ga_tree_level level = GA_TREE_LEVEL_INIT;
 	struct ga_error err = GA_ERROR_INIT;
@@ -93,27 +93,27 @@ static void look_through(struct search *s, const struct ga_oid *tree, int depth)
 		if (e->entry.mode == GA_MODE_LINK)
 			add_link(s, s->path.ptr, &e->entry);
 		else if (e->entry.mode == GA_MODE_TREE && depth < TREE_DEPTH_MAX)
-			look_through(s, &e->entry.oid, depth + 1);
+			search_tree(s, &e->entry.oid, depth + 1);
 		ga_buf_truncate(&s->path, before);
 	}
 }
 
-void ga_look_aliases(struct ga_look *k)
+void ga_find_aliases(struct ga_inspect *k)
 {
 	struct search old = {.k = k, .tree = k->old_tree, .path = GA_BUF_INIT};
 	struct search new = {.k = k, .tree = k->new_tree, .path = GA_BUF_INIT};
 	const struct ga_change top = {.path = (char *)(uintptr_t) ""};
 
-	/* no change is looked at yet, but reading blobs can fire a rule, which needs one */
+	/* no change is inspected yet, but reading blobs can fire a rule, which needs one */
 	/* cppcheck-suppress autoVariables */
 	k->c = &top;
 	if (k->old_tree)
-		look_through(&old, k->old_tree, 0);
+		search_tree(&old, k->old_tree, 0);
 	ga_buf_release(&old.path);
 	for (size_t i = 0; i < k->changes->n; i++)
 		if (k->changes->v[i].new.mode == GA_MODE_LINK)
 			add_link(&new, k->changes->v[i].path, &k->changes->v[i].new);
-	ga_look_forget(k);
+	ga_drop_fired(k);
 }
 
 void ga_aliases_release(struct ga_aliases *a)
@@ -126,8 +126,8 @@ void ga_aliases_release(struct ga_aliases *a)
 	ga_strmap_release(&a->targets);
 }
 
-/* Does the way from the link's directory leave the root, or pass through a link? */
-static bool escapes(struct ga_look *k, const char *dir, const char *target)
+/* Does the target's path leave the root, or pass through a link? */
+static bool escapes(struct ga_inspect *k, const char *dir, const char *target)
 {
 	cleanup_free char *at = ga_strdup(dir);
 	int steps = 0;
@@ -144,7 +144,7 @@ static bool escapes(struct ga_look *k, const char *dir, const char *target)
 			return true;
 		if (!p[n])
 			return false;
-		if (*at && ga_look_entry(k, k->new_tree, at).mode == GA_MODE_LINK)
+		if (*at && ga_inspect_entry(k, k->new_tree, at).mode == GA_MODE_LINK)
 			return true;
 		p += n + 1;
 	}
@@ -164,7 +164,7 @@ static bool into_system(const char *target)
 	return ga_has_word_n("proc dev sys run oldroot newroot", plain, strcspn(plain, "/"));
 }
 
-static void check_target(struct ga_look *k, const char *target)
+static void check_target(struct ga_inspect *k, const char *target)
 {
 	cleanup_free char *dir = ga_path_parent(k->c->path);
 	cleanup_free char *slashed = ga_strdup(target);
@@ -175,19 +175,19 @@ static void check_target(struct ga_look *k, const char *target)
 		if (*p == '\\')
 			*p = '/';
 	if (ga_path_names_dotgit(target))
-		ga_look_fire(k, "symlink-into-git", ga_strf("-> %s", shown));
+		ga_fire_rule(k, "symlink-into-git", ga_strf("-> %s", shown));
 	if (into_system(target))
-		ga_look_fire(k, "symlink-proc-dev", ga_strf("-> %s", shown));
+		ga_fire_rule(k, "symlink-proc-dev", ga_strf("-> %s", shown));
 	if (strchr("/~\\", target[0]) || drive)
-		ga_look_fire(k, "symlink-absolute", ga_strf("-> %s", shown));
+		ga_fire_rule(k, "symlink-absolute", ga_strf("-> %s", shown));
 	else if (escapes(k, dir, target) || (strchr(target, '\\') && escapes(k, dir, slashed)))
-		ga_look_fire(k, "symlink-escapes", ga_strf("-> %s", shown));
+		ga_fire_rule(k, "symlink-escapes", ga_strf("-> %s", shown));
 	if (k->link_covered)
-		ga_look_fire(k, "symlink-special-name", ga_strf("-> %s", shown));
+		ga_fire_rule(k, "symlink-special-name", ga_strf("-> %s", shown));
 	/* the target of every link is shown: by one of these flags, or else by this one */
-	if (!ga_look_fired(k, "symlink-into-git symlink-proc-dev symlink-absolute "
-			      "symlink-escapes symlink-special-name"))
-		ga_look_fire(k, "symlink-any", ga_strf("-> %s", shown));
+	if (!ga_has_fired(k, "symlink-into-git symlink-proc-dev symlink-absolute "
+			     "symlink-escapes symlink-special-name"))
+		ga_fire_rule(k, "symlink-any", ga_strf("-> %s", shown));
 }
 
 static bool is_plain(uint32_t mode)
@@ -195,43 +195,43 @@ static bool is_plain(uint32_t mode)
 	return mode == GA_MODE_FILE || mode == GA_MODE_EXEC || mode == GA_MODE_GITLINK;
 }
 
-void ga_look_link(struct ga_look *k)
+void ga_inspect_link(struct ga_inspect *k)
 {
 	cleanup_buf struct ga_buf target = GA_BUF_INIT;
 	const struct ga_change *c = k->c;
 	int r;
 
 	if (c->old.mode == GA_MODE_LINK && is_plain(c->new.mode))
-		ga_look_fire(k, "symlink-replaces", ga_strdup("was a link"));
+		ga_fire_rule(k, "symlink-replaces", ga_strdup("was a link"));
 	if (c->new.mode != GA_MODE_LINK)
 		return;
 	if (is_plain(c->old.mode))
-		ga_look_fire(k, "symlink-replaces", ga_strdup("was a file"));
+		ga_fire_rule(k, "symlink-replaces", ga_strdup("was a file"));
 	else if (c->old.mode == GA_MODE_NONE &&
-		 ga_look_entry(k, k->old_tree, c->path).mode == GA_MODE_TREE)
-		ga_look_fire(k, "symlink-replaces", ga_strdup("was a directory"));
-	r = ga_look_blob(k, &c->new, TARGET_MAX, &target);
+		 ga_inspect_entry(k, k->old_tree, c->path).mode == GA_MODE_TREE)
+		ga_fire_rule(k, "symlink-replaces", ga_strdup("was a directory"));
+	r = ga_inspect_blob(k, &c->new, TARGET_MAX, &target);
 	if (r < 0)
 		return;
 	if (r > 0 || strlen(target.ptr) != target.len || !target.len) {
-		ga_look_fire(k, "symlink-escapes", ga_strdup("its target is no path"));
+		ga_fire_rule(k, "symlink-escapes", ga_strdup("its target is no path"));
 		return;
 	}
 	check_target(k, target.ptr);
 }
 
-void ga_look_link_gone(struct ga_look *k)
+void ga_inspect_removed_link(struct ga_inspect *k)
 {
 	if (k->c->old.mode == GA_MODE_LINK &&
-	    ga_look_entry(k, k->new_tree, k->c->path).mode == GA_MODE_TREE)
-		ga_look_fire(k, "symlink-replaces", ga_strdup("a directory takes its place"));
+	    ga_inspect_entry(k, k->new_tree, k->c->path).mode == GA_MODE_TREE)
+		ga_fire_rule(k, "symlink-replaces", ga_strdup("a directory takes its place"));
 }
 
-static uint32_t mode_below(struct ga_look *k, const char *dir, const char *name)
+static uint32_t mode_below(struct ga_inspect *k, const char *dir, const char *name)
 {
 	cleanup_free char *path = ga_path_join(dir, name);
 
-	return ga_look_entry(k, k->new_tree, path).mode;
+	return ga_inspect_entry(k, k->new_tree, path).mode;
 }
 
 static bool head_text(const struct ga_buf *b)
@@ -244,33 +244,33 @@ static bool head_text(const struct ga_buf *b)
 
 /* Git takes a directory for a repository if it has HEAD, and objects and refs or
  * a file that says where those are. */
-static bool is_repository(struct ga_look *k, const char *dir)
+static bool is_repository(struct ga_inspect *k, const char *dir)
 {
 	cleanup_buf struct ga_buf head = GA_BUF_INIT;
 	cleanup_free char *path = ga_path_join(dir, "HEAD");
-	struct ga_entry e = ga_look_entry(k, k->new_tree, path);
+	struct ga_entry e = ga_inspect_entry(k, k->new_tree, path);
 
 	if (e.mode == GA_MODE_NONE || e.mode == GA_MODE_TREE)
 		return false;
 	/* A link named HEAD counts for git as well, whatever it points to. */
 	if (e.mode != GA_MODE_LINK &&
-	    (ga_look_blob(k, &e, TARGET_MAX, &head) != 0 || !head_text(&head)))
+	    (ga_inspect_blob(k, &e, TARGET_MAX, &head) != 0 || !head_text(&head)))
 		return false;
 	return (mode_below(k, dir, "objects") && mode_below(k, dir, "refs")) ||
 	       mode_below(k, dir, "commondir") || mode_below(k, dir, "gitdir");
 }
 
-static bool config_text(struct ga_look *k)
+static bool config_text(struct ga_inspect *k)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
 	if (k->c->new.mode != GA_MODE_FILE && k->c->new.mode != GA_MODE_EXEC)
 		return false;
-	return ga_look_blob(k, &k->c->new, 1 << 20, &b) == 0 &&
+	return ga_inspect_blob(k, &k->c->new, 1 << 20, &b) == 0 &&
 	       (strcasestr(b.ptr, "[core]") || strcasestr(b.ptr, "[core "));
 }
 
-void ga_look_repository(struct ga_look *k)
+void ga_inspect_repository(struct ga_inspect *k)
 {
 	bool found = false;
 	int depth = 0;
@@ -289,7 +289,7 @@ void ga_look_repository(struct ga_look *k)
 		cleanup_free char *above = NULL;
 
 		if (++depth > DEPTH_MAX) {
-			ga_look_uninspected(k, "nested too deep to look for repositories", NULL);
+			ga_fire_uninspected(k, "nested too deep to look for repositories", NULL);
 			return;
 		}
 		if (!(n == 7 && !memcmp(p, "objects", 7)) && !(n == 4 && !memcmp(p, "refs", 4)))
@@ -298,5 +298,5 @@ void ga_look_repository(struct ga_look *k)
 		found = is_repository(k, above);
 	}
 	if (found)
-		ga_look_fire(k, "embedded-bare-repo", NULL);
+		ga_fire_rule(k, "embedded-bare-repo", NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rules about names themselves.
+ * Check the names of changed paths.
  */
 #include <string.h>
 #include <strings.h>
@@ -11,9 +11,9 @@
 #include "internal.h"
 #include "risk/internal.h"
 
-/* Names that are the same to a file system that ignores case, or how a character is composed. Only
- * new paths can collide, so only the directories above those are read, each once: changes are
- * sorted, and a stack holds the directories above the current one. */
+/* Names that collide on a file system that ignores case or Unicode normal forms. Only new paths can
+ * collide, so only the directories above those are read, each once: changes are sorted, and a stack
+ * holds the directories above the current one. */
 
 enum { DEPTH_MAX = 1024 };
 
@@ -46,7 +46,7 @@ static void stack_release(struct stack *s)
 	ga_buf_release(&s->form);
 }
 
-/* The common form of a name: all names that some file system takes for this one have the same. */
+/* The common form of a name, equal for all names that some file system considers equal. */
 static void add_common_form(struct stack *s, const char *name, struct ga_buf *out)
 {
 	ga_buf_clear(&s->folded);
@@ -54,7 +54,7 @@ static void add_common_form(struct stack *s, const char *name, struct ga_buf *ou
 	ga_name_decompose(out, s->folded.ptr);
 }
 
-/* Is it a name that is its own common form? Most are. */
+/* Is the name its own common form? Most are. */
 static bool is_plain(const char *name)
 {
 	const char *p = name;
@@ -75,7 +75,7 @@ static bool same_letters(const char *a, const char *b)
 	return !strcmp(x.ptr, y.ptr);
 }
 
-static int push(struct ga_look *k, struct stack *s, const struct ga_oid *tree,
+static int push(struct ga_inspect *k, struct stack *s, const struct ga_oid *tree,
 		struct ga_error *err)
 {
 	struct level *l;
@@ -101,8 +101,8 @@ static int push(struct ga_look *k, struct stack *s, const struct ga_oid *tree,
 	return 0;
 }
 
-/* Another name in the directory with the same common form; NULL: there is none. */
-static const char *twin(struct stack *s, const struct level *l, const char *name)
+/* Another name in the directory with the same common form; NULL: none. */
+static const char *find_collision(struct stack *s, const struct level *l, const char *name)
 {
 	const char *form = name, *other;
 
@@ -134,9 +134,9 @@ static size_t shared(const char *before, const char *path)
 	return n;
 }
 
-/* Go down to the file, and look for twins of each component; the first `known` levels were looked
- * at for the path before. */
-static int descend(struct ga_look *k, struct stack *s, const struct ga_change *c, size_t known,
+/* Descend to the file, and find collisions of each component; the first `known` levels were checked
+ * for the previous path. */
+static int descend(struct ga_inspect *k, struct stack *s, const struct ga_change *c, size_t known,
 		   struct ga_flags *ret, struct ga_error *err)
 {
 	const char *p = c->path;
@@ -156,7 +156,7 @@ static int descend(struct ga_look *k, struct stack *s, const struct ga_change *c
 			continue;
 		}
 		name = ga_strndup(p, n);
-		other = twin(s, &s->v[depth], name);
+		other = find_collision(s, &s->v[depth], name);
 		if (other) {
 			cleanup_free char *dir = ga_strndup(c->path, (size_t)(p - c->path));
 			cleanup_free char *path = ga_strf("%s%s", dir, other);
@@ -179,7 +179,7 @@ static int descend(struct ga_look *k, struct stack *s, const struct ga_change *c
 	}
 }
 
-void ga_find_collisions(struct ga_look *k, struct ga_flags *ret)
+void ga_find_collisions(struct ga_inspect *k, struct ga_flags *ret)
 {
 	cleanup_(stack_release) struct stack s = { .folded = GA_BUF_INIT, .form = GA_BUF_INIT };
 	const char *before = "";
@@ -206,11 +206,11 @@ void ga_find_collisions(struct ga_look *k, struct ga_flags *ret)
 	}
 }
 
-static void fire_on(struct ga_look *k, const char *rule, const char *name, size_t n)
+static void fire_on(struct ga_inspect *k, const char *rule, const char *name, size_t n)
 {
 	cleanup_free char *part = ga_strndup(name, n);
 
-	ga_look_fire(k, rule, ga_quote(part));
+	ga_fire_rule(k, rule, ga_quote(part));
 }
 
 static bool starts_with_short_name(const char *s, size_t n)
@@ -227,7 +227,8 @@ static bool starts_with_short_name(const char *s, size_t n)
 	return false;
 }
 
-/* Could a file system take the name for one of git's files? A quick look that rules out most names.
+/* Could a file system resolve the name to one of git's files? A quick check that rules out most
+ * names.
  */
 static bool maybe_alias(const char *s, size_t n)
 {
@@ -238,7 +239,7 @@ static bool maybe_alias(const char *s, size_t n)
 	return odd;
 }
 
-static void check_git_alias(struct ga_look *k, const char *s, size_t n)
+static void check_git_alias(struct ga_inspect *k, const char *s, size_t n)
 {
 	static const char *const files[] = { ".gitmodules", ".gitattributes", ".gitignore",
 					     ".gitconfig" };
@@ -261,7 +262,7 @@ static void check_git_alias(struct ga_look *k, const char *s, size_t n)
 		fire_on(k, "name-gitfile-alias", s, n);
 }
 
-static void check_traversal(struct ga_look *k, const char *s, size_t n)
+static void check_traversal(struct ga_inspect *k, const char *s, size_t n)
 {
 	bool dots = n == 0 || (n == 1 && s[0] == '.') || (n >= 2 && !memcmp(s, "..", 2) &&
 							  (n == 2 || s[2] == '\\'));
@@ -274,7 +275,7 @@ static void check_traversal(struct ga_look *k, const char *s, size_t n)
 		fire_on(k, "name-traversal", s, n);
 }
 
-static void check_windows(struct ga_look *k, const char *s, size_t n)
+static void check_windows(struct ga_inspect *k, const char *s, size_t n)
 {
 	static const char *const devices[] = { "con", "prn", "aux", "nul", "conin$", "conout$" };
 	size_t stem = 0;
@@ -296,7 +297,7 @@ static void check_windows(struct ga_look *k, const char *s, size_t n)
 		fire_on(k, "name-windows-reserved", s, n);
 }
 
-static void check_characters(struct ga_look *k, const char *s, size_t n)
+static void check_characters(struct ga_inspect *k, const char *s, size_t n)
 {
 	bool control = false, hidden = false, mixed = false, valid = true;
 	unsigned scripts = 0;
@@ -352,7 +353,7 @@ static bool put_latin(struct ga_buf *out, const char *s)
 
 /* Does the path look like one that a high or critical rule covers? Replaced both before and after
  * folding, since a capital need not look like the same Latin letter as its small form. */
-static void check_lookalike(struct ga_look *k)
+static void check_lookalike(struct ga_inspect *k)
 {
 	cleanup_buf struct ga_buf seen = GA_BUF_INIT, folded = GA_BUF_INIT, plain = GA_BUF_INIT;
 	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
@@ -373,7 +374,7 @@ static void check_lookalike(struct ga_look *k)
 		if (((const struct ga_rule *)hits.v[i].of)->severity >= GA_HIGH) {
 			cleanup_free char *shown = ga_quote(plain.ptr);
 
-			ga_look_fire(k, "name-homoglyph", ga_strf("reads as %s", shown));
+			ga_fire_rule(k, "name-homoglyph", ga_strf("reads as %s", shown));
 			return;
 		}
 }
@@ -390,20 +391,20 @@ static bool router_name(const char *s, size_t n)
 	return false;
 }
 
-static void check_option(struct ga_look *k, const char *s, size_t n)
+static void check_option(struct ga_inspect *k, const char *s, size_t n)
 {
 	cleanup_free char *part = NULL;
 
 	if (!n || !strchr("-+~=", s[0]))
 		return;
 	part = ga_strndup(s, n);
-	ga_look_fire_as(k, "name-leading-dash-plus", router_name(s, n) ? GA_MEDIUM : GA_HIGH,
+	ga_fire_rule_as(k, "name-leading-dash-plus", router_name(s, n) ? GA_MEDIUM : GA_HIGH,
 			ga_quote(part));
 }
 
 /* Routers of web frameworks use brackets, braces and "$name" in file names. Characters that
  * substitute, separate or redirect have no such use. */
-static void check_shell(struct ga_look *k, const char *s, size_t n)
+static void check_shell(struct ga_inspect *k, const char *s, size_t n)
 {
 	cleanup_free char *part = NULL;
 	bool strong = n && (s[0] == ' ' || s[n - 1] == ' '), weak = false;
@@ -416,10 +417,10 @@ static void check_shell(struct ga_look *k, const char *s, size_t n)
 	if (!strong && !weak)
 		return;
 	part = ga_strndup(s, n);
-	ga_look_fire_as(k, "name-shell-meta", strong ? GA_HIGH : GA_MEDIUM, ga_quote(part));
+	ga_fire_rule_as(k, "name-shell-meta", strong ? GA_HIGH : GA_MEDIUM, ga_quote(part));
 }
 
-static void check_double_ext(struct ga_look *k)
+static void check_double_ext(struct ga_inspect *k)
 {
 	static const char documents[] = "pdf doc docx xls xlsx ppt pptx jpg jpeg png gif bmp webp "
 					"mp3 mp4 avi mov zip rar";
@@ -435,11 +436,10 @@ static void check_double_ext(struct ga_look *k)
 	middle = ga_strndup(before, (size_t)(ext - before));
 	if ((before > k->base && *middle && ga_has_word(documents, middle)) ||
 	    strstr(k->base, "     "))
-		ga_look_fire(k, "name-double-ext", NULL);
+		ga_fire_rule(k, "name-double-ext", NULL);
 }
 
-/* Is it a name that none of the checks of a component can object to? Most are, and one look at each
- * is enough. */
+/* Does the name pass all checks of a component? A quick test for most names. */
 static bool plain_name(const char *s, size_t n)
 {
 	static const char devices[] = "acnlp"; /* what they begin with */
@@ -457,7 +457,7 @@ static bool plain_name(const char *s, size_t n)
 	return true;
 }
 
-static void check_component(struct ga_look *k, const char *s, size_t n, bool added)
+static void check_component(struct ga_inspect *k, const char *s, size_t n, bool added)
 {
 	if (maybe_alias(s, n))
 		check_git_alias(k, s, n);
@@ -470,7 +470,7 @@ static void check_component(struct ga_look *k, const char *s, size_t n, bool add
 	check_shell(k, s, n);
 }
 
-void ga_look_names(struct ga_look *k)
+void ga_inspect_names(struct ga_inspect *k)
 {
 	const char *p = k->c->path;
 	bool added = k->c->old.mode == GA_MODE_NONE;
@@ -491,7 +491,7 @@ void ga_look_names(struct ga_look *k)
 	if (!added)
 		return;
 	if (long_part || depth > 64 || strlen(k->c->path) > 1024)
-		ga_look_fire(k, "name-too-long", NULL);
+		ga_fire_rule(k, "name-too-long", NULL);
 	check_double_ext(k);
 	check_lookalike(k);
 }

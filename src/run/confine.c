@@ -31,7 +31,7 @@ static bool slurp(const char *path, struct ga_buf *ret)
 	return !ga_read_file_at(AT_FDCWD, path, FILE_MAX, ret, GA_IGNORED);
 }
 
-/* Where version 2 is mounted as a whole; NULL: nowhere. */
+/* The mount point of the whole version 2 hierarchy; NULL: none. */
 static char *mount_point(void)
 {
 	cleanup_strv struct ga_strv all = GA_STRV_INIT;
@@ -117,9 +117,8 @@ char *run_cgroup_find(const struct run_cgroup_setting *v, size_t n, bool marked)
 	return NULL;
 }
 
-/* Remove the groups of sessions whose supervisor was killed: they are empty, and the kernel keeps
- * others. */
-static void sweep(DIR *parent)
+/* Remove groups of sessions whose supervisor was killed; rmdir(2) fails for groups in use. */
+static void remove_stale_groups(DIR *parent)
 {
 	struct dirent *e;
 
@@ -159,11 +158,11 @@ int run_cgroup_enter(const char *parent, const struct run_cgroup_setting *v, siz
 
 	/* another process may be making one, which is empty until a process is in it */
 	if (!d)
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot open what '%s' is to be in",
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot open the directory of '%s'",
 				     path);
 	if (ga_flock(dirfd(d), true, true, err))
 		return -1;
-	sweep(d);
+	remove_stale_groups(d);
 	if (mkdir(path, 0755))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot make the control group '%s'",
 				     path);
@@ -225,10 +224,10 @@ void ga_confine_release(struct ga_confine *c)
 	*c = (struct ga_confine)GA_CONFINE_INIT;
 }
 
-/* ---- what there is ---------------------------------------------------------- */
+/* ---- detection -------------------------------------------------------------- */
 
-/* Does RLIMIT_NPROC count per user namespace? Before Linux 5.14 it counted all of the user's
- * processes. Root's are never limited. */
+/* Does RLIMIT_NPROC count per user namespace? Before Linux 5.14 it counted all processes of the
+ * user. Root's are never limited. */
 static bool counts_tasks(void)
 {
 	struct ga_version v;
@@ -238,7 +237,7 @@ static bool counts_tasks(void)
 	       !ga_version_before(&v, 5, 14);
 }
 
-static bool is_there(const char *dir, const char *name)
+static bool has_file(const char *dir, const char *name)
 {
 	cleanup_free char *path = ga_path_join(dir, name);
 
@@ -252,7 +251,7 @@ static char *find_busctl(const char *const *env, const char *run, const char *pa
 	const char *bus = ga_environ_get(env, system ? "DBUS_SYSTEM_BUS_ADDRESS"
 						     : "DBUS_SESSION_BUS_ADDRESS");
 
-	if ((!bus || !*bus) && !is_there(run, system ? "dbus/system_bus_socket" : "bus"))
+	if ((!bus || !*bus) && !has_file(run, system ? "dbus/system_bus_socket" : "bus"))
 		return NULL;
 	return ga_find_program(path, "busctl");
 }
@@ -315,12 +314,12 @@ int ga_confine_plan(const struct ga_use_limits *l, const char *const *env, const
 		*ret = c;
 		return 0;
 	}
-	asked = run && is_there(run, "systemd/private");
+	asked = run && has_file(run, "systemd/private");
 	if (asked)
 		c.busctl = find_busctl(env, run, path, c.system);
 	/* where systemd runs, cgroups are its own, even if we may write to them: when one of its
 	 * units ends it removes controllers, and the limits with them */
-	c.cgroup = run_cgroup_find(s.v, s.n, asked || is_there("/run", "systemd/system"));
+	c.cgroup = run_cgroup_find(s.v, s.n, asked || has_file("/run", "systemd/system"));
 	if (!c.cgroup)
 		group = c.busctl ? GA_CONFINED_SYSTEMD : GA_CONFINED_NOT;
 	c.cpu = l->cpu ? group : GA_CONFINED_NOT;
@@ -359,10 +358,9 @@ void ga_confine_describe(const struct ga_confine *c, struct ga_strv *ret)
 		ga_strv_pushf(ret, "upper %s watch", upper);
 }
 
-/* ---- doing it -------------------------------------------------------------------- */
+/* ---- enforcement ----------------------------------------------------------------- */
 
-/* Limit pid 1: everything else inside is its descendant, and nobody inside can raise the limit
- * again. */
+/* Limit pid 1: everything else inside is its descendant, and cannot raise the limit again. */
 static int set_rlimit(const struct ga_sandbox *sb, enum __rlimit_resource what, uint64_t n,
 		      struct ga_error *err)
 {
@@ -431,7 +429,7 @@ static int refused_scope(const char *said, struct ga_error *err)
 	cleanup_free char *q = ga_quote(said);
 
 	return ga_fail(err, GA_ESTART, "systemd did not limit the session: %s"
-		       GA_HINT "'systemd-run --%s --scope -p MemoryMax=1G true' has to work; or "
+		       GA_HINT "'systemd-run --%s --scope -p MemoryMax=1G true' must work, or "
 		       "set limits.memory and limits.cpu to 0", q, geteuid() ? "user" : "system");
 }
 

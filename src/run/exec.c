@@ -48,7 +48,7 @@ static int keep_out(struct exec *e, const char *p, size_t n, struct ga_error *er
 	if (e->x->out_fd >= 0) {
 		if (ga_write_full(e->x->out_fd, p, n))
 			return ga_fail_errno(err, GA_EFATAL, errno,
-					     "cannot write what the sandbox gave");
+					     "cannot write the output of the sandbox");
 	} else if (e->x->out) {
 		ga_buf_add(e->x->out, p, n);
 	}
@@ -86,8 +86,7 @@ static int take(struct exec *e, int *fd, size_t most, struct ga_error *err)
 	return (int)n;
 }
 
-/* After the command has ended: read what it wrote, without waiting for what other processes
- * write. */
+/* After the command has exited: read its output, without waiting for other processes. */
 static int drain(struct exec *e, int *fd, struct ga_error *err)
 {
 	int left = 0;

@@ -63,7 +63,7 @@ static void end_pid1(struct ga_sandbox *sb)
 	(void)run_wait_gone(sb->pidfd, -1);
 }
 
-/* If no pid 1 ever came up there is nothing to wait for. */
+/* Without a pid 1 there is nothing to wait for. */
 static void end_bwrap(struct ga_sandbox *sb)
 {
 	if (sb->bwrap <= 0)
@@ -88,7 +88,7 @@ void ga_run_end(struct ga_sandbox *sb)
 static void release(struct ga_sandbox *sb)
 {
 	run_services_free(sb);
-	ga_buf_release(&sb->said);
+	ga_buf_release(&sb->records);
 	free(sb->trees);
 	ga_strv_release(&sb->shared);
 	ga_cleanup_closep(&sb->pidfd);
@@ -103,28 +103,28 @@ static void release(struct ga_sandbox *sb)
 	free(sb);
 }
 
-static void end_teller(struct ga_sandbox *sb)
+static void reap_sender(struct ga_sandbox *sb)
 {
-	if (sb->teller > 0)
-		(void)kill(sb->teller, SIGKILL);
-	(void)ga_run_wait_told(sb);
+	if (sb->sender > 0)
+		(void)kill(sb->sender, SIGKILL);
+	(void)ga_run_wait_sent(sb);
 }
 
 void ga_run_finish(struct ga_sandbox *sb)
 {
 	if (!sb)
 		return;
-	end_teller(sb);
+	reap_sender(sb);
 	ga_run_end(sb);
 	end_bwrap(sb);
 	release(sb);
 }
 
-void ga_run_leave(struct ga_sandbox *sb)
+void ga_run_abandon(struct ga_sandbox *sb)
 {
 	if (!sb)
 		return;
-	end_teller(sb);
+	reap_sender(sb);
 	ga_run_end(sb);
 	/* a sandbox that never came up would wait for somebody; bwrap is in this process group,
 	 * too */
@@ -143,9 +143,9 @@ static const char *status_line(const struct ga_buf *b, const char *name)
 	return at ? at + strlen(name) : NULL;
 }
 
-/* Is the process pid 1 of a namespace, and on its way out? Its memory is gone by then, and with it
- * the right of anybody but root to look at its namespaces (seen with Linux 6.18). The first thread
- * becomes a zombie before the last has seen the end of every other process of the namespace. */
+/* Is the process pid 1 of a namespace, and exiting? Its memory is freed by then, so only root may
+ * read its namespaces (seen with Linux 6.18). The first thread becomes a zombie before the last has
+ * seen the end of every other process of the namespace. */
 static bool is_ending(pid_t pid)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -180,14 +180,14 @@ bool ga_run_alive(pid_t pid, uint64_t pidns)
 	return st.st_ino == pidns;
 }
 
-bool ga_run_wait_told(struct ga_sandbox *sb)
+bool ga_run_wait_sent(struct ga_sandbox *sb)
 {
 	int st = 0;
 
-	if (sb->teller <= 0)
+	if (sb->sender <= 0)
 		return true;
-	(void)TEMP_FAILURE_RETRY(waitpid(sb->teller, &st, 0));
-	sb->teller = 0;
+	(void)TEMP_FAILURE_RETRY(waitpid(sb->sender, &st, 0));
+	sb->sender = 0;
 	return !st;
 }
 
@@ -211,7 +211,7 @@ int ga_run_hand_over(struct ga_sandbox *sb, struct ga_buf *ret, struct ga_error 
 	int *fds[N_HANDED];
 
 	members(sb, fds);
-	ga_buf_addf(ret, "%d,%d", (int)sb->bwrap, (int)sb->teller);
+	ga_buf_addf(ret, "%d,%d", (int)sb->bwrap, (int)sb->sender);
 	for (size_t i = 0; i < N_HANDED; i++) {
 		if (!set_inherited(*fds[i], true))
 			return ga_fail_errno(err, GA_ESTART, errno, "cannot keep a descriptor");
@@ -235,7 +235,7 @@ int ga_run_take_over(const char *text, struct ga_sandbox **ret, struct ga_error 
 		return ga_fail(err, GA_ESTART, "cannot continue a sandbox that has started");
 	}
 	sb->bwrap = pid;
-	sb->teller = teller;
+	sb->sender = teller;
 	*ret = sb;
 	return 0;
 }

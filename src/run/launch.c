@@ -84,7 +84,7 @@ static int open_feeds(struct ga_sandbox *sb, struct handover *h, struct ga_error
 	       open_feed(&sb->seccomp, &h->fds[IN_SECCOMP], err) ? -1 : 0;
 }
 
-/* If nobody reads any more, ga_run_wait_ready() notices and explains it. */
+/* If the reader has exited, ga_run_wait_ready() reports it. */
 static int feed(int fd, const void *p, size_t len, struct ga_error *err)
 {
 	for (size_t at = 0; at < len;) {
@@ -218,8 +218,8 @@ static int start_stage(struct ga_sandbox *sb, struct handover *h, struct ga_erro
 					    h->argv[0]);
 			if (h->errnum != ENOENT)
 				return -1;
-			return ga_hint(err, "git-agent is not wholly installed: 'make install' "
-					    "where it was built puts that there");
+			return ga_hint(err, "the installation of git-agent is incomplete: run "
+					    "'make install' in its build directory");
 		}
 		if (h->errnum == ENOSYS)
 			return ga_stage_explain("descriptors", h->errnum, h->failed, err);
@@ -239,9 +239,9 @@ static bool read_status(struct ga_sandbox *sb)
 	ssize_t n;
 
 	while ((n = read(sb->status, buf, sizeof(buf))) > 0) {
-		size_t room = STATUS_MAX - sb->said.len;
+		size_t room = STATUS_MAX - sb->records.len;
 
-		ga_buf_add(&sb->said, buf, (size_t)n < room ? (size_t)n : room);
+		ga_buf_add(&sb->records, buf, (size_t)n < room ? (size_t)n : room);
 	}
 	return !n;
 }
@@ -256,9 +256,9 @@ static bool next_record(const struct ga_sandbox *sb, size_t *pos, struct stage_r
 {
 	const char *num;
 
-	ret->step = ga_buf_next0(&sb->said, pos);
-	num = ret->step ? ga_buf_next0(&sb->said, pos) : NULL;
-	ret->object = num ? ga_buf_next0(&sb->said, pos) : NULL;
+	ret->step = ga_buf_next0(&sb->records, pos);
+	num = ret->step ? ga_buf_next0(&sb->records, pos) : NULL;
+	ret->object = num ? ga_buf_next0(&sb->records, pos) : NULL;
 	return ret->object && ga_parse_u64(num, 4096, &ret->errnum);
 }
 
@@ -333,7 +333,7 @@ static int is_mounted(struct ga_sandbox *sb)
 }
 
 /* Wait for both, in either order. Returns 1 when the sandbox is up. */
-static int look_at_both(struct ga_sandbox *sb, bool *mounted)
+static int wait_stage_and_init(struct ga_sandbox *sb, bool *mounted)
 {
 	int r = sb->is.pid > 0 ? 1 : take_ready(sb);
 
@@ -361,12 +361,12 @@ static int wait_for_both(struct ga_sandbox *sb, struct ga_error *err)
 		if (n)
 			return ga_fail(err, GA_ESTART, "interrupted by signal %d (%s)", n,
 				       strsignal(n));
-		r = look_at_both(sb, &mounted);
+		r = wait_stage_and_init(sb, &mounted);
 		if (r)
 			return r < 0 ? explain_failure(sb, err) : 0;
 		if (ga_now_ms() >= deadline)
 			return ga_fail(err, GA_ESTART,
-				       "the sandbox did not come up within %d seconds",
+				       "the sandbox did not start within %d seconds",
 				       READY_TIMEOUT_MS / 1000);
 		p[2].fd = mounted ? -1 : sb->status;
 		if (poll(p, GA_NELEMS(p), ga_poll_timeout(deadline)) < 0 && errno != EINTR)
@@ -416,8 +416,8 @@ static int begin(struct ga_sandbox *sb, const struct ga_spec *s, const struct ga
 
 /* Send the part of the plan that surrounds home and project, and make bwrap's arguments while the
  * stage mounts. */
-static int tell(struct ga_sandbox *sb, const struct ga_spec *s, const struct ga_run_paths *p,
-		struct ga_error *err)
+static int send_plan(struct ga_sandbox *sb, const struct ga_spec *s, const struct ga_run_paths *p,
+		     struct ga_error *err)
 {
 	cleanup_buf struct ga_buf system = GA_BUF_INIT, root = GA_BUF_INIT, args = GA_BUF_INIT;
 	const void *filter;
@@ -455,7 +455,7 @@ int ga_run_begin(const struct ga_spec *s, const struct ga_run_paths *p, struct g
 
 	if (begin_new(s, p, &sb, err))
 		return -1;
-	if (tell(sb, s, p, err)) {
+	if (send_plan(sb, s, p, err)) {
 		ga_run_finish(sb);
 		return -1;
 	}
@@ -463,8 +463,8 @@ int ga_run_begin(const struct ga_spec *s, const struct ga_run_paths *p, struct g
 	return 0;
 }
 
-int ga_run_begin_beside(const struct ga_spec *s, const struct ga_run_paths *p,
-			struct ga_sandbox **ret, struct ga_error *err)
+int ga_run_begin_async(const struct ga_spec *s, const struct ga_run_paths *p,
+		       struct ga_sandbox **ret, struct ga_error *err)
 {
 	struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_sandbox *sb;
@@ -472,14 +472,14 @@ int ga_run_begin_beside(const struct ga_spec *s, const struct ga_run_paths *p,
 
 	if (begin_new(s, p, &sb, err))
 		return -1;
-	sb->teller = fork();
-	if (!sb->teller) {
+	sb->sender = fork();
+	if (!sb->sender) {
 		/* init lives as long as somebody holds this socket */
 		(void)close(sb->ctl);
-		failed = ga_fault("run:teller") || tell(sb, s, p, &ignored);
+		failed = ga_fault("run:teller") || send_plan(sb, s, p, &ignored);
 		_exit(failed != 0);
 	}
-	if (sb->teller < 0) {
+	if (sb->sender < 0) {
 		(void)ga_fail_errno(err, GA_ESTART, errno, "cannot create a process");
 		ga_run_finish(sb);
 		return -1;

@@ -23,17 +23,17 @@ enum live_type {
 	LIVE_ATTACH,     /* value: columns, flags: rows */
 	LIVE_INPUT,      /* bytes: typed */
 	LIVE_SIZE,       /* value: columns, flags: rows, id: not 0: redraw everything */
-	LIVE_GO_ON,      /* after LIVE_STOPPED */
-	LIVE_WATCH,      /* value: not 0: until the end, else only what there is */
+	LIVE_RESUME,      /* after LIVE_STOPPED */
+	LIVE_WATCH,      /* value: not 0: until the end, else only the kept output */
 	LIVE_STOP,       /* value: milliseconds until it is killed */
 	LIVE_SHELL,      /* answered by LIVE_ENV; then ga/run/control.h, see live-shell.c */
 	LIVE_STAGE,      /* answered by LIVE_STAGE_IS */
 	LIVE_SEND,       /* bytes: a text to be typed; none: the key Enter. Answered by LIVE_DONE */
 	/* to the client */
 	LIVE_STATUS = 96, /* value: version; the status, unless the client's is another */
-	LIVE_RESET,      /* output continues elsewhere; bytes: what is switched on there */
+	LIVE_RESET,      /* output continues after a gap; bytes: the modes enabled there */
 	LIVE_OUTPUT,     /* bytes */
-	LIVE_DONE,       /* that is all there is */
+	LIVE_DONE,       /* the end of an answer */
 	LIVE_EXITED,     /* value: the command's exit status */
 	LIVE_STOPPED,    /* the command was stopped from its terminal */
 	LIVE_TAKEN,      /* another terminal was attached */
@@ -59,20 +59,20 @@ int live_dial(const char *dir, pid_t *ret_pid);
 /* Does the peer belong to our user? */
 bool live_is_ours(int fd, pid_t *ret_pid);
 
-/* Returns 0; 1 if there is no room now; -1 with errno if the peer is gone, or does not get these
- * descriptors (ETOOMANYREFS, ga/sys/scm.h). */
+/* Returns 0; 1 if the socket buffer is full; -1 with errno if the peer has closed, or the
+ * descriptors cannot be sent (ETOOMANYREFS, ga/sys/scm.h). */
 int live_send(int fd, const struct ga_ctl_msg *m, const void *bytes, size_t n, const int *fds,
 	      size_t n_fds);
-int live_say(int fd, uint32_t type, int32_t value, uint32_t flags);
-/* Returns 1 with a packet; 0 if there is none now; -1 if the peer is gone or the packet is
+int live_send_message(int fd, uint32_t type, int32_t value, uint32_t flags);
+/* Returns 1 with a packet; 0 if there is none now; -1 if the peer has closed or the packet is
  * malformed. Descriptors become the caller's. */
 int live_recv(int fd, struct live_packet *p);
 /* The same, waiting until `deadline` (0: no limit). */
 int live_wait(int fd, struct live_packet *p, int64_t deadline);
-/* The error for a peer that is gone or sends nonsense. Returns -1. */
+/* The error for a closed or misbehaving peer. Returns -1. */
 int live_fail(struct ga_error *err);
 
-/* ---- ring.c: the last of what was written */
+/* ---- ring.c: the last output */
 
 struct run_ring {
 	char *buf;
@@ -83,10 +83,10 @@ struct run_ring {
 void run_ring_add(struct run_ring *r, const char *p, size_t n);
 /* Copy up to `n` bytes from offset `at`, which is kept. */
 size_t run_ring_get(const struct run_ring *r, uint64_t at, char *to, size_t n);
-/* The first offset that is not within a sequence, and what is switched on there. */
+/* The first offset that is not within a sequence, and the modes enabled there. */
 uint64_t run_ring_begin(const struct run_ring *r, struct ga_termstate *ret);
 void run_ring_end(const struct run_ring *r, struct ga_termstate *ret);
-/* Did a bell ring, or was a notification sent, in what is kept from offset `since` on? */
+/* Does the output kept from offset `since` on contain a bell or a notification? */
 bool run_ring_rang(const struct run_ring *r, uint64_t since);
 
 /* ---- the supervisor's side */
@@ -101,7 +101,7 @@ struct live_client {
 	int fd;            /* -1: free slot, or the client is gone */
 	enum live_role role;
 	int64_t hello_by;
-	bool gone;         /* gone, but what it typed before is still to be read */
+	bool gone;         /* closed, but its input is still to be read */
 	/* for clients that watch the output */
 	bool fresh, follow;
 	uint64_t at;
@@ -120,7 +120,7 @@ struct ga_live {
 	int64_t last;      /* time of the last output */
 	uint64_t typed;    /* what the ring's end was at the last input */
 	const struct run_live_session *s; /* NULL before the session runs and after it has ended */
-	int in_rd, in_wr;  /* a pipe for what is typed */
+	int in_rd, in_wr;  /* a pipe for input of clients */
 	size_t in_n;       /* bytes that wait for room in it */
 	char in[LIVE_TYPED];
 	bool stopped;
@@ -134,8 +134,8 @@ struct ga_live {
 
 /* In live-shell.c: close it, and end its command. */
 void live_drop(struct ga_live *l, struct live_client *c);
-/* Continue the command, which was stopped from a terminal that is gone. */
-void live_go_on(struct ga_live *l);
+/* Continue the command, which was stopped from a terminal that has closed. */
+void live_resume_shells(struct ga_live *l);
 
 /* In live-shell.c. Returns 0, or -1: drop the client. */
 int live_shell_begin(struct ga_live *l, struct live_client *c);

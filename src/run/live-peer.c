@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The client's side of ga/run/live.h, for those that do not watch the output.
+ * The client's side of ga/run/live.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ int ga_live_connect(const char *dir, struct ga_live_peer *ret, struct ga_error *
 	*ret = (struct ga_live_peer)GA_LIVE_PEER_INIT;
 	ret->fd = live_dial(dir, &ret->pid);
 	if (ret->fd >= 0) {
-		(void)live_say(ret->fd, LIVE_HELLO, LIVE_VERSION, 0);
+		(void)live_send_message(ret->fd, LIVE_HELLO, LIVE_VERSION, 0);
 		return 0;
 	}
 	if (errno == ENOENT || errno == ECONNREFUSED)
@@ -54,8 +54,8 @@ int live_wait(int fd, struct live_packet *p, int64_t deadline)
 
 int live_fail(struct ga_error *err)
 {
-	return ga_fail(err, GA_EFATAL, "the session does not talk to us"
-		       GA_HINT "it has just ended, or another version of git-agent runs it");
+	return ga_fail(err, GA_EFATAL, "cannot talk to the session's supervisor"
+		       GA_HINT "the session has ended, or runs in another version of git-agent");
 }
 
 /* It was reinstalled, or another one is first in PATH. */
@@ -90,7 +90,7 @@ int ga_live_ask(struct ga_live_peer *p, unsigned ms, struct ga_error *err)
 	return 0;
 }
 
-/* Wait for a packet of a type. 1: the supervisor is gone; 2: neither happened until then. */
+/* Wait for a packet of a type. 1: the supervisor has exited; 2: timed out. */
 static int wait_for(const struct ga_live_peer *p, uint32_t type, int64_t deadline)
 {
 	struct live_packet k;
@@ -113,8 +113,8 @@ int ga_live_wait(const struct ga_live_peer *p, int ms)
 
 void ga_live_stop(const struct ga_live_peer *p, unsigned ms)
 {
-	/* a peer that is gone is noticed when waiting for it */
-	(void)live_say(p->fd, LIVE_STOP, (int32_t)ms, 0);
+	/* a closed peer is noticed when waiting for it */
+	(void)live_send_message(p->fd, LIVE_STOP, (int32_t)ms, 0);
 }
 
 int ga_live_wait_exit(const struct ga_live_peer *p, unsigned ms)
@@ -129,9 +129,9 @@ int ga_live_send(const struct ga_live_peer *p, const char *text, size_t n, struc
 	if (!live_send(p->fd, &m, text, n, NULL, 0) &&
 	    !wait_for(p, LIVE_DONE, ga_now_ms() + SLACK_MS))
 		return 0;
-	return ga_fail(err, GA_EFATAL, "the session took no input"
-		       GA_HINT "it reads none, has just ended, or another version of git-agent "
-		       "runs it");
+	return ga_fail(err, GA_EFATAL, "the session did not accept the input"
+		       GA_HINT "it reads no input, has ended, or runs in another version of "
+		       "git-agent");
 }
 
 /* The output of a running session, for a client that only reads it. */
@@ -170,7 +170,7 @@ int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w)
 	bool begun = false;
 	int rc = 0;
 
-	if (live_say(p->fd, LIVE_WATCH, w->follow, 0) < 0)
+	if (live_send_message(p->fd, LIVE_WATCH, w->follow, 0) < 0)
 		return GA_LIVE_OVER;
 	while (!rc) {
 		struct live_packet k;
@@ -252,7 +252,7 @@ int ga_live_command(const struct ga_live_peer *p, const struct ga_run_command *c
 	int rc;
 
 	/* requests follow HELLO, and are heard after its answer */
-	if (live_say(p->fd, LIVE_SHELL, 0, 0) < 0)
+	if (live_send_message(p->fd, LIVE_SHELL, 0, 0) < 0)
 		return ga_fail(err, GA_ESTART, "the session has just ended");
 	if (read_environment(p->fd, &env, err))
 		return -1;
@@ -336,7 +336,7 @@ static void begin_screen(struct attach *a, const struct live_packet *p)
 		add_output(a, p->bytes, p->n);
 }
 
-static void say_size(struct attach *a, uint32_t type, bool redraw)
+static void send_size(struct attach *a, uint32_t type, bool redraw)
 {
 	struct ga_ctl_msg m = { .type = type, .id = redraw };
 	struct winsize ws;
@@ -367,7 +367,7 @@ static void suspend_attached(struct attach *a)
 	run_terminal_restore(&a->term);
 	run_signals_suspend(a->signals);
 	(void)run_terminal_raw(&a->term);
-	say_size(a, LIVE_SIZE, true);
+	send_size(a, LIVE_SIZE, true);
 }
 
 static void on_attached(struct attach *a, const struct live_packet *p)
@@ -381,7 +381,7 @@ static void on_attached(struct attach *a, const struct live_packet *p)
 		break;
 	case LIVE_STOPPED:
 		suspend_attached(a);
-		(void)live_say(a->peer, LIVE_GO_ON, 0, 0);
+		(void)live_send_message(a->peer, LIVE_RESUME, 0, 0);
 		break;
 	case LIVE_TAKEN:
 		detach_as(a, GA_LIVE_TAKEN);
@@ -430,7 +430,7 @@ static void send_typed(struct attach *a)
 {
 	struct ga_ctl_msg m = { .type = LIVE_INPUT };
 
-	/* a peer that is gone is noticed when reading */
+	/* a closed peer is noticed when reading */
 	if (a->in_n && live_send(a->peer, &m, a->in, a->in_n, NULL, 0) != 1)
 		a->in_n = 0;
 }
@@ -454,12 +454,12 @@ static void on_signals(struct attach *a)
 
 	while ((n = run_signals_next(a->signals))) {
 		if (n == SIGWINCH) {
-			say_size(a, LIVE_SIZE, false);
+			send_size(a, LIVE_SIZE, false);
 		} else if (n == SIGTSTP) {
 			suspend_attached(a);
 		} else if (n == SIGCONT) {
 			(void)run_terminal_raw(&a->term);
-			say_size(a, LIVE_SIZE, true);
+			send_size(a, LIVE_SIZE, true);
 		} else {
 			a->signal = n;
 			detach_as(a, GA_LIVE_DETACHED);
@@ -469,7 +469,7 @@ static void on_signals(struct attach *a)
 
 static int attach_loop(struct attach *a, struct ga_error *err)
 {
-	/* output from before the detach_as is still shown */
+	/* output from before the detach is still shown */
 	while (!a->over || (a->n && a->how == GA_LIVE_ENDED && !a->signal)) {
 		struct pollfd p[] = {
 			/* without events poll() would report the hang-up again and again */
@@ -519,7 +519,7 @@ static int attach_run(struct attach *a, struct ga_error *err)
 	if (fcntl(a->peer, F_SETFL, O_RDWR | O_NONBLOCK) || run_terminal_raw(&a->term)) {
 		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot use the terminal");
 	} else {
-		say_size(a, LIVE_ATTACH, false);
+		send_size(a, LIVE_ATTACH, false);
 		rc = attach_loop(a, err);
 	}
 	undo_screen(a);
@@ -540,7 +540,7 @@ int ga_live_attach(const struct ga_live_peer *p, bool unfiltered, enum ga_live_e
 	int rc;
 
 	if (!isatty(IN_FD) || !isatty(OUT_FD))
-		return ga_fail(err, GA_EUSAGE, "standard input and output are no terminal");
+		return ga_fail(err, GA_EUSAGE, "standard input and output are not a terminal");
 	a = ga_calloc(1, sizeof(*a));
 	a->peer = p->fd;
 	a->unfiltered = unfiltered;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Everything that a sandbox sees was mounted by its stage, which has given up its capabilities. But
- * a process of this user created the user namespace, and its creator has all capabilities in it: so
- * a child of ours enters it and does the mounting.
+ * Refresh the mounts of a running sandbox. Its stage, which made them, has dropped its
+ * capabilities. But a process of this user created the user namespace, and its creator has all
+ * capabilities in it: so a child of ours enters it and does the mounting.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static int ask_stage(int fd, struct within *ret, struct ga_error *err)
 {
 	int64_t deadline = ga_now_ms() + ANSWER_MS;
 
-	if (live_say(fd, LIVE_STAGE, 0, 0) < 0)
+	if (live_send_message(fd, LIVE_STAGE, 0, 0) < 0)
 		return live_fail(err);
 	for (;;) {
 		struct live_packet p;
@@ -173,7 +173,7 @@ static int mount_on(int at, const struct within *w, struct ga_error *err)
 }
 
 /* Mount it in the stage, and return an unattached copy of it. */
-static int make_anew(const struct within *w, struct ga_error *err)
+static int mount_and_copy(const struct within *w, struct ga_error *err)
 {
 	cleanup_close int dir = enter_stage(w, err), at = -1, made = -1;
 	cleanup_free char *place = ga_path_join("project",
@@ -198,7 +198,7 @@ static int make_anew(const struct within *w, struct ga_error *err)
  * executed. */
 static int remount(const struct within *w, struct ga_error *err)
 {
-	cleanup_close int copy = make_anew(w, err), root = -1, at = -1;
+	cleanup_close int copy = mount_and_copy(w, err), root = -1, at = -1;
 
 	if (copy < 0)
 		return -1;
@@ -243,7 +243,7 @@ static int run_child(const struct within *w, struct ga_error *err)
 	(void)TEMP_FAILURE_RETRY(waitpid(pid, &st, 0));
 	if (rc || !st)
 		return rc;
-	return ga_fail(err, GA_EFATAL, "%s", text.len ? text.ptr : "it was killed half way");
+	return ga_fail(err, GA_EFATAL, "%s", text.len ? text.ptr : "the process was killed");
 }
 
 static int within(const struct ga_live_peer *p, struct within *w, struct ga_error *err)

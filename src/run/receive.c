@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages of process 1, of which some are for services, shared directories or clients, whoever
- * receives them; and the end of services, which is such a message.
+ * Receive messages of process 1 and dispatch those for services, shared directories and clients;
+ * and wait for services to end.
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,8 +17,8 @@
 
 #define PTY_MS 20000
 
-/* Record what a message says about no particular command, whoever receives it. */
-static void take_note(struct ga_sandbox *sb, const struct ga_ctl_msg *m)
+/* Record a message that is not about a particular command. */
+static void record_message(struct ga_sandbox *sb, const struct ga_ctl_msg *m)
 {
 	if (m->type == GA_CTL_LOST)
 		sb->is.lost = true;
@@ -32,7 +32,7 @@ int run_recv(struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err)
 	int r = run_recv_raw(sb, m, &pid, NULL);
 
 	if (r > 0)
-		take_note(sb, m);
+		record_message(sb, m);
 	return r < 0 ? run_ctl_ended(sb, err) : r;
 }
 
@@ -54,12 +54,12 @@ int run_recv_fd(struct ga_sandbox *sb, struct ga_ctl_msg *m, int *ret_fd, struct
 	*ret_fd = -1;
 	r = run_recv_raw(sb, m, &pid, ret_fd);
 	if (r > 0)
-		take_note(sb, m);
+		record_message(sb, m);
 	if (r < 0 && *ret_fd >= 0)
 		(void)close(ga_steal_fd(ret_fd));
 	if (r > 0 && *ret_fd >= 0 && !is_pty_master(*ret_fd)) {
 		(void)close(ga_steal_fd(ret_fd));
-		return ga_fail(err, GA_EFATAL, "the sandbox gave something that is no terminal");
+		return ga_fail(err, GA_EFATAL, "the sandbox sent a descriptor that is not a pty");
 	}
 	return r < 0 ? run_ctl_ended(sb, err) : r;
 }
@@ -89,7 +89,7 @@ int run_ask_pty(struct ga_sandbox *sb, struct ga_live *live, struct ga_error *er
 	run_send(sb, GA_CTL_PTY, 0, 0);
 	while (!(r = take_pty(sb, live, &m, &fd, err))) {
 		if (ga_now_ms() >= deadline)
-			return ga_fail(err, GA_ESTART, "the sandbox opens no terminal");
+			return ga_fail(err, GA_ESTART, "the sandbox does not open a terminal");
 		(void)poll(&p, 1, ga_poll_timeout(deadline));
 	}
 	if (r > 0 && fd < 0)
@@ -103,8 +103,8 @@ int run_ask_pty(struct ga_sandbox *sb, struct ga_live *live, struct ga_error *er
 /* From SIGKILL until init reports the end. */
 #define KILL_MS 2000
 
-/* Did a signal arrive that ends programs? The user does not want to wait. */
-static bool is_hurried(const struct ga_sandbox *sb)
+/* Did a fatal signal arrive? Then the user does not want to wait. */
+static bool has_fatal_signal(const struct ga_sandbox *sb)
 {
 	int n;
 
@@ -114,8 +114,8 @@ static bool is_hurried(const struct ga_sandbox *sb)
 	return false;
 }
 
-/* Returns false if the sandbox is gone. */
-static bool wait_over(struct ga_sandbox *sb, unsigned ms)
+/* Returns false if the sandbox has ended. */
+static bool wait_services(struct ga_sandbox *sb, unsigned ms)
 {
 	int64_t deadline = ga_now_ms() + ms;
 
@@ -143,7 +143,7 @@ static bool wait_over(struct ga_sandbox *sb, unsigned ms)
 			;
 		if (r < 0)
 			return false;
-		if (p[SIGNALS].revents && is_hurried(sb))
+		if (p[SIGNALS].revents && has_fatal_signal(sb))
 			return true;
 	}
 	return true;
@@ -155,8 +155,8 @@ void ga_run_services_end(struct ga_sandbox *sb, unsigned ms)
 		return;
 	run_services_signal(sb, SIGTERM);
 	run_services_signal(sb, SIGCONT);
-	if (!wait_over(sb, ms) || run_services_over(sb->services))
+	if (!wait_services(sb, ms) || run_services_over(sb->services))
 		return;
 	run_services_signal(sb, SIGKILL);
-	(void)wait_over(sb, KILL_MS);
+	(void)wait_services(sb, KILL_MS);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Internals of src/run.
+ * Shared by the files of this folder.
  */
 #ifndef RUN_INTERNAL_H
 #define RUN_INTERNAL_H
@@ -22,14 +22,14 @@ struct ga_sandbox {
 	int pidfd;          /* pidfd of pid 1, -1 before READY */
 	int child;          /* pidfd of the stage */
 	int status;         /* pipe of the stage's records; at end of file everything is mounted */
-	struct ga_buf said; /* the records read so far */
+	struct ga_buf records; /* of the stage, read so far */
 	int log;            /* standard error of bwrap and init, non-blocking */
 	int plan;           /* the stage's plan; -1 once it is sent completely */
 	int args, seccomp;  /* bwrap's input, likewise */
 	int sigfd;
 	struct ga_run_facts is;
 	pid_t bwrap;        /* 0 once reaped */
-	pid_t teller;       /* the child of ga_run_begin_beside(); 0 once reaped */
+	pid_t sender;       /* the child of ga_run_begin_async(); 0 once reaped */
 	struct ga_relay *relay; /* the caller's, or NULL */
 	char *cgroup;       /* its cgroup, to be removed with it; or NULL */
 	uint32_t last_id;
@@ -43,19 +43,19 @@ struct ga_sandbox {
 };
 
 struct ga_sandbox *run_sandbox_new(void);
-/* Wait until the process of `pidfd` is gone; false if it is not after `ms` (-1: no limit). */
+/* Wait until the process of `pidfd` has exited; false if it has not after `ms` (-1: no limit). */
 bool run_wait_gone(int pidfd, int ms);
-/* Kill bwrap and what it started, and reap it. Returns its wait status. */
+/* Kill bwrap and its children, and reap it. Returns its wait status. */
 int run_kill_bwrap(struct ga_sandbox *sb);
 
-/* ---- the relay of the sandbox's network, for whoever waits; nothing without a relay */
+/* ---- polling the relay, if there is one */
 
 static inline struct pollfd run_relay_poll(const struct ga_sandbox *sb)
 {
 	return (struct pollfd){ .fd = sb->relay ? ga_relay_fd(sb->relay) : -1, .events = POLLIN };
 }
 
-/* When it is to be served at the latest; 0: never. */
+/* The latest time to serve it; 0: never. */
 static inline int64_t run_relay_next(const struct ga_sandbox *sb)
 {
 	return sb->relay ? ga_relay_next(sb->relay) : 0;
@@ -78,12 +78,12 @@ struct run_cgroup_setting {
 };
 /* The directory of a process's cgroup (0: our own); NULL without cgroup version 2. */
 char *run_cgroup_of(pid_t pid);
-/* The nearest directory, from our own group upwards, in which we may make a group with these
- * settings; with `marked` only among groups that systemd marks as delegated and that no manager is
- * in. NULL: there is none. */
+/* The nearest cgroup, from our own upwards, in which a group with these settings can be created;
+ * with `marked`, only those that systemd marks as delegated and that contain no manager. NULL:
+ * none. */
 char *run_cgroup_find(const struct run_cgroup_setting *v, size_t n, bool marked);
-/* Make a group in `parent` with these settings, and move a process there. `*ret` must be removed
- * when that is gone. Also removes groups left by sessions that were killed. */
+/* Create a group in `parent` with these settings, and move a process there. `*ret` must be removed
+ * when that has exited. Stale groups of killed sessions are removed, too. */
 int run_cgroup_enter(const char *parent, const struct run_cgroup_setting *v, size_t n, pid_t pid,
 		     char **ret, struct ga_error *err);
 /* The number that follows a word in a file of a group; 0 if it is not there. */
@@ -91,17 +91,16 @@ uint64_t run_cgroup_number(const char *dir, const char *file, const char *word);
 /* Does a file of a group have this value? */
 bool run_cgroup_has(const char *dir, const char *file, const char *value);
 
-/* ---- signals.c: what the caller's signals mean while a sandbox runs */
+/* ---- signals.c: signals of the caller while a sandbox runs */
 
 /* Block the signals and open the descriptor for them; undone by run_signals_restore(). */
 int run_signals_take(struct ga_sandbox *sb, struct ga_error *err);
 void run_signals_restore(struct ga_sandbox *sb);
 /* The next signal that arrived, 0 if none. */
 int run_signals_next(const struct ga_sandbox *sb);
-/* The same for a caller that acts on it. When a terminal goes away SIGHUP comes more than once: the
- * shell passes it on to its jobs, and its own end causes another one. So after the first SIGHUP,
- * whether read here or noticed otherwise, none is reported any more, and none ends us while the
- * work is captured. */
+/* The same for a caller that acts on it. When a terminal is closed SIGHUP arrives more than once:
+ * from the shell, and again when the shell exits. After the first one, SIGHUP is neither reported
+ * nor ends us while the work is captured. */
 int run_signals_act(const struct ga_sandbox *sb);
 /* Is a signal that ends programs pending? Returns its number and leaves it pending: the caller
  * fails, and the signal takes effect when the mask is restored. */
@@ -111,7 +110,7 @@ void run_signals_suspend(const struct ga_sandbox *sb);
 
 /* ---- control.c: talking to init */
 
-/* Create a pipe, of which our end does not block. Both are the caller's, also on failure. */
+/* Create a pipe whose end `ret_ours` does not block. The caller closes both, also on failure. */
 int run_pipe(int *ret_ours, int *ret_theirs, bool we_read, struct ga_error *err);
 /* Request a command. `fds` are duplicated; `n` is 1 (GA_SPAWN_TTY) or 3. `*ret_id` identifies it in
  * messages. */
@@ -119,14 +118,14 @@ int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char
 	      const char *const *envp, const int *fds, size_t n, uint32_t *ret_id,
 	      struct ga_error *err);
 void run_send(const struct ga_sandbox *sb, uint32_t type, uint32_t id, int32_t value);
-/* Returns 1 with a message; 0 if there is none; -1 if the socket is closed (err is set, with what
- * bwrap or init said last). Records GA_CTL_LOST. */
+/* Returns 1 with a message; 0 if there is none; -1 if the socket is closed (err has the last line
+ * of bwrap or init). Records GA_CTL_LOST. */
 int run_recv(struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err);
-/* The same, with the sender's pid, and without looking for the reason at the end. A descriptor is
- * accepted only with `ret_fd`, which is left alone if none comes, else it is the caller's. */
+/* The same, with the sender's pid, and without the reason at the end. A descriptor is accepted only
+ * with `ret_fd`, which is left alone if none comes, else it is the caller's. */
 int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_pid, int *ret_fd);
-/* The master of a new terminal of the sandbox, or -1. Messages to clients of `live` (NULL: there
- * are none) that come meanwhile are passed on. */
+/* The master of a new terminal of the sandbox, or -1. Messages for clients of `live` (may be NULL)
+ * are passed on while waiting. */
 int run_ask_pty(struct ga_sandbox *sb, struct ga_live *live, struct ga_error *err);
 int run_ctl_ended(const struct ga_sandbox *sb, struct ga_error *err);
 /* Turn a FAILED message into an error. */
@@ -153,11 +152,11 @@ struct run_terminal {
 	struct termios saved;  /* its original settings */
 	struct ga_termfilter *filter; /* the filter that knows which modes are switched on */
 };
-/* Reopen what `fd` is, to write to it without waiting: O_NONBLOCK belongs to the open file
- * description, which others share. The caller closes it; -1: it cannot be opened, as another user's
+/* Reopen the file of `fd` for non-blocking writes: O_NONBLOCK belongs to the open file description,
+ * which other processes share. The caller closes it; -1 if it cannot be opened, as another user's
  * terminal (su) or a socket. */
 int run_open_again(int fd);
-/* Write to a terminal, failing if it takes nothing for a second. */
+/* Write to a terminal; fails after a second without progress. */
 void run_terminal_write(int fd, const char *p, size_t n);
 int run_terminal_raw(struct run_terminal *t);
 void run_terminal_restore(struct run_terminal *t);
@@ -181,44 +180,43 @@ struct run_stream {
 	uint64_t total;        /* bytes read so far */
 	struct ga_termfilter *filter; /* the caller's, for a terminal; or NULL */
 	bool watch;            /* the filter only observes */
-	struct run_keys *keys; /* the caller's: our keys are taken out; or NULL */
+	struct run_keys *keys; /* the caller's: our keys are removed; or NULL */
 	bool leave;            /* they were typed */
 	bool cut;              /* not everything that was read was written */
 	const struct ga_run_sink *sink; /* the caller's, or NULL */
-	size_t at, n;          /* bytes that wait to be written */
+	size_t at, n;          /* pending bytes */
 	char buf[RUN_STREAM_CHUNK];
 };
 #define RUN_STREAM_POLLS 2
-/* Is it over in both respects: nothing to read, nothing to write? */
+/* Is there nothing left to read or write? */
 bool run_stream_done(const struct run_stream *s);
-/* Fill in what to poll for; afterwards move what can be moved. */
+/* Fill in the poll events; after poll(2), move available data. */
 void run_stream_poll(const struct run_stream *s, struct pollfd p[RUN_STREAM_POLLS]);
 void run_stream_move(struct run_stream *s, const struct pollfd p[RUN_STREAM_POLLS]);
-/* The writer has ended: read what it left, at most `most` bytes, without waiting for others that
- * hold the same pipe open. */
+/* After the writer has exited: read its remaining output, at most `most` bytes, without waiting for
+ * other processes that hold the pipe open. */
 void run_stream_finish(struct run_stream *s, size_t most);
-/* Does the buffer have room for the rest? Then do not wait: nothing announces that there is no
- * more. */
-bool run_stream_hurry(const struct run_stream *s);
+/* Does the buffer have room for the rest? Then do not poll: nothing announces the end. */
+bool run_stream_stop_waiting(const struct run_stream *s);
 void run_stream_close(struct run_stream *s);
-/* Switch off what the output left switched on in the terminal `fd`. */
+/* Reset the modes that the output enabled in the terminal `fd`. */
 void run_stream_undo(struct run_stream *s, int fd);
 
-/* Write what comes from now on to `fd`, which becomes the stream's, unfiltered. */
+/* Redirect the stream to `fd`, which it takes over, unfiltered. */
 void run_stream_turn(struct run_stream *s, int fd);
 
-/* ---- terminal.c: what is typed into an attached terminal */
+/* ---- terminal.c: input of an attached terminal */
 
 #define RUN_KEYS_HELD 32
 struct run_keys {
 	size_t n;
 	char held[RUN_KEYS_HELD]; /* the first of our two keys, until the next key */
 };
-/* Returns true if the terminal is to be detached. What is passed on to the session is in `out`,
- * which has room for RUN_KEYS_HELD more bytes than the input. */
+/* Returns true if the user detached. `out` gets the input for the session, and has room for
+ * RUN_KEYS_HELD more bytes than `in`. */
 bool run_keys(struct run_keys *k, const char *in, size_t n, char *out, size_t *ret_n);
 
-/* ---- service.c: commands beside others; with none of them nothing happens */
+/* ---- service.c: background commands, if any */
 
 void run_services_poll(const struct ga_sandbox *sb, struct pollfd p[GA_RUN_SERVICES_MAX]);
 void run_services_move(const struct ga_sandbox *sb, const struct pollfd p[GA_RUN_SERVICES_MAX]);
@@ -233,27 +231,27 @@ void run_services_signal(const struct ga_sandbox *sb, int n);
 void run_shares_set(struct ga_sandbox *sb, const struct ga_spec *s);
 /* Flags of a GA_CTL_SPAWN: GA_SPAWN_DEEP if there is one in a directory of the project. */
 uint32_t run_shares_flags(const struct ga_sandbox *sb);
-/* Answer a message about one of them, if it is about one. */
+/* Answer the message if it is about a shared directory. */
 void run_shares_message(const struct ga_sandbox *sb, const struct ga_ctl_msg *m);
 
-/* ---- live.c: what ga/run/live.h shows of a session while it runs */
+/* ---- live.c: the supervisor's side of ga/run/live.h */
 
 struct ga_live;
 struct run_live_session {
 	struct ga_sandbox *sb;
 	const char *const *envp;
 	bool detached;
-	bool beside, after;      /* as in struct ga_run_command; nobody can attach then */
-	bool renames;            /* renames are served for the command, and so for further ones */
+	bool auxiliary, after;   /* as in struct ga_run_command; attaching is refused then */
+	bool renames;            /* renames are served for this and further commands */
 	unsigned columns, rows;  /* size of the command's terminal */
 	void *payload;
 	/* requests of clients */
 	void (*size)(void *payload, unsigned columns, unsigned rows);
 	void (*stop)(void *payload, unsigned ms);
-	void (*go_on)(void *payload); /* continue the command, which was stopped */
+	void (*resume)(void *payload); /* continue the command, which was stopped */
 };
 #define RUN_LIVE_POLLS (2 + 64)
-/* What clients type is read from `*ret_typed`, which remains the callee's; -1: nothing is. */
+/* Input of clients is read from `*ret_typed`, which the callee owns; -1: none. */
 int run_live_begin(struct ga_live *l, const struct run_live_session *s, int *ret_typed,
 		   struct ga_error *err);
 /* The same once its session has become detached. */
@@ -263,11 +261,12 @@ void run_live_typed(struct ga_live *l); /* the command was given input */
 void run_live_poll(const struct ga_live *l, struct pollfd p[RUN_LIVE_POLLS]);
 void run_live_move(struct ga_live *l, const struct pollfd p[RUN_LIVE_POLLS]);
 int64_t run_live_next(const struct ga_live *l); /* 0: never */
-/* Pass on a message of init's that is not about the session's command; false if it is nobody's. */
+/* Pass on a message of init that is not about the session's command; false if it has no
+ * recipient. */
 bool run_live_message(struct ga_live *l, const struct ga_ctl_msg *m, int *fd);
-/* The command was stopped from its terminal. Returns false if nobody could continue it. */
+/* The command was stopped from its terminal. Returns false if no client could continue it. */
 bool run_live_stopped(struct ga_live *l);
-/* The command has ended, and another one of the session follows: no client is told. */
+/* The command has ended, and another one of the session follows: clients are not notified. */
 void run_live_pause(struct ga_live *l);
 /* The command has ended: all clients get the rest of the output and its status. */
 void run_live_end(struct ga_live *l, int status);
@@ -278,7 +277,7 @@ struct session {
 	struct ga_sandbox *sb;
 	uint32_t id;
 	bool tty;
-	bool detached;             /* it has no terminal of the caller's, or no longer */
+	bool detached;             /* without the caller's terminal */
 	struct run_keys keys;
 	bool unfiltered;
 	const struct ga_run_command *c;
@@ -291,22 +290,22 @@ struct session {
 	struct run_terminal term;
 	struct run_stream *streams; /* IN, OUT, ERR; with a terminal there is no ERR */
 	int64_t start_by;          /* by when the command must be executed */
-	int64_t deadline;          /* when to kill it, once it was asked to end; 0: none */
-	int64_t term_at;           /* when to ask it once more */
+	int64_t deadline;          /* when to kill it, after it was told to end; 0: none */
+	int64_t term_at;           /* when to send SIGTERM again */
 	int64_t tick;              /* when to call `tick` next; 0: never */
 	bool killed;
 	bool suspended;            /* we stopped it, not the command itself */
-	int signal;                /* the signal that was to end a command beside the agent */
+	int signal;                /* the fatal signal that an auxiliary command got */
 };
 
-/* Open the command's standard streams, `theirs`, which the caller closes: a terminal of the
- * sandbox's (theirs[0]) or pipes; our ends go into s->streams. */
+/* Open the command's standard streams, `theirs`, which the caller closes: a terminal of the sandbox
+ * (theirs[0]) or pipes; our ends go into s->streams. */
 int session_open(struct session *s, int theirs[3], struct ga_error *err);
 void session_resize(const struct session *s);
 void session_set_size(void *payload, unsigned columns, unsigned rows);
 /* Callback of s->typed: the command is given input. */
 void session_typed(void *payload, const char *p, size_t n);
-/* Callback of s->sink: pass output on to those who show or record it. */
+/* Callback of s->sink: pass output on to clients and the recorder. */
 void session_output(void *payload, const char *p, size_t n);
 
 /* ---- record.c: names of the recordings of a session's runs, from 1 */

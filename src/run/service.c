@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Commands that run on beside others, until somebody ends them. Their output goes to files of
- * bounded size, whatever else is being waited for.
+ * Services: background commands that run until they are ended. Their output goes to files of
+ * bounded size.
  */
 #include <errno.h>
 #include <fcntl.h>

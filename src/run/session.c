@@ -13,7 +13,7 @@
 /* From being asked to end until it is killed, and from then until it must be gone. */
 #define HANGUP_GRACE_MS 10000
 #define KILL_GRACE_MS 5000
-/* The same for what runs beside the agent. */
+/* The same for an auxiliary command. */
 #define BESIDE_GRACE_MS 5000
 /* From the request until it must be executed. */
 #define START_MS 20000
@@ -39,7 +39,7 @@ static void session_release(struct session *s)
 
 /* ---- what happens */
 
-/* Ask the command to end, and kill it if it does not. Some programs end only on SIGTERM. */
+/* Tell the command to end, and kill it if it does not. Some programs end only on SIGTERM. */
 static void end_within(void *payload, unsigned ms)
 {
 	struct session *s = payload;
@@ -78,8 +78,8 @@ static void hang_up(struct session *s)
 	ga_cleanup_closep(&s->master);
 }
 
-/* Leave the caller's terminal. If that fails, everything stays as it is. */
-static void leave(struct session *s)
+/* Release the caller's terminal. On failure nothing changes. */
+static void detach_terminal(struct session *s)
 {
 	struct run_stream *in = &s->streams[IN], *out = &s->streams[OUT];
 	cleanup_close int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -108,7 +108,7 @@ static void go_raw(struct session *s)
 	session_resize(s);
 }
 
-static void go_on(void *payload)
+static void continue_command(void *payload)
 {
 	const struct session *s = payload;
 
@@ -119,21 +119,21 @@ static void go_on(void *payload)
  * client. */
 static void suspend(struct session *s)
 {
-	/* if it stopped itself there is nobody who could continue it */
-	if (s->c->beside && !s->suspended) {
-		go_on(s);
+	/* if it stopped itself no shell could continue it */
+	if (s->c->auxiliary && !s->suspended) {
+		continue_command(s);
 		return;
 	}
 	s->suspended = false;
 	if (s->detached) {
 		if (!run_live_stopped(s->live))
-			go_on(s);
+			continue_command(s);
 		return;
 	}
 	run_terminal_restore(&s->term);
 	run_signals_suspend(s->sb);
 	go_raw(s);
-	go_on(s);
+	continue_command(s);
 }
 
 /* A second signal does not wait. */
@@ -150,7 +150,7 @@ static void end_beside(struct session *s, int n)
 
 static void on_signal(struct session *s, int n)
 {
-	if (s->c->beside && n != SIGWINCH && n != SIGCONT && n != SIGTSTP) {
+	if (s->c->auxiliary && n != SIGWINCH && n != SIGCONT && n != SIGTSTP) {
 		end_beside(s, n);
 		return;
 	}
@@ -185,7 +185,7 @@ static void on_signals(struct session *s)
 	while ((n = run_signals_act(s->sb))) {
 		bool fatal = n != SIGWINCH && n != SIGCONT && n != SIGTSTP;
 
-		/* the command is gone: whoever ends us does not want the rest of its output */
+		/* the command has exited: the sender of the signal does not want its output */
 		for (size_t i = 0; fatal && s->exited && i < N_STREAMS; i++)
 			run_stream_close(&s->streams[i]);
 		if (!s->exited)
@@ -193,8 +193,8 @@ static void on_signals(struct session *s)
 	}
 }
 
-/* What the command wrote is in the pipes by now; anything later comes from processes it left, for
- * which nobody waits. */
+/* The command's output is in the pipes by now; later output comes from its background processes,
+ * which are not waited for. */
 static void on_exit_status(struct session *s, int status)
 {
 	s->exited = true;
@@ -261,7 +261,7 @@ static int on_deadline(struct session *s, struct ga_error *err)
 		s->term_at = 0;
 		run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGTERM);
 	}
-	/* until then nobody can interrupt it or talk to it; this is not the command's fault, as
+	/* until then it cannot be interrupted or reached; this is not the command's fault, as
 	 * others may have run before */
 	if (!s->started && !s->exited && ga_now_ms() >= s->start_by)
 		return ga_fail(err, GA_EFATAL, "the command is not started in the sandbox");
@@ -275,7 +275,7 @@ static int on_deadline(struct session *s, struct ga_error *err)
 	return 0;
 }
 
-static bool is_over(const struct session *s)
+static bool has_ended(const struct session *s)
 {
 	if (!s->exited)
 		return false;
@@ -293,7 +293,7 @@ static int timeout(const struct session *s)
 	int64_t next = 0;
 
 	for (size_t i = 0; i < N_STREAMS; i++)
-		if (run_stream_hurry(&s->streams[i]))
+		if (run_stream_stop_waiting(&s->streams[i]))
 			return 0;
 	for (size_t i = 0; i < GA_NELEMS(all); i++)
 		if (all[i] && (!next || all[i] < next))
@@ -344,7 +344,7 @@ static int loop(struct session *s, struct ga_error *err)
 {
 	struct pollfd p[N_POLLS];
 
-	while (!is_over(s)) {
+	while (!has_ended(s)) {
 		bool in_open = s->streams[IN].from >= 0;
 		size_t n = prepare_polls(s, p);
 
@@ -357,7 +357,7 @@ static int loop(struct session *s, struct ga_error *err)
 		for (size_t i = 0; i < N_STREAMS; i++)
 			run_stream_move(&s->streams[i], p + STREAMS + i * RUN_STREAM_POLLS);
 		if (s->streams[IN].leave)
-			leave(s);
+			detach_terminal(s);
 		/* a terminal has no other end of file than being hung up */
 		if (s->tty && in_open && s->streams[IN].from < 0 && !s->exited)
 			hang_up(s);
@@ -377,10 +377,18 @@ static int loop(struct session *s, struct ga_error *err)
 static int begin_live(struct session *s, const struct ga_run_command *c, struct ga_error *err)
 {
 	s->live_session = (struct run_live_session){
-		.sb = s->sb, .envp = c->envp, .detached = s->detached, .renames = c->renames,
-		.beside = c->beside, .after = c->after,
-		.columns = c->columns, .rows = c->rows, .payload = s,
-		.size = session_set_size, .stop = end_within, .go_on = go_on,
+		.sb = s->sb,
+		.envp = c->envp,
+		.detached = s->detached,
+		.renames = c->renames,
+		.auxiliary = c->auxiliary,
+		.after = c->after,
+		.columns = c->columns,
+		.rows = c->rows,
+		.payload = s,
+		.size = session_set_size,
+		.stop = end_within,
+		.resume = continue_command,
 	};
 	return c->live ? run_live_begin(c->live, &s->live_session, &s->streams[IN].from, err) : 0;
 }
@@ -401,12 +409,12 @@ static int start(struct session *s, struct ga_error *err)
 	return rc;
 }
 
-/* If its end was asked for, no other command follows, whatever was planned. */
+/* If the command was told to end, no other command follows. */
 static void end_live(const struct session *s, int status)
 {
 	const struct ga_run_command *c = s->c;
 
-	if (c->live && c->beside && !s->deadline)
+	if (c->live && c->auxiliary && !s->deadline)
 		run_live_pause(c->live);
 	else if (c->live)
 		run_live_end(c->live, status);
@@ -422,7 +430,7 @@ int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *r
 {
 	cleanup_(session_release) struct session s = {
 		.sb = sb, .master = -1, .unfiltered = c->unfiltered, .c = c, .live = c->live,
-		.tty = !c->beside && (c->detached || (isatty(0) && isatty(1))),
+		.tty = !c->auxiliary && (c->detached || (isatty(0) && isatty(1))),
 		.detached = c->detached,
 		.start_by = ga_now_ms() + START_MS,
 		.tick = c->tick ? ga_now_ms() + c->tick_ms : 0,

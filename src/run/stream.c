@@ -31,7 +31,7 @@ bool run_stream_done(const struct run_stream *s)
 }
 
 /* How much may be read now. */
-static size_t room(const struct run_stream *s)
+static size_t readable_bytes(const struct run_stream *s)
 {
 	size_t left = sizeof(s->buf) - s->at - s->n;
 
@@ -44,10 +44,10 @@ static size_t room(const struct run_stream *s)
 
 void run_stream_poll(const struct run_stream *s, struct pollfd p[RUN_STREAM_POLLS])
 {
-	bool open = s->to >= 0 && room(s);
+	bool open = s->to >= 0 && readable_bytes(s);
 
 	p[0] = (struct pollfd){ .fd = open ? s->from : -1, .events = POLLIN };
-	/* polled even with nothing to write: a reader that is gone shows as an error */
+	/* polled even with nothing to write: a closed reader shows as an error */
 	p[1] = (struct pollfd){ .fd = s->to, .events = s->n ? POLLOUT : 0 };
 }
 
@@ -80,7 +80,7 @@ static ssize_t read_bytes(struct run_stream *s, size_t n)
 
 static void take(struct run_stream *s)
 {
-	size_t most = room(s);
+	size_t most = readable_bytes(s);
 	ssize_t n;
 
 	if (s->limited && most > s->left)
@@ -108,7 +108,7 @@ static void write_bytes(struct run_stream *s)
 	if (n < 0) {
 		if (errno == EINTR || errno == EAGAIN)
 			return;
-		/* nobody reads any more: close, so that the writer notices */
+		/* the reader has closed its end: close ours, so that the writer notices */
 		run_stream_close(s);
 		return;
 	}
@@ -118,14 +118,14 @@ static void write_bytes(struct run_stream *s)
 		s->at = 0;
 }
 
-bool run_stream_hurry(const struct run_stream *s)
+bool run_stream_stop_waiting(const struct run_stream *s)
 {
-	return s->limited && s->from >= 0 && s->to >= 0 && room(s);
+	return s->limited && s->from >= 0 && s->to >= 0 && readable_bytes(s);
 }
 
 void run_stream_move(struct run_stream *s, const struct pollfd p[RUN_STREAM_POLLS])
 {
-	if ((p[0].revents && p[0].fd == s->from) || run_stream_hurry(s))
+	if ((p[0].revents && p[0].fd == s->from) || run_stream_stop_waiting(s))
 		take(s);
 	if (p[1].revents && p[1].fd == s->to && s->to >= 0) {
 		if (s->n)
@@ -133,7 +133,7 @@ void run_stream_move(struct run_stream *s, const struct pollfd p[RUN_STREAM_POLL
 		else if (p[1].revents & (POLLERR | POLLHUP | POLLNVAL))
 			run_stream_close(s);
 	}
-	if (s->at && !room(s)) {
+	if (s->at && !readable_bytes(s)) {
 		memmove(s->buf, s->buf + s->at, s->n);
 		s->at = 0;
 	}
@@ -347,7 +347,7 @@ static int open_pipes(struct session *s, int theirs[3], struct ga_error *err)
 
 int session_open(struct session *s, int theirs[3], struct ga_error *err)
 {
-	if (s->c->beside)
+	if (s->c->auxiliary)
 		return open_beside(s, theirs, err);
 	return s->tty ? open_tty(s, &theirs[0], err) : open_pipes(s, theirs, err);
 }

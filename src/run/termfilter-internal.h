@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Internals of the terminal filter.
+ * Shared by the files of the terminal filter.
  */
 #ifndef TERMFILTER_INTERNAL_H
 #define TERMFILTER_INTERNAL_H
@@ -26,7 +26,7 @@ struct term_seq {
  * are 0. False behind the last. */
 bool term_param(const struct term_seq *s, size_t *at, uint16_t *ret);
 
-/* ---- termfilter-rules.c: what the table says */
+/* ---- termfilter-rules.c: verdicts of the table */
 
 enum ga_termverdict term_judge_byte(enum ga_termkind kind, unsigned char c);
 /* Judge a complete ESC or CSI sequence, or the head of a DCS. */
@@ -38,14 +38,14 @@ enum ga_termverdict term_judge_osc(const char *text, size_t n, bool ended, uint3
 bool term_notifies(uint32_t number);
 enum ga_termverdict term_judge_text(enum ga_termkind kind, const char *text, size_t n, bool ended);
 
-/* ---- termfilter-modes.c: what is switched on */
+/* ---- termfilter-modes.c: enabled modes */
 
 void term_note_escape(struct ga_termstate *t, const struct term_seq *s);
 void term_note_csi(struct ga_termstate *t, const struct term_seq *s);
 /* Record a byte of the text, behind the number, of an OSC that passes; and its end. */
 void term_note_text(struct ga_termfilter *f, char c);
 void term_note_osc(struct ga_termfilter *f);
-/* Write to `out` what undoes the state; returns the end. */
+/* Write to `out` the sequences that reset the state; returns the end. */
 char *term_undo(struct ga_termstate *t, char *out);
 
 /* ---- termfilter-scan.c: many bytes at once */

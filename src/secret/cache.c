@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Findings, and the cache of verdicts: NUL-separated records, one file for each working tree:
+ * Lists of findings, and the cache of verdicts: NUL-separated records, one file for each working
+ * tree:
  *
  *     MAGIC, a fingerprint of rules and options, the working tree
  *     "t" TREE, then "c" PATH, VERDICT for each secret in it and "l" PATH for each link

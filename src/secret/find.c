@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The search: what is committed, then the working tree, then what links lead to.
+ * Search for secrets in the commit, the working tree, and the targets of symlinks.
  */
 #include "secret-internal.h"
 
@@ -19,9 +19,9 @@
 #define HOPS_MAX 40 /* the kernel's limit: no program gets further */
 #define TEXT_MAX 4096
 #define LOOK_COST 4096     /* bytes charged for each file on top of its size */
-#define BENEATH_MAX 100000 /* entries looked at below one link */
+#define BENEATH_MAX 100000 /* entries visited below one link */
 
-/* A link that is looked at, and the directory that it leads to. */
+/* A symlink and its target directory. */
 struct way {
 	struct finder_walk walk;
 	bool tree; /* the commit's version of a path comes before the working tree's */
@@ -30,7 +30,7 @@ struct way {
 	struct ga_error *err;
 };
 
-/* The text of the link at an absolute path; NULL: it is none of the project's. */
+/* The target of the symlink at an absolute path; NULL: not a symlink of the project. */
 static char *read_link(void *arg, const char *full)
 {
 	const struct way *w = arg;
@@ -53,7 +53,7 @@ static char *read_link(void *arg, const char *full)
 	return n > 0 ? ga_strndup(text, (size_t)n) : NULL;
 }
 
-/* The path in the project that `link` leads to; NULL: it leads elsewhere. */
+/* The target of `link` in the project; NULL: outside. */
 static char *follow(struct way *w, const char *link)
 {
 	struct finder *f = w->walk.f;
@@ -119,8 +119,8 @@ static int look_at_committed(struct finder *f, struct target *t, struct ga_error
 static void judge_target(struct finder *f, const struct target *t, const struct stat *st,
 		  struct finder_version *ret)
 {
-	uint64_t size = (uint64_t)st->st_size < GA_SECRET_LOOK_MAX ? (uint64_t)st->st_size
-								     : GA_SECRET_LOOK_MAX;
+	uint64_t size = (uint64_t)st->st_size < GA_SECRET_SCAN_MAX ? (uint64_t)st->st_size
+								   : GA_SECRET_SCAN_MAX;
 
 	if (f->left < size + LOOK_COST) {
 		f->ret->incomplete = true;
@@ -155,7 +155,7 @@ static void look_at_file(struct finder *f, const struct target *t, enum ga_expos
 	}
 }
 
-/* Look at the file `to`, which can be opened as `link` as well. */
+/* Judge the file `to`, which can also be opened as `link`. */
 static int look_at_target(const struct way *w, const char *link, const char *to)
 {
 	struct finder *f = w->walk.f;
@@ -178,8 +178,8 @@ static int look_at_target(const struct way *w, const char *link, const char *to)
  * itself is not a secret, even if its name is a secret file's: a directory cannot be read as a
  * file. */
 
-/* Look at the file or link at `rest` below the directory. */
-static int look_at_rest(struct way *w, const char *rest, bool is_link)
+/* Judge the file or link at `rest` below the directory. */
+static int check_target(struct way *w, const char *rest, bool is_link)
 {
 	struct finder *f = w->walk.f;
 	cleanup_free char *as = ga_path_join(w->link, rest), *to = NULL;
@@ -191,7 +191,7 @@ static int look_at_rest(struct way *w, const char *rest, bool is_link)
 	return to ? look_at_target(w, as, to) : 0;
 }
 
-/* Look at what the commit has there. */
+/* Search the committed directory. */
 static int look_through_tree(struct way *w)
 {
 	const struct ga_exposure_opts *o = w->walk.f->o;
@@ -211,30 +211,33 @@ static int look_through_tree(struct way *w)
 	}
 	for (size_t i = 0; i < all.n && finder_has_room(&w->walk); i++)
 		if (all.v[i].new.mode != GA_MODE_GITLINK &&
-		    look_at_rest(w, all.v[i].path, all.v[i].new.mode == GA_MODE_LINK))
+		    check_target(w, all.v[i].path, all.v[i].new.mode == GA_MODE_LINK))
 			return -1;
 	return 0;
 }
 
-/* Look at what the working tree has there. */
-static int look_below(struct finder_walk *walk, const char *path, const struct stat *st)
+/* Search the directory in the working tree. */
+static int search_below(struct finder_walk *walk, const char *path, const struct stat *st)
 {
 	struct way *w = (struct way *)walk;
 
 	if (ga_path_names_dotgit(path) || (!S_ISREG(st->st_mode) && !S_ISLNK(st->st_mode)))
 		return 0;
-	return look_at_rest(w, ga_path_below(path, w->dir), S_ISLNK(st->st_mode));
+	return check_target(w, ga_path_below(path, w->dir), S_ISLNK(st->st_mode));
 }
 
-/* Look at the file that a link with a secret's name leads to, or at all files below that
- * directory. With `tree`, the commit's version of a path comes before the working tree's. `places`:
- * what sessions are shown of the working tree. */
+/* Judge the target of a link with a secret's name, or all files below a target directory. With
+ * `tree`, the commit's version of a path comes before the working tree's. `places`: what sessions
+ * are shown of the working tree. */
 static int follow_link(struct finder *f, const char *link, bool tree,
 		       const struct ga_strmap *places, struct ga_error *err)
 {
 	struct way w = {
-		.walk = { .f = f, .left = BENEATH_MAX, .all = true, .entry = look_below },
-		.tree = tree, .link = link, .places = places, .err = err,
+		.walk = { .f = f, .left = BENEATH_MAX, .all = true, .entry = search_below },
+		.tree = tree,
+		.link = link,
+		.places = places,
+		.err = err,
 	};
 	cleanup_free char *to = follow(&w, link);
 
@@ -252,7 +255,7 @@ static int look_at_entry(struct finder_walk *w, const char *path, const struct s
 }
 
 /* An ignored directory of the user, which sessions share. */
-static void look_through(struct finder *f, const char *dir)
+static void search_shared_dir(struct finder *f, const char *dir)
 {
 	struct finder_walk w = { .f = f, .left = SIZE_MAX, .all = f->o->all_dirs,
 				 .entry = look_at_entry };
@@ -294,8 +297,8 @@ static int changed_file(struct finder *f, const char *path, struct ga_error *err
 	return 0;
 }
 
-/* Tracked files that `git update-index --assume-unchanged` or `--skip-worktree` keeps git from
- * looking at: "ls-files -v" gives them a lower-case letter or "S". */
+/* Tracked files marked assume-unchanged or skip-worktree, which "ls-files -v" lists with a
+ * lower-case letter or "S". */
 static int find_unwatched(struct finder *f, struct ga_error *err)
 {
 	static const char *const args[] = { "ls-files", "-vz", NULL };
@@ -328,12 +331,12 @@ static int find_apart(struct finder *f, const struct ga_strv *paths, struct ga_e
 		if (!S_ISDIR(st.st_mode))
 			finder_file(f, paths->v[i], GA_EXPOSED_UNTRACKED);
 		else
-			look_through(f, paths->v[i]);
+			search_shared_dir(f, paths->v[i]);
 	}
 	return find_unwatched(f, err);
 }
 
-static int find_work(struct finder *f, const struct ga_scan *scan, struct ga_error *err)
+static int search_worktree(struct finder *f, const struct ga_scan *scan, struct ga_error *err)
 {
 	for (size_t i = 0; i < scan->changed.n; i++)
 		if (changed_file(f, scan->changed.v[i], err))
@@ -344,7 +347,7 @@ static int find_work(struct finder *f, const struct ga_scan *scan, struct ga_err
 		finder_file(f, scan->ignored_files.v[i], GA_EXPOSED_IGNORED);
 	for (size_t i = 0; i < scan->ignored_dirs.n; i++)
 		if (f->o->all_dirs || !ga_exposure_skips(ga_path_base(scan->ignored_dirs.v[i])))
-			look_through(f, scan->ignored_dirs.v[i]);
+			search_shared_dir(f, scan->ignored_dirs.v[i]);
 	return f->o->live ? find_apart(f, &scan->apart, err) : 0;
 }
 
@@ -374,8 +377,8 @@ static bool is_link_here(struct finder *f, const char *path)
 	return readlinkat(f->work, path, &c, sizeof(c)) > 0;
 }
 
-static int look_at_all(struct finder *f, const struct ga_strv *links, bool tree,
-		       const struct ga_strmap *places, struct ga_error *err)
+static int follow_links(struct finder *f, const struct ga_strv *links, bool tree,
+			const struct ga_strmap *places, struct ga_error *err)
 {
 	for (size_t i = 0; i < links->n; i++)
 		if ((tree || is_link_here(f, links->v[i])) &&
@@ -393,11 +396,11 @@ static int find_by_links(struct finder *f, struct ga_error *err)
 	list_places(f->o, &places);
 	/* the user's links first: somebody's commit may have any number of links that take long */
 	f->until = ga_now_ms() + WAYS_MS;
-	if (look_at_all(f, &f->links, false, &places, err) ||
-	    look_at_all(f, &f->tree_links, false, &places, err))
+	if (follow_links(f, &f->links, false, &places, err) ||
+	    follow_links(f, &f->tree_links, false, &places, err))
 		return -1;
 	f->until = ga_now_ms() + WAYS_MS;
-	return look_at_all(f, &f->tree_links, true, &places, err);
+	return follow_links(f, &f->tree_links, true, &places, err);
 }
 
 int ga_exposure_find(const struct ga_exposure_opts *o, struct ga_exposure *ret,
@@ -415,11 +418,11 @@ int ga_exposure_find(const struct ga_exposure_opts *o, struct ga_exposure *ret,
 	if (o->tree)
 		rc = finder_tree(&f, o->tree, err);
 	if (!rc && o->scan)
-		rc = find_work(&f, o->scan, err);
+		rc = search_worktree(&f, o->scan, err);
 	if (!rc)
 		rc = find_by_links(&f, err);
 	if (!rc)
-		finder_twins(&f);
+		finder_find_hardlinks(&f);
 	secret_cache_close(&f.cache);
 	finder_release(&f);
 	return rc ? ga_error_wrap(err, "cannot look for secrets") : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a search knows, and notes of what it meets.
+ * State of a search: judge files, and record links and hard links.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -106,7 +106,7 @@ static int walk(struct finder_walk *w, struct ga_buf *path, unsigned depth)
 		if (!S_ISDIR(st.st_mode)) {
 			rc = w->entry(w, path->ptr, &st);
 		} else if (!strcmp(e->d_name, ".git")) {
-			/* of a repository in there, only its configuration is looked at */
+			/* of a nested repository, only its configuration is searched */
 			ga_buf_adds(path, "/config");
 			rc = finder_stat(w->f, path->ptr, &st) ? w->entry(w, path->ptr, &st) : 0;
 		} else if (w->all || !ga_exposure_skips(e->d_name)) {
@@ -130,20 +130,20 @@ int finder_walk(struct finder_walk *w, const char *dir)
 #define FIRST_BYTES 8000 /* as many as git looks at to tell text from what is not */
 #define LINES_MAX ((size_t)16 << 20) /* bytes of a file compared apart from its line ends */
 
-/* Read what is looked at of a file. If only its content could make it a secret, one that is long,
- * or binary by its first bytes, is not read. */
+/* Read the scanned part of a file. If only its content could make it a secret, a long or binary
+ * file is skipped. */
 static bool read_file(struct finder *f, int fd, const struct stat *st,
 		      const struct ga_secret_name *name)
 {
 	bool any = name->text && !name->content;
 
 	/* all of it at once: a buffer that grows leaves copies behind */
-	(void)ga_buf_reserve(&f->content, GA_SECRET_LOOK_MAX);
-	if (any && ((uint64_t)st->st_size > GA_SECRET_LOOK_MAX ||
+	(void)ga_buf_reserve(&f->content, GA_SECRET_SCAN_MAX);
+	if (any && ((uint64_t)st->st_size > GA_SECRET_SCAN_MAX ||
 		    ga_read_most(fd, FIRST_BYTES, &f->content) ||
 		    ga_secret_is_binary(f->content.ptr, f->content.len)))
 		return false;
-	return !ga_read_most(fd, GA_SECRET_LOOK_MAX - f->content.len, &f->content);
+	return !ga_read_most(fd, GA_SECRET_SCAN_MAX - f->content.len, &f->content);
 }
 
 void finder_judge(struct finder *f, const char *path, const struct stat *st, const char *as,
@@ -164,15 +164,15 @@ void finder_judge(struct finder *f, const char *path, const struct stat *st, con
 		return;
 	}
 	if (name->content)
-		ga_secret_look(as, f->content.ptr, f->content.len, ret_marks);
+		ga_secret_scan(as, f->content.ptr, f->content.len, ret_marks);
 	else
-		ga_secret_look_forms(as, f->content.ptr, f->content.len, ret_marks);
+		ga_secret_scan_forms(as, f->content.ptr, f->content.len, ret_marks);
 	ga_secret_judge(name, as, ret_marks, ret);
 	explicit_bzero(f->content.ptr, f->content.len);
 }
 
-static void look_at(struct finder *f, const char *path, const struct stat *st,
-		    enum ga_exposed_as as)
+static void judge_file(struct finder *f, const char *path, const struct stat *st,
+		       enum ga_exposed_as as)
 {
 	struct ga_secret_marks marks;
 	struct ga_secret_name name;
@@ -202,7 +202,7 @@ void finder_entry(struct finder *f, const char *path, const struct stat *st,
 		  enum ga_exposed_as as)
 {
 	if (S_ISREG(st->st_mode))
-		look_at(f, path, st, as);
+		judge_file(f, path, st, as);
 	else if (S_ISLNK(st->st_mode) && ga_secret_named_link(finder_names(f), path))
 		finder_note_link(f, &f->links, path);
 }
@@ -291,7 +291,7 @@ static int by_inode(const void *a, const void *b)
 	return x->ino < y->ino ? -1 : x->ino > y->ino;
 }
 
-void finder_twins(struct finder *f)
+void finder_find_hardlinks(struct finder *f)
 {
 	size_t end;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names with values, as INI, YAML, JSON, XML, dotenv, shell and source files have them, and URLs
- * with a password. No syntax is parsed: a name, '=' or ':', and a value is all that is looked for.
- * Each value is looked at once, up to VALUE_MAX bytes.
+ * Find secret values of names, as in INI, YAML, JSON, XML, dotenv, shell and source files, and URLs
+ * with a password. No syntax is parsed beyond a name, '=' or ':', and a value. Each value is read
+ * once, up to VALUE_MAX bytes.
  */
 #include <ctype.h>
 #include <string.h>
@@ -21,7 +21,7 @@ bool secret_is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-void secret_met(struct ga_secret_marks *m, uint32_t bit, const char *value, size_t n)
+void secret_add_value(struct ga_secret_marks *m, uint32_t bit, const char *value, size_t n)
 {
 	uint64_t h = SECRET_HASH ^ bit;
 
@@ -292,7 +292,7 @@ static void look_at_connection(const struct pair *v, struct ga_secret_marks *m)
 			while (i + skip + n < v->n_value && !strchr(";&\" ", p[skip + n]))
 				n++;
 			if (!ga_secret_placeholder(p + skip, n))
-				secret_met(m, GA_MARK_SECRET, p + skip, n);
+				secret_add_value(m, GA_MARK_SECRET, p + skip, n);
 		}
 }
 
@@ -308,7 +308,7 @@ static void look_at_pair(const struct pair *v, bool code, struct ga_secret_marks
 	/* prose: "password: at least eight characters" */
 	if (v->quoted && memchr(v->value, ' ', v->n_value) && !secret_random(v->value, v->n_value))
 		return;
-	secret_met(m, GA_MARK_SECRET, v->value, v->n_value);
+	secret_add_value(m, GA_MARK_SECRET, v->value, v->n_value);
 	if (secret_random(v->value, v->n_value))
 		m->bits |= GA_MARK_RANDOM;
 }
@@ -326,7 +326,7 @@ static void look_at_url(const char *p, const char *end, struct ga_secret_marks *
 
 			if (n >= 3 && !ga_secret_placeholder(colon + 1, n) &&
 			    !(n == (size_t)(colon - user) && !memcmp(user, colon + 1, n)))
-				secret_met(m, GA_MARK_LOGIN, colon + 1, n);
+				secret_add_value(m, GA_MARK_LOGIN, colon + 1, n);
 			return;
 		}
 		if ((unsigned char)*p <= ' ' || strchr("/\"'<>()`,", *p))
@@ -351,13 +351,13 @@ static void look_at_header(const char *p, const char *end, struct ga_secret_mark
 		       (secret_is_word(p[skip + n]) || strchr("+/=.-", p[skip + n])))
 			n++;
 		if (n >= 8 && !ga_secret_placeholder(p + skip, n))
-			secret_met(m, GA_MARK_LOGIN, p + skip, n);
+			secret_add_value(m, GA_MARK_LOGIN, p + skip, n);
 	}
 }
 
 struct line {
 	const char *p, *end;
-	const char *upto; /* the end of the last value: nothing before it is looked at again */
+	const char *upto; /* the end of the last value: nothing before it is scanned again */
 	bool code;
 	struct ga_secret_marks *m;
 };
@@ -393,8 +393,8 @@ static bool find_rest(const struct line *l, const char *at, struct pair *v)
 	return v->n_value > 0;
 }
 
-/* Look at the separator `at`: '=', ':' or '>'. */
-static void look_at(struct line *l, const char *at)
+/* Scan the name and value around the separator `at`: '=', ':' or '>'. */
+static void scan_separator(struct line *l, const char *at)
 {
 	struct pair v;
 
@@ -433,7 +433,7 @@ static void look_at_netrc(const struct line *l)
 		look_at_pair(&v, l->code, l->m);
 }
 
-void secret_look_lines(const char *p, size_t n, bool code, struct ga_secret_marks *m)
+void secret_scan_lines(const char *p, size_t n, bool code, struct ga_secret_marks *m)
 {
 	const char *end = p + n;
 
@@ -443,7 +443,7 @@ void secret_look_lines(const char *p, size_t n, bool code, struct ga_secret_mark
 
 		for (const char *q = p; q < l.end; q++)
 			if (*q == '=' || *q == ':' || *q == '>')
-				look_at(&l, q);
+				scan_separator(&l, q);
 		look_at_netrc(&l);
 		p = l.end + 1;
 	}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a file's name says about secrets: the table of rules, with its patterns compiled, and
- * whether it is the name of an example, a fixture or a copy.
+ * Judge files by name: compiled patterns of the rules, and names of examples, fixtures and copies.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -287,7 +286,7 @@ bool ga_secret_any(struct ga_secret_names *n, const char *path, struct ga_secret
 #define LIVE (GA_MARK_KEY | GA_MARK_TOKEN | GA_MARK_SERVICE_ACCOUNT | GA_MARK_AUTHORIZED_USER)
 #define HIT (LIVE | GA_MARK_KEY_LOCKED | GA_MARK_LOGIN | GA_MARK_SECRET)
 
-/* For the lower_tier tiers only the rule's own reason is given. */
+/* For the lower tiers only the rule's own reason is given. */
 static const char *found_in(const struct ga_secret *s)
 {
 	static const struct {
@@ -371,7 +370,7 @@ static const struct {
 };
 
 /* The bits that count for a file of this name. */
-static uint32_t counted(enum ga_secret_check check, const char *path, uint32_t bits)
+static uint32_t mask_bits(enum ga_secret_check check, const char *path, uint32_t bits)
 {
 	/* a name that says little: in source files, where anything can have such a name, only what
 	 * looks random or is a login counts, besides what is surely a key or token */
@@ -393,7 +392,7 @@ static uint32_t counted(enum ga_secret_check check, const char *path, uint32_t b
 
 static enum ga_tier tier_of(const struct ga_secret_rule *r, const char *path, uint32_t bits)
 {
-	bits = counted(r->check, path, bits);
+	bits = mask_bits(r->check, path, bits);
 	for (size_t i = 0; i < GA_NELEMS(tiers); i++)
 		if (tiers[i].check == r->check && (!tiers[i].bits || bits & tiers[i].bits))
 			return tiers[i].tier == OWN ? r->tier : (enum ga_tier)tiers[i].tier;
@@ -402,7 +401,7 @@ static enum ga_tier tier_of(const struct ga_secret_rule *r, const char *path, ui
 		       ? GA_TIER_NOTE : GA_TIER_NONE;
 }
 
-/* Is a file text if it is what its name says? */
+/* Does the name promise a text file? */
 static bool is_text(enum ga_secret_check check)
 {
 	static const uint32_t texts = 1u << GA_CHECK_HIT | 1u << GA_CHECK_HIT_NOTE |

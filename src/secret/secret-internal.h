@@ -27,7 +27,7 @@ enum { SECRET_MIN = 4 }; /* bytes of a password */
 
 /* Set a mark, and note the value that it is for by a fingerprint, which ignores carriage returns.
  */
-void secret_met(struct ga_secret_marks *m, uint32_t bit, const char *value, size_t n);
+void secret_add_value(struct ga_secret_marks *m, uint32_t bit, const char *value, size_t n);
 /* Does it look random: long, and of many different characters? */
 bool secret_random(const char *p, size_t n);
 bool secret_is_word(char c); /* [A-Za-z0-9_] */
@@ -35,8 +35,8 @@ bool secret_is_word(char c); /* [A-Za-z0-9_] */
 bool secret_has_ending(const char *path, const char *list);
 
 /* lines.c: look for names with values, and URLs with passwords. `code`: in a source file. */
-void secret_look_lines(const char *p, size_t n, bool code, struct ga_secret_marks *m);
-/* look.c: "a GitHub token" */
+void secret_scan_lines(const char *p, size_t n, bool code, struct ga_secret_marks *m);
+/* scan.c: "a GitHub token" */
 const char *secret_token_name(unsigned token);
 enum { SECRET_TOKENS = 255 }; /* more than there are names: cache.c keeps a byte */
 
@@ -65,13 +65,13 @@ bool secret_cache_file(const struct secret_cache *c, const char *path, const str
 			struct ga_secret *ret);
 void secret_cache_add_file(struct secret_cache *c, const char *path, const struct stat *st,
 			    const struct ga_secret *s);
-/* The tree looked at last, the secrets in it, and its links with the name of a secret. */
+/* The tree searched last, the secrets in it, and its links with the name of a secret. */
 bool secret_cache_tree(const struct secret_cache *c, struct ga_oid *ret_tree,
 			struct ga_exposure *ret, struct ga_strv *ret_links);
 void secret_cache_add_tree(struct secret_cache *c, const struct ga_oid *tree,
 			    const struct ga_exposure *found, const struct ga_strv *links);
 
-/* ---- looking -------------------------------------------------------------------- */
+/* ---- searching ------------------------------------------------------------------ */
 
 #define FINDER_ENTRIES_MAX 5000000
 #define FINDER_READ_MAX ((uint64_t)512 << 20)
@@ -84,7 +84,7 @@ struct finder {
 	struct ga_buf content;
 	int work;                      /* the working tree */
 	char *gitdir;                  /* ga_repo_gitdir_inside(): no session sees it */
-	size_t entries;                /* of directories, looked at so far */
+	size_t entries;                /* of directories, visited so far */
 	uint64_t left;                 /* bytes that may still be read of objects and of link
 					* targets: a few of them can have any number of paths */
 	int64_t until;                 /* when to stop following links */
@@ -131,7 +131,7 @@ void finder_judge(struct finder *f, const char *path, const struct stat *st, con
  * called for what is no directory, and may end it with -1. */
 struct finder_walk {
 	struct finder *f;
-	size_t left; /* entries that may still be looked at */
+	size_t left; /* entries that may still be visited */
 	bool all;    /* also into what package managers fill */
 	int (*entry)(struct finder_walk *w, const char *path, const struct stat *st);
 };
@@ -141,9 +141,9 @@ int finder_walk(struct finder_walk *w, const char *dir);
 bool finder_has_room(struct finder_walk *w);
 /* Note a link with a secret's name in `links`. */
 void finder_note_link(struct finder *f, struct ga_strv *links, const char *path);
-/* Look at the path itself, through no link; false: it cannot be. */
+/* lstat(2) without following symlinks in parent directories; false on failure. */
 bool finder_stat(const struct finder *f, const char *path, struct stat *ret);
-/* Look at one file of the working tree; `st` is what it is. */
+/* Judge one file of the working tree, with its lstat(2) result `st`. */
 void finder_file(struct finder *f, const char *path, enum ga_exposed_as as);
 void finder_entry(struct finder *f, const char *path, const struct stat *st, enum ga_exposed_as as);
 
@@ -153,7 +153,7 @@ void finder_entry(struct finder *f, const char *path, const struct stat *st, enu
 bool finder_is_committed(struct finder *f, const char *path, const struct ga_oid *oid,
 			 const struct finder_version *here, const struct finder_version *there);
 
-/* Look at a file whose committed version is encrypted. */
+/* Judge a file whose committed version is encrypted. */
 void finder_filtered(struct finder *f, const char *path);
 
 /* Other hard links of live secrets are secrets too, whatever their names. Note a file that has
@@ -161,9 +161,9 @@ void finder_filtered(struct finder *f, const char *path);
 void finder_note_linked(struct finder *f, const struct stat *st, const char *path,
 			enum ga_exposed_as as, const struct ga_secret *s);
 /* Find the others of these secrets, once all are known. */
-void finder_twins(struct finder *f);
+void finder_find_hardlinks(struct finder *f);
 
-/* tree.c: look at committed files. */
+/* tree.c: search committed files. */
 int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *err);
 /* Judge a blob at `path`. Without `ret_marks` (NULL) a blob that was read before is not read again.
  * Once `f->left` is used up the worst is assumed, and `f->ret` is incomplete. */

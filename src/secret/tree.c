@@ -40,8 +40,8 @@ static bool read_blob(struct finder *f, const struct ga_oid *oid)
 	return !rc;
 }
 
-/* Look at the content of a blob and remember it: any number of paths can have the same blob. */
-static bool look_into(struct finder *f, const char *path, const struct ga_oid *oid,
+/* Scan a blob and remember the result: any number of paths can have the same blob. */
+static bool scan_blob(struct finder *f, const char *path, const struct ga_oid *oid,
 		      struct ga_secret_marks *ret)
 {
 	struct ga_oidmap *known = &f->blob_at[ga_secret_is_code(path)];
@@ -50,7 +50,7 @@ static bool look_into(struct finder *f, const char *path, const struct ga_oid *o
 	ga_buf_clear(&f->content);
 	got = read_blob(f, oid);
 	if (got) {
-		ga_secret_look(path, f->content.ptr, f->content.len, ret);
+		ga_secret_scan(path, f->content.ptr, f->content.len, ret);
 		explicit_bzero(f->content.ptr, f->content.len);
 		if (ga_oidmap_add(known, oid, f->n_blobs)) {
 			GA_GROW(f->blobs, f->n_blobs, f->cap_blobs);
@@ -73,15 +73,15 @@ void finder_blob(struct finder *f, const char *path, const struct ga_oid *oid,
 		marks.bits = f->blobs[at].bits;
 		marks.token = f->blobs[at].token;
 	} else if (is_read(name)) {
-		seen = look_into(f, path, oid, &marks);
+		seen = scan_blob(f, path, oid, &marks);
 	}
 	ga_secret_judge(name, path, seen ? &marks : NULL, ret);
 	if (ret_marks)
 		*ret_marks = marks;
 }
 
-static void look_at(struct finder *f, const char *path, const struct ga_entry *e,
-		    struct ga_exposure *ret)
+static void judge_entry(struct finder *f, const char *path, const struct ga_entry *e,
+			struct ga_exposure *ret)
 {
 	struct ga_secret_name name;
 	struct ga_secret s;
@@ -96,7 +96,7 @@ static void look_at(struct finder *f, const char *path, const struct ga_entry *e
 		secret_add(ret, path, &s, GA_EXPOSED_COMMITTED);
 }
 
-/* Take over what was found in the last tree at paths that did not change since. */
+/* Copy the findings of the last tree at unchanged paths. */
 static void keep_unchanged(struct finder *f, const struct ga_exposure *before,
 			   const struct ga_strv *links, const struct ga_changes *changes,
 			   struct ga_exposure *ret)
@@ -135,7 +135,7 @@ int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *er
 	if (list_changes(f, tree, &changes, &found, err))
 		return -1;
 	for (size_t i = 0; i < changes.n; i++)
-		look_at(f, changes.v[i].path, &changes.v[i].new, &found);
+		judge_entry(f, changes.v[i].path, &changes.v[i].new, &found);
 	/* an incomplete search must not be remembered as a complete one */
 	if (!f->ret->incomplete)
 		secret_cache_add_tree(&f->cache, tree, &found, &f->tree_links);
@@ -153,7 +153,7 @@ int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *er
 
 struct history {
 	struct finder f;
-	struct ga_strv seen; /* "ID PATH" of what was looked at ... */
+	struct ga_strv seen; /* "ID PATH" of judged versions ... */
 	struct ga_strmap map; /* ... to be found quickly */
 };
 
@@ -284,7 +284,7 @@ void ga_exposure_config(const struct ga_gitconfig *c, struct ga_exposure *ret)
 	}
 	if (!text.len || !ga_secret_named(names, ".git/config", &name))
 		return;
-	ga_secret_look(".git/config", text.ptr, text.len, &marks);
+	ga_secret_scan(".git/config", text.ptr, text.len, &marks);
 	explicit_bzero(text.ptr, text.len);
 	ga_secret_judge(&name, ".git/config", &marks, &s);
 	if (s.tier == GA_TIER_NONE)

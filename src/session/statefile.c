@@ -220,12 +220,12 @@ static int write_quick(int dir, const struct ga_session *s, const struct ga_buf 
 
 static int end_sync(void *first, struct ga_error *err)
 {
-	struct ga_sync_beside **s = first;
+	struct ga_sync_job **s = first;
 
-	return s ? ga_sync_beside_end(ga_steal(s), err) : 0;
+	return s ? ga_sync_end(ga_steal(s), err) : 0;
 }
 
-static int write_lasting(int dir, const struct ga_buf *b, struct ga_sync_beside **first,
+static int write_lasting(int dir, const struct ga_buf *b, struct ga_sync_job **first,
 			 struct ga_error *err)
 {
 	if (is_whole(dir) && ((unlinkat(dir, "session.old", 0) && errno != ENOENT) ||
@@ -235,7 +235,7 @@ static int write_lasting(int dir, const struct ga_buf *b, struct ga_sync_beside 
 				     err);
 }
 
-static int save(const struct ga_session *s, bool lasting, struct ga_sync_beside **first,
+static int save(const struct ga_session *s, bool lasting, struct ga_sync_job **first,
 		struct ga_error *err)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -258,7 +258,7 @@ int ga_session_save(const struct ga_session *s, struct ga_error *err)
 	return save(s, must_sync(s), NULL, err);
 }
 
-int ga_session_save_after(const struct ga_session *s, struct ga_sync_beside **first,
+int ga_session_save_after(const struct ga_session *s, struct ga_sync_job **first,
 			  struct ga_error *err)
 {
 	/* refs are a result as well, even if they are just a stash or other branches */

@@ -43,7 +43,9 @@ int ga_start_begin_beside(struct ga_env *e, const char *project, struct ga_sandb
 	struct ga_run_paths paths;
 
 	return prepare(e, project, &spec, &paths, err) ||
-	       ga_run_begin_beside(&spec, &paths, ret, err) ? -1 : 0;
+			       ga_run_begin_async(&spec, &paths, ret, err)
+		       ? -1
+		       : 0;
 }
 
 int ga_start_begun(struct ga_env *e, const char *project, struct ga_sandbox *begun,

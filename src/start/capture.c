@@ -174,7 +174,7 @@ static int capture_part(const struct captured *c, const struct ga_part_at *at, s
 					: capture(at->env, s, at->lock, c->ended, &r, err))
 		return ga_error_wrap(err, "submodule '%s'", at->path);
 	l->tip = s->result.tip;
-	l->told = !ga_report_says_nothing(&r);
+	l->told = !ga_report_is_empty(&r);
 	return 0;
 }
 

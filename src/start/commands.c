@@ -94,7 +94,7 @@ static int start_step(const struct start_step *s, struct start_stepped *ret, str
 		.payload = &r,
 		.sink = &sink,
 		.live = st->live,
-		.beside = true,
+		.auxiliary = true,
 		.after = s->after,
 		.silent = st->quiet,
 		.signal = &ret->signal,

@@ -350,7 +350,7 @@ int ga_start_begin_home(struct ga_env *e, struct ga_start *st, struct ga_error *
 		start_note_guess(e);
 	if (other || (st->sandbox && (!same || strcmp(st->spec.project, project) ||
 				      st->spec.nested != e->conf.inside.nested ||
-				      !ga_run_wait_told(st->sandbox)))) {
+				      !ga_run_wait_sent(st->sandbox)))) {
 		ga_run_finish(st->sandbox);
 		st->sandbox = NULL;
 		ga_spec_release(&st->spec);

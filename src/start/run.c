@@ -118,7 +118,7 @@ static int repair(struct ga_env *e, struct ga_session *s, struct ga_error *err)
 	if (here && ga_refs_repair(e->repo, s->id.branch, space, &s->id.onto, &gone, err))
 		return -1;
 	rc = ga_report_read(e->repo, s, &report, GA_IGNORED);
-	ga_report_tell(&report, s);
+	ga_report_copy_result(&report, s);
 	if (!here)
 		return 0;
 	if (rc < 0 && !ga_ref_read(e->repo, name, &oid, err) &&

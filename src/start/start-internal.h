@@ -66,7 +66,7 @@ struct start_watch {
 	/* Files that the start made without waiting for the disk. They are synced after a while:
 	 * refs that are empty after a power cut would break git. */
 	struct ga_strv unsynced;
-	struct ga_sync_beside *beside;
+	struct ga_sync_job *beside;
 	uint64_t written;     /* by the command, kept by ga_run_session() */
 	int64_t begun;        /* when the session began, in milliseconds (ga/base/clock.h) */
 	int64_t measured;     /* when the last measurement of the layers began */

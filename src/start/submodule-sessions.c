@@ -32,7 +32,7 @@ static void parts_release(struct ga_start *st)
 
 void ga_start_release(struct ga_start *s)
 {
-	ga_run_leave(s->sandbox);
+	ga_run_abandon(s->sandbox);
 	ga_relay_close(s->net.relay);
 	ga_net_plan_release(&s->net.plan);
 	ga_cleanup_closep(&s->net.ports);

@@ -357,7 +357,7 @@ bool start_watch_tick(void *payload)
 	const char *full;
 
 	if (w->unsynced.n && !w->beside)
-		w->beside = ga_sync_beside(&w->unsynced, 1);
+		w->beside = ga_sync_begin(&w->unsynced, 1);
 	record_tick(w->s, w->recorder, &w->noted);
 	start_note_network(w->s, w->relay, &w->connections);
 	full = w->why ? NULL : start_full_place(w->e, w->s->dir);
@@ -392,7 +392,7 @@ int start_watch_end(struct start_watch *w, struct ga_session *s, struct ga_error
 		(void)TEMP_FAILURE_RETRY(waitpid(w->measure, NULL, 0));
 	}
 	/* the capture syncs the same refs again, and reports a failure */
-	rc = ga_sync_beside_end(w->beside, err);
+	rc = ga_sync_end(w->beside, err);
 	ga_strv_release(&w->unsynced);
 	if (w->why) {
 		/* output of the command may be missing */

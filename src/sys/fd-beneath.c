@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Directories beneath a descriptor: made for a file, and removed when they have none.
+ * Create and remove the parent directories of a file, beneath a descriptor.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -8,21 +8,20 @@
 #include "ga/sys/fd.h"
 
 /* A tree that an agent made may be deeper than any stack or descriptor table, so the walk holds
- * only two directories: the current one and the top. A directory is emptied of files, and its
- * subdirectories that are not empty are moved up to the top, one by one, to be emptied there: no
- * depth limit, no recursion, no "..". It is no error if something has disappeared, because two
- * commands may be removing the same tree. */
+ * only two directories: the current one and the top. Files of a directory are unlinked, and its
+ * non-empty subdirectories are moved up to the top, to be emptied there: no depth limit, no
+ * recursion, no "..". A missing entry is not an error, because two commands may remove the same
+ * tree. */
 struct rm {
 	int top;           /* directory that everything is moved up to */
 	dev_t dev;
 	unsigned long seq; /* for temporary names in it */
 };
 
-/* How often the top may turn out not to be empty at the end because another command moved something
- * up there. */
+/* How often to retry when another command has moved something to the top. */
 #define LATE_MAX 100
 
-/* st_dev does not tell a bind mount of the same file system from its surroundings. */
+/* st_dev does not reveal a bind mount of the same file system. */
 static bool is_mount_root(int fd)
 {
 	struct statx stx;
@@ -103,8 +102,8 @@ static int empty_dir(struct rm *rm, int fd)
 	return !rc && errno ? -1 : rc;
 }
 
-/* Empty every directory at the top by one level; what was below that moves up beside it. Sets
- * `*again` if there was any. */
+/* Empty every directory at the top by one level, which moves its subdirectories to the top. Sets
+ * `*again` if there were any. */
 static int pass(struct rm *rm, bool *again)
 {
 	cleanup_dir DIR *d = ga_dir_of(openat(rm->top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));

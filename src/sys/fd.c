@@ -34,8 +34,8 @@ void ga_cleanup_closep(int *fd)
 	errno = saved;
 }
 
-/* Give the error that openat2 gives for a symlink as the last component: openat() with O_NOFOLLOW
- * opens the link itself (O_PATH) or fails with ENOTDIR (O_DIRECTORY). */
+/* Return openat2's error for a symlink as the last component: openat() with O_NOFOLLOW opens the
+ * link itself (O_PATH) or fails with ENOTDIR (O_DIRECTORY). */
 static int refuse_link(int at, const char *name, int fd)
 {
 	cleanup_close int opened = fd;
@@ -53,9 +53,9 @@ static int refuse_link(int at, const char *name, int fd)
 	return -1;
 }
 
-/* One component at a time, for kernels before 5.6 and for filters that refuse
- * openat2. Each step opens a directory that was there a moment ago and is no
- * symlink, so a racing rename can move us but not lead us through a link. */
+/* One component at a time, for kernels before 5.6 and for filters that refuse openat2. Each step
+ * opens a directory without following symlinks, so a racing rename can move us but not lead us
+ * through a link. */
 static int open_stepwise(int dirfd, const char *path, int flags, mode_t mode)
 {
 	cleanup_close int at = fcntl(dirfd, F_DUPFD_CLOEXEC, 3);
@@ -114,7 +114,7 @@ bool ga_leads_out(int dirfd, const char *path)
 	};
 	cleanup_close int fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
 
-	/* without openat2 links cannot be followed safely, so none may be there */
+	/* without openat2 symlinks cannot be followed safely, so refuse them */
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
 		fd = ga_openat_beneath(dirfd, path, O_PATH, 0);
 	return fd < 0 && (errno == EXDEV || errno == ELOOP);
@@ -423,7 +423,7 @@ int ga_memfd(const char *name, const void *p, size_t n, struct ga_error *err)
 
 	if (fd < 0 || ga_write_full(fd, p, n) || lseek(fd, 0, SEEK_SET) < 0 ||
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a memory file");
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create a memory file");
 	return ga_steal_fd(&fd);
 }
 

@@ -75,7 +75,7 @@ int ga_ns_enter_user(struct ga_error *err)
 	if (ga_ns_unshare_user())
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create a user namespace");
 	if (ga_ns_map_self(uid, gid))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot map the own user id");
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot map the user id");
 	return 0;
 }
 

@@ -68,7 +68,7 @@ static void child_release(struct child *c)
 
 /* Duplicate a descriptor to 3 or above: the child replaces 0 to 2 one after the other, so no source
  * may be one of them. */
-static int lift(int fd, int *ret, struct ga_error *err)
+static int dup_above_stdio(int fd, int *ret, struct ga_error *err)
 {
 	*ret = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	if (*ret < 0)
@@ -88,7 +88,7 @@ static int open_stream(struct stream *s, struct ga_buf *to, struct ga_error *err
 	s->start = to->len;
 	if (s->child <= 2) {
 		int low = s->child;
-		int rc = lift(low, &s->child, err);
+		int rc = dup_above_stdio(low, &s->child, err);
 
 		(void)close(low);
 		if (rc)
@@ -107,28 +107,28 @@ static int open_null(int flags, int *ret, struct ga_error *err)
 
 	if (fd < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '/dev/null'");
-	return lift(fd, ret, err);
+	return dup_above_stdio(fd, ret, err);
 }
 
 /* Input is a sealed file in memory, not a pipe: the child reads it at its own pace and SIGPIPE
  * cannot occur. */
 static int open_streams(const struct ga_process *p, struct child *c, struct ga_error *err)
 {
-	if (p->keep_fd >= 0 && lift(p->keep_fd, &c->keep, err))
+	if (p->keep_fd >= 0 && dup_above_stdio(p->keep_fd, &c->keep, err))
 		return -1;
 	if (p->in_fd >= 0) {
-		if (lift(p->in_fd, &c->in, err))
+		if (dup_above_stdio(p->in_fd, &c->in, err))
 			return -1;
 	} else if (p->in && p->in_len) {
 		cleanup_close int mem = ga_memfd("input", p->in, p->in_len, err);
 
-		if (mem < 0 || lift(mem, &c->in, err))
+		if (mem < 0 || dup_above_stdio(mem, &c->in, err))
 			return -1;
 	} else if (open_null(O_RDONLY, &c->in, err)) {
 		return -1;
 	}
 	if (p->out_fd >= 0) {
-		if (lift(p->out_fd, &c->out.child, err))
+		if (dup_above_stdio(p->out_fd, &c->out.child, err))
 			return -1;
 	} else if (p->out) {
 		if (open_stream(&c->out, p->out, err))
@@ -228,7 +228,7 @@ static int spawn_found(const struct ga_process *p, pid_t *ret,
 	return posix_spawn(ret, file, fa, at, argv, env.v);
 }
 
-/* If we are to outlive the terminal, the programs we run must, too. */
+/* A SIGHUP that we ignore is ignored by the programs we run, too. */
 static bool ignores_hangup(void)
 {
 	struct sigaction sa;
@@ -239,7 +239,7 @@ static bool ignores_hangup(void)
 
 /* posix_spawn shares our memory until exec (CLONE_VFORK), so its cost does not depend on our
  * size. */
-static int spawn_as_we_are(const struct ga_process *p, struct child *c, struct ga_error *err)
+static int spawn_unlimited(const struct ga_process *p, struct child *c, struct ga_error *err)
 {
 	posix_spawn_file_actions_t fa;
 	posix_spawnattr_t at;
@@ -287,19 +287,19 @@ static int spawn(const struct ga_process *p, struct child *c, struct ga_error *e
 	int rc;
 
 	if (!p->max_file && !p->max_memory)
-		return spawn_as_we_are(p, c, err);
+		return spawn_unlimited(p, c, err);
 	if (lower_limit(RLIMIT_FSIZE, p->max_file, &file, err))
 		return -1;
 	rc = lower_limit(RLIMIT_DATA, MEMORY_LIMIT(p), &memory, err);
 	if (!rc) {
-		rc = spawn_as_we_are(p, c, err);
+		rc = spawn_unlimited(p, c, err);
 		(void)setrlimit(RLIMIT_DATA, &memory);
 	}
 	(void)setrlimit(RLIMIT_FSIZE, &file);
 	return rc;
 }
 
-/* Keep only the end of standard error: the last lines say what went wrong. */
+/* Keep only the end of standard error, which has the reason of a failure. */
 static void keep_tail(struct stream *s, size_t max)
 {
 	size_t n = s->to->len - s->start;
@@ -347,8 +347,8 @@ static int drain_all(struct ga_process_job *j, struct ga_error *err)
 	return drain(&j->c.errout, ERROUT_MAX, true, err);
 }
 
-/* Wait for output, and read it. `*gone`: the child has ended and nothing more of it comes; a
- * descendant that keeps a pipe open (a daemon) does not hold us. */
+/* Wait for output, and read it. `*gone`: the child has exited and its output was read; a descendant
+ * that keeps a pipe open (a daemon) is not waited for. */
 static int pump_once(struct ga_process_job *j, bool *gone, struct ga_error *err)
 {
 	struct child *c = &j->c;
@@ -457,7 +457,7 @@ int ga_process_hand_over(struct ga_process_job *j, struct ga_buf *ret, struct ga
 	return 0;
 }
 
-/* Take our end of a pipe that was handed over, if there is to be one. */
+/* Take our end of a pipe that was handed over, if any. */
 static bool take_stream(const char **text, struct ga_buf *to, struct stream *s)
 {
 	int fd;

@@ -46,7 +46,7 @@ size_t ga_take_fds(struct msghdr *h, int *ret, size_t n)
 	return have;
 }
 
-/* With the highest limit that we may set. */
+/* sendmsg(2) with the soft limit raised to the hard one. */
 static ssize_t send_raised(int fd, const struct msghdr *h)
 {
 	struct rlimit was, most;

@@ -12,7 +12,7 @@
 
 #define THREADS 3
 
-struct ga_sync_beside {
+struct ga_sync_job {
 	struct ga_strv own;
 	const struct ga_strv *paths;
 	atomic_size_t next; /* index of the next path to sync */
@@ -33,7 +33,7 @@ static int sync_one(const char *path)
 
 static void *sync_next(void *p)
 {
-	struct ga_sync_beside *b = p;
+	struct ga_sync_job *b = p;
 	size_t i;
 
 	while ((i = atomic_fetch_add(&b->next, 1)) < b->paths->n) {
@@ -48,7 +48,7 @@ static void *sync_next(void *p)
 
 /* Several fsyncs run in parallel: a disk handles many at once, and most of an fsync is waiting for
  * it. */
-static void start(struct ga_sync_beside *b, size_t most)
+static void start(struct ga_sync_job *b, size_t most)
 {
 	sigset_t all, old;
 
@@ -61,7 +61,7 @@ static void start(struct ga_sync_beside *b, size_t most)
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-static int finish(struct ga_sync_beside *b, struct ga_error *err)
+static int finish(struct ga_sync_job *b, struct ga_error *err)
 {
 	(void)sync_next(b);
 	while (b->started)
@@ -73,16 +73,16 @@ static int finish(struct ga_sync_beside *b, struct ga_error *err)
 
 int ga_sync_paths(const struct ga_strv *paths, struct ga_error *err)
 {
-	struct ga_sync_beside b = { .paths = paths };
+	struct ga_sync_job b = { .paths = paths };
 
 	/* starting a thread is not worth it for one or two paths */
 	start(&b, paths->n / 3 < THREADS ? paths->n / 3 : THREADS);
 	return finish(&b, err);
 }
 
-struct ga_sync_beside *ga_sync_beside(struct ga_strv *paths, size_t threads)
+struct ga_sync_job *ga_sync_begin(struct ga_strv *paths, size_t threads)
 {
-	struct ga_sync_beside *b;
+	struct ga_sync_job *b;
 
 	if (!paths->n)
 		return NULL;
@@ -96,7 +96,7 @@ struct ga_sync_beside *ga_sync_beside(struct ga_strv *paths, size_t threads)
 	return b;
 }
 
-int ga_sync_beside_end(struct ga_sync_beside *b, struct ga_error *err)
+int ga_sync_end(struct ga_sync_job *b, struct ga_error *err)
 {
 	int rc;
 

@@ -559,7 +559,7 @@ static int bring(struct fetch *f, struct ga_report *report, struct ga_error *err
 	fill(f, report);
 	if (f->o->snapshot && fetch_uncommitted(f->e, f->o, f->s, report, err))
 		return -1;
-	ga_report_tell(report, f->s);
+	ga_report_copy_result(report, f->s);
 	return publish(f, report, committer, err);
 }
 

@@ -27,8 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct ga_secret_name name;
 	struct ga_secret s, again;
 
-	ga_secret_look(path, content, in.n, &a);
-	ga_secret_look(path, content, in.n, &b);
+	ga_secret_scan(path, content, in.n, &a);
+	ga_secret_scan(path, content, in.n, &b);
 	CHECK(a.bits == b.bits && a.token == b.token && a.n_prints == b.n_prints);
 	CHECK(a.n_prints <= GA_SECRET_PRINTS_MAX);
 	CHECK(!a.n_prints || a.n_prints == GA_SECRET_PRINTS_MAX || ga_secret_within(&a, &b));

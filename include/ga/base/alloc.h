@@ -20,15 +20,15 @@ void *ga_realloc(void *p, size_t n) __attribute__((returns_nonnull));
 /* Grow an array: like realloc(p, n * size), aborting on overflow. */
 void *ga_reallocarray(void *p, size_t n, size_t size) __attribute__((returns_nonnull));
 char *ga_strdup(const char *s) __attribute__((malloc, returns_nonnull, nonnull));
-/* Does a text, or do its first `n` bytes, end in `end`? */
+/* Does `s`, or its first `n` bytes, end in `end`? */
 bool ga_ends_in(const char *s, const char *end);
 bool ga_ends_in_n(const char *s, size_t n, const char *end);
-/* In ASCII, whatever the locale. */
+/* ASCII lower case, independent of the locale. */
 static inline char ga_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
-/* Is `word` one of the words of `list`, which single blanks separate? */
+/* Is `word` in `list`, whose words are separated by single blanks? */
 bool ga_has_word(const char *list, const char *word);
 bool ga_has_word_n(const char *list, const char *word, size_t n);
 /* Does strstr() or strcasestr() find any of the words? */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Time for deadlines: a clock that never runs backwards and that nobody can set.
+ * The monotonic clock, for deadlines.
  */
 #ifndef GA_CLOCK_H
 #define GA_CLOCK_H

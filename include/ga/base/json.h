@@ -26,7 +26,7 @@ void ga_json_set_oid(json_t *obj, const char *key, const struct ga_oid *oid); /*
 json_t *ga_json_strv(const struct ga_strv *sv);
 /* Append its text, in one line. */
 void ga_json_add_text(const json_t *v, struct ga_buf *ret);
-/* The way back: append the bytes of a string, of an element of a list made by ga_json_strv(), or of
+/* The reverse: append the bytes of a string, of an element of a list made by ga_json_strv(), or of
  * an object with "path" or "path_b64". False if it is none of these. */
 bool ga_json_bytes(const json_t *v, struct ga_buf *ret);
 /* Append the elements of such a list; an element that does not decode as "(not text)". */

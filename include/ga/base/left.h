@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What capture leaves in a session, as a list: read from the layers, kept in the report and shown
- * by the review.
+ * Leftovers: files that capture leaves in the session. The list is read from the layers, stored in
+ * the report and shown by the review.
  */
 #ifndef GA_LEFT_H
 #define GA_LEFT_H
@@ -22,7 +22,7 @@ enum ga_left_kind {
 };
 const char *ga_left_kind_name(enum ga_left_kind k); /* "ignored", "special", ... */
 
-/* What stays in the session: one entry per directory or file, with the count and bytes below it. */
+/* One leftover: a file, or a directory with the count and bytes below it. */
 struct ga_left {
 	char *path;
 	enum ga_left_kind kind;
@@ -36,19 +36,19 @@ struct ga_left_list {
 void ga_left_release(struct ga_left_list *l);
 /* Add all entries of another list. */
 void ga_left_extend(struct ga_left_list *l, const struct ga_left_list *from);
-/* Add to the entry of this path and kind, or begin one. */
+/* Add to the entry of this path and kind, which is created if missing. */
 void ga_left_add(struct ga_left_list *l, const char *path, enum ga_left_kind kind, uint64_t count,
 		 uint64_t bytes);
 void ga_left_sort(struct ga_left_list *l); /* by path */
-/* For people: merge several ignored entries below one top-level directory into one entry for that
+/* For users: merge several ignored entries below one top-level directory into one entry for that
  * directory. `l` is sorted; appends to `ret`. */
 void ga_left_group(const struct ga_left_list *l, struct ga_left_list *ret);
 
-/* A single file that such an entry is for. */
+/* A single leftover file. */
 struct ga_left_file {
 	char *path;
 	enum ga_left_kind kind;
-	mode_t mode;    /* type and permissions; 0 if nobody looked */
+	mode_t mode;    /* type and permissions; 0: unknown */
 	uint64_t bytes;
 };
 struct ga_left_files {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A git object id and what a tree records for a path, as plain values that can cross folders
- * without libgit2.
+ * Git object ids, tree entries and lists of changes, as plain values without libgit2.
  */
 #ifndef GA_OID_H
 #define GA_OID_H
@@ -54,7 +53,7 @@ bool ga_entry_equal(const struct ga_entry *a, const struct ga_entry *b);
 struct ga_change {
 	char *path; /* owned; '/'-separated, relative to the root, any byte but NUL */
 	struct ga_entry old; /* mode GA_MODE_NONE: the path is new */
-	struct ga_entry new; /* mode GA_MODE_NONE: the path is gone */
+	struct ga_entry new; /* mode GA_MODE_NONE: the path was removed */
 };
 
 /* A list of changes, sorted by path in byte order, each path once. */

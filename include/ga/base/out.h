@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text that is written while it is still being produced, so that a reader need not wait for its
- * end.
+ * Streamed output: text is written while it is produced, so that a reader does not wait for all of
+ * it.
  */
 #ifndef GA_OUT_H
 #define GA_OUT_H
@@ -15,7 +15,7 @@
 
 struct ga_out {
 	struct ga_buf text; /* not written yet; all of the text if `write` is NULL */
-	/* Returns 0; 1: nobody reads any more, so produce no more; or -1. */
+	/* Returns 0; 1 if the reader has closed its end, so stop; or -1. */
 	int (*write)(void *to, const char *text, size_t n, struct ga_error *err);
 	void *to;
 };

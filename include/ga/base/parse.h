@@ -26,11 +26,10 @@ bool ga_parse_next_int(const char **text, int *ret);
 bool ga_parse_size(const char *s, uint64_t max, uint64_t *ret);
 /* A time in seconds: digits, followed by nothing, s, m or h. */
 bool ga_parse_seconds(const char *s, uint64_t max, uint64_t *ret);
-/* The text that these parse to the same value, in the largest unit that divides it. The caller
- * frees it. */
+/* The reverse, in the largest unit that divides the value. The caller frees it. */
 char *ga_size_text(uint64_t bytes);
 char *ga_seconds_text(uint64_t seconds);
-/* For people: "17 bytes", "1.5 KiB". The caller frees it. */
+/* For users: "17 bytes", "1.5 KiB". The caller frees it. */
 char *ga_size_about(uint64_t bytes);
 /* "3 files", "1 file". The caller frees it. */
 #define ga_count(n, one, many) ga_strf("%zu %s", (size_t)(n), (n) == 1 ? (one) : (many))
@@ -38,10 +37,9 @@ char *ga_size_about(uint64_t bytes);
 struct ga_version {
 	uint64_t major, minor;
 };
-/* A number, a point and another number; anything may follow. As in the release that uname(2)
- * tells. */
+/* A number, a point and another number; anything may follow. Parses the release of uname(2). */
 bool ga_parse_release(const char *s, struct ga_version *ret);
-/* What a program prints as its version: `name`, a blank, and the same. */
+/* The version line of a program: `name`, a blank, and a release as above. */
 bool ga_parse_version(const char *s, const char *name, struct ga_version *ret);
 bool ga_version_before(const struct ga_version *v, uint64_t major, uint64_t minor);
 

@@ -15,7 +15,7 @@ char *ga_path_join(const char *a, const char *b);
 
 /* Is `path` equal to `dir` or beneath it? Both are absolute and normalised. */
 bool ga_path_inside(const char *path, const char *dir);
-/* The first of `dirs`, which NULL ends (or is), that it is inside of, or NULL. */
+/* The first of `dirs` (NULL-terminated, or NULL) that contains `path`, or NULL. */
 const char *ga_path_within(const char *path, const char *const *dirs);
 
 /* The part of `path` beneath `dir` ("" if equal), or NULL if not inside.
@@ -35,9 +35,9 @@ void ga_path_up(char *path);
  * textually. NULL if it leaves the root or is absolute. The caller frees it. */
 char *ga_path_resolve(const char *dir, const char *path);
 
-/* Follow an absolute path as the kernel does. `link` returns the text of the symlink at a path,
- * which is freed; NULL: it is none. Returns where it leads; NULL: through more than `max`
- * symlinks. */
+/* Resolve the symlinks of an absolute path as the kernel does. `link` returns the target of the
+ * symlink at a path, which is freed, or NULL if it is not a symlink. Returns the resolved path, or
+ * NULL after more than `max` symlinks. */
 typedef char *ga_path_link_fn(void *arg, const char *path);
 char *ga_path_follow(const char *path, unsigned max, ga_path_link_fn *link, void *arg);
 
@@ -48,12 +48,12 @@ bool ga_path_relative_ok(const char *path);
 /* Order of git's trees: byte order, a directory sorting as if it ended in '/'. */
 int ga_path_tree_cmp(const char *a, size_t alen, bool adir, const char *b, size_t blen, bool bdir);
 
-/* Does HFS+ leave the code point out when it compares names? */
+/* Does HFS+ ignore the code point when it compares names? */
 bool ga_path_hfs_ignores(uint32_t c);
 
-/* Would this single component mean ".git" on some file system? Folds case, trailing dots and
- * spaces, ":stream", backslash, NTFS short names (git~N) and the code points that HFS+ ignores
- * (git's fsck rule hasDotgit, on all platforms). */
+/* Would some file system resolve this component to ".git"? Folds case, trailing dots and spaces,
+ * ":stream", backslash, NTFS short names (git~N) and the code points that HFS+ ignores (git's fsck
+ * rule hasDotgit, on all platforms). */
 bool ga_path_component_is_dotgit(const char *name, size_t n);
 
 /* Is any component of `path` such a name? Backslashes separate components, too. */

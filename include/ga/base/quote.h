@@ -21,20 +21,20 @@ bool ga_utf8_valid(const char *s, size_t n);
  * if the bytes are no valid UTF-8. */
 size_t ga_utf8_decode(const char *s, size_t n, uint32_t *ret);
 
-/* Append a code point; nothing for one above 10FFFF. A surrogate becomes what is no valid UTF-8. */
+/* Append a code point; nothing for one above 10FFFF. A surrogate is encoded as invalid UTF-8. */
 void ga_utf8_put(struct ga_buf *out, uint32_t c);
 
-/* How many of the `n` bytes to show where `max` are enough: no character is cut in two. */
+/* The number of bytes to show, at most `max`, without cutting a character in two. */
 size_t ga_utf8_cut(const char *s, size_t n, size_t max);
 
 /* Does this code point look like a space, in any script? Tab counts. */
 bool ga_is_blank(uint32_t c);
 
-/* Is it invisible, or does it change the direction of writing (Default_Ignorable_Code_Point of
- * Unicode)? The rules and the quoting functions have no other list. */
+/* Is the code point invisible, or does it change the writing direction (Unicode's
+ * Default_Ignorable_Code_Point)? The rules and the quoting functions have no other list. */
 bool ga_is_invisible(uint32_t c);
-/* The same, but for where writing needs it between these neighbours (0: none): joiners between
- * letters of scripts that they shape and between emoji, and the selectors of emoji. */
+/* The same, except where text needs it between these neighbours (0: none): joiners between letters
+ * of scripts that they shape and between emoji, and emoji selectors. */
 bool ga_is_hidden(uint32_t before, uint32_t c, uint32_t after);
 
 /* Append `n` bytes of `s` with everything unsafe written as an escape:
@@ -43,13 +43,13 @@ bool ga_is_hidden(uint32_t before, uint32_t c, uint32_t after);
  * backslash as \\. Printable text, UTF-8 included, stays as it is. */
 void ga_quote_add(struct ga_buf *out, const char *s, size_t n);
 
-/* The same for text of several lines: newline and tab stay, and so does what is invisible but not
- * hidden; a backslash is not doubled. */
+/* The same for text of several lines: newline, tab and code points that are invisible but not
+ * hidden are kept; a backslash is not doubled. */
 void ga_quote_add_text(struct ga_buf *out, const char *s, size_t n);
 
-/* A path or name for users, where no quotes stand around it (lists, columns, notes): bare, or in
- * double quotes, with '"' escaped too, if it is empty or contains a space, a quote or anything that
- * ga_quote_add() changes. The caller frees it. */
+/* A path or name shown without quotes around it (lists, columns, notes): bare, or in double quotes,
+ * with '"' escaped too, if it is empty or contains a space, a quote or anything that ga_quote_add()
+ * changes. The caller frees it. */
 char *ga_quote(const char *s);
 /* At most `max` of the strings, each as by ga_quote(): "a, b and 3 more". The caller frees it. */
 char *ga_quote_list(const struct ga_strv *sv, size_t max);

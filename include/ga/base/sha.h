@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * SHA-1 and SHA-256 of plain bytes, by nettle: docs/dependencies.md says why by that.
+ * SHA-1 and SHA-256 of plain bytes, by nettle (docs/dependencies.md says why).
  *
  * SHA-1 is for the checksums that end packs and index files; libgit2 hashes only objects, with
  * their header in front. Ids of objects are never computed with it: they come from libgit2, which

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A map from strings to numbers, with several numbers per string. Keys are borrowed: they must
- * outlive the map. The hash is seeded, so that nobody can choose keys that collide.
+ * outlive the map. The hash is seeded, so that keys cannot be chosen to collide.
  */
 #ifndef GA_STRMAP_H
 #define GA_STRMAP_H

@@ -34,7 +34,7 @@ bool ga_strv_has(const struct ga_strv *sv, const char *s);
 void ga_strv_sort_unique(struct ga_strv *sv);
 /* The index of `s` in a vector sorted like that, or -1. */
 ssize_t ga_strv_find(const struct ga_strv *sorted, const char *s);
-/* The first of these directories that `path` is inside of (ga/base/path.h), or NULL. */
+/* The first of these directories that contains `path` (ga_path_inside()), or NULL. */
 const char *ga_strv_above(const struct ga_strv *dirs, const char *path);
 
 /* ---- nearest */

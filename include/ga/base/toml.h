@@ -12,14 +12,15 @@
 
 #define GA_TOML_MAX ((size_t)4 << 20) /* bytes of a file */
 
-/* Parse it. No key and no table may be there twice. NULL: it is none, or has a key "=". */
+/* Parse a file. Returns NULL if it is not valid TOML, repeats a key or table, or has a key "=". */
 json_t *ga_toml_parse(const struct ga_buf *text);
 
-/* The text of a bare value; NULL: `v` is none. */
+/* The text of a bare value, or NULL if `v` is not one. */
 const char *ga_toml_bare(const json_t *v);
 
-/* Append such a tree as a file that reads as the same tree, in one line each what is no table; of
- * the original, comments and spelling are gone. False: it is too large or too deep. */
+/* Append such a tree as TOML that parses to the same tree, with each value that is not a table on
+ * one line; comments and formatting of the original are lost. Returns false if it is too large or
+ * too deep. */
 bool ga_toml_write(json_t *table, struct ga_buf *out);
 
 #endif

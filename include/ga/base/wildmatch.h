@@ -13,8 +13,8 @@
  * pattern, never exponential. */
 bool ga_wildmatch(const char *pattern, const char *text, bool icase);
 
-/* Is this a pattern that may be configured: as in .gitignore, on one line, of at most 256 bytes,
- * but without '!', braces, backslashes and ", ", which separates patterns in lists? */
+/* Can this pattern be configured? It is a .gitignore pattern on one line, of at most 256 bytes,
+ * without '!', braces, backslashes and ", " (the separator of lists). */
 bool ga_pattern_ok(const char *pattern);
 
 #endif

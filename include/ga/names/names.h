@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names of files as file systems and people take them, and many patterns looked up at once.
+ * File names as file systems and users read them, and matching paths against many patterns.
  */
 #ifndef GA_NAMES_H
 #define GA_NAMES_H
@@ -15,26 +15,25 @@
 /* ---- folding (fold.c) --------------------------------------------------- */
 
 /* Append `path` folded, as file systems that ignore case and more compare names: in each component,
- * code points that HFS+ ignores are dropped, letters made lower case, ':' and what follows (an NTFS
- * stream) cut off, and dots and spaces at the end removed. */
+ * code points that HFS+ ignores are dropped, letters lower-cased, ':' and the rest (an NTFS stream)
+ * cut off, and trailing dots and spaces removed. */
 void ga_name_fold(struct ga_buf *out, const char *path);
 
-/* Append `s` (folded) in the form that is the same for all spellings of its characters (NFKD). What
- * is no UTF-8 is appended unchanged. */
+/* Append `s` (folded) in normal form NFKD. Invalid UTF-8 is appended unchanged. */
 void ga_name_decompose(struct ga_buf *out, const char *s);
-/* False if it is UTF-8, and has characters for which there are shorter spellings (NFC). */
+/* False if it is valid UTF-8 but not in normal form NFC. */
 bool ga_name_composed(const char *s, size_t n);
 
-/* confuse.c: the Latin letter that this one of another script looks like; 0: none. */
+/* confuse.c: the Latin letter that this letter of another script looks like; 0: none. */
 char ga_lookalike(uint32_t c);
-/* Of which kind is the script of this letter: Latin, Greek, whose letters stand beside Latin ones
- * in formulas, or another with letters that look Latin? 0: none of these. */
+/* The script of this letter: Latin, Greek (mixed with Latin in formulas), or another with letters
+ * that look Latin; 0: none of these. */
 enum { GA_SCRIPT_LATIN = 1, GA_SCRIPT_GREEK = 2, GA_SCRIPT_OTHER = 4 };
 unsigned ga_script_of(uint32_t c);
 
 /* ---- patterns (match.c) -------------------------------------------------- */
 
-/* Patterns, compiled for looking paths up. */
+/* Compiled patterns. */
 struct ga_matcher *ga_matcher_new(void);
 void ga_matcher_free(struct ga_matcher *m);
 /* Add `patterns`, as those of struct ga_rule (ga/risk/risk.h); NULL: none. Hits have `of`. */

@@ -6,8 +6,8 @@
  * ga_relay_enter(), on the child that makes the listeners. One thread; SIGPIPE blocked or ignored.
  * Names are resolved by one child process per look-up, which the relay reaps itself.
  *
- * What comes from inside the namespace is hostile: the number of connections, what is buffered for
- * them and what is remembered of them are bounded.
+ * What comes from inside the namespace is hostile: the number of connections, their buffers and the
+ * log of them are bounded.
  */
 #ifndef GA_NET_H
 #define GA_NET_H
@@ -22,7 +22,7 @@
 
 #define GA_RELAY_CONNECTIONS 1024 /* at a time; those beyond are reset */
 #define GA_RELAY_SOCKETS_MAX 64   /* words of network.sockets, and as many of network.publish */
-#define GA_RELAY_USES_MAX 1000    /* destinations that are remembered; at most half of them not
+#define GA_RELAY_USES_MAX 1000    /* destinations that are logged; at most half of them not
 				   * reached, and a quarter only looked up */
 
 /* One word of `network.publish`: "3000", "auto:3000", "8080:3000", "127.0.0.1:8080:3000",
@@ -62,23 +62,23 @@ struct ga_relay_opts {
 	 * connection to it is connected to the path, which is resolved at that moment. */
 	const struct ga_strv *sockets;
 	int socket_dir;
-	/* The places where programs inside can write, as paths without symlinks (NULL: none).
-	 * Symlinks in the path of a socket are followed, but not into such a place: ga_relay_open()
-	 * refuses such a path, and a connection that finds the path changed is GA_USE_FORBIDDEN.
-	 * These directories are recognised where they are mounted elsewhere as well; directories
-	 * below them are not. */
+	/* Directories that programs inside can write to, as paths without symlinks (NULL: none).
+	 * Symlinks in the path of a socket are followed, but not into such a directory:
+	 * ga_relay_open() refuses such a path, and a connection that finds the path changed is
+	 * GA_USE_FORBIDDEN. Other mounts of these directories are recognised, too; mounts of their
+	 * subdirectories are not. */
 	const struct ga_strv *written;
-	/* The host's environment, or NULL: an HTTP proxy that it names is asked (CONNECT, with the
-	 * user and password of its URL) for connections to what `plan` lists, except to localhost
-	 * and what no_proxy covers. Names are then resolved there. The proxy itself cannot be
-	 * reached from inside. */
+	/* The host's environment, or NULL: connections that `plan` allows go through the HTTP proxy
+	 * that it names (CONNECT, with the user and password of its URL), except to localhost and
+	 * hosts in no_proxy. The proxy then resolves names. The proxy itself cannot be reached from
+	 * inside. */
 	const char *const *environ;
 	const struct ga_strv *publish; /* the host's listeners; opened by ga_relay_open() */
 };
 
 /* Open the host's side. On failure (GA_ESTART: a port is taken, ...) nothing is left. */
 int ga_relay_open(const struct ga_relay_opts *o, struct ga_relay **ret, struct ga_error *err);
-/* Closes everything, connections included; NULL is fine. */
+/* Close all connections and listeners; NULL is allowed. */
 void ga_relay_close(struct ga_relay *r);
 
 /* Open the inside: a child enters the network namespace of process `pid` (the sandbox's first,
@@ -92,8 +92,7 @@ int ga_relay_fd(const struct ga_relay *r);
 int64_t ga_relay_next(const struct ga_relay *r);
 void ga_relay_serve(struct ga_relay *r);
 
-/* Append to `ret` what is published, for each word of `publish` in order:
- * "127.0.0.1:43211:3000". */
+/* Append the published port for each word of `publish` in order: "127.0.0.1:43211:3000". */
 void ga_relay_published(const struct ga_relay *r, struct ga_strv *ret);
 
 /* The variable that names the host's proxy; NULL: none does. `*ret_at`, which the caller frees:
@@ -103,7 +102,7 @@ const char *ga_relay_proxy(const struct ga_relay *r, char **ret_at);
 #define GA_USE_UDP "/udp"
 enum ga_use_kind {
 	GA_USE_ALLOWED,   /* connected */
-	GA_USE_FAILED,    /* allowed, but nobody answers there, or the name does not resolve */
+	GA_USE_FAILED,    /* allowed, but unreachable, or the name does not resolve */
 	GA_USE_REFUSED,   /* a connection or datagrams to what no rule names; or the look-up of a
 			   * name about which nothing more can be found out */
 	GA_USE_LOOKED_UP, /* a look-up of a name that no rule names; connections to it are reported
@@ -120,13 +119,12 @@ struct ga_use {
 	char *to;         /* "host:port", for datagrams followed by GA_USE_UDP; the path of a
 			   * socket; or the name that was looked up */
 	uint64_t count;   /* connections or look-ups */
-	uint64_t in, out; /* bytes into and out of the sandbox, of connections that are over */
+	uint64_t in, out; /* bytes into and out of the sandbox, of closed connections */
 	int64_t first;    /* milliseconds since the relay was entered */
 	uint64_t times[2]; /* private */
 };
 /* All destinations, in the order of their first use; they belong to `r` and are valid until the
- * next call of ga_relay_serve(). `*ret_more`: how many uses could not be recorded for want of
- * room. */
+ * next call of ga_relay_serve(). `*ret_more`: the number of uses beyond the limit. */
 const struct ga_use *ga_relay_uses(const struct ga_relay *r, size_t *ret_n, uint64_t *ret_more);
 
 #endif

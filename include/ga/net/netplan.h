@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `network: allow` means, as values: rules, the plan of a sandbox's network made from them,
- * and the three protocols spoken inside (DNS, HTTP proxy, SOCKS). Nothing here opens a socket,
- * reads a file or asks a resolver; the owner of the sockets passes bytes in and sends bytes out.
+ * The meaning of `network: allow`, as values: rules, the plan of a sandbox's network made from
+ * them, and the three protocols spoken inside (DNS, HTTP proxy, SOCKS). Nothing here opens a
+ * socket, reads a file or asks a resolver; the owner of the sockets passes bytes in and sends bytes
+ * out.
  *
  * The sandbox has a network namespace whose only interface is lo, where every address is local
- * (`local 0.0.0.0/0 dev lo`, `local ::/0 dev lo`). So a connection to an address where nobody
- * listens is refused at once, and listeners can have any address: that of a listed literal,
- * 127.0.0.1 and ::1 for localhost, and one of our own for each listed name. A connection to such a
- * listener is connected, from the host's side, to what its rule names; only then is the name
- * resolved there, once.
+ * (`local 0.0.0.0/0 dev lo`, `local ::/0 dev lo`). So a connection to an address without a listener
+ * is refused at once, and listeners can have any address: that of a listed literal, 127.0.0.1 and
+ * ::1 for localhost, and one of our own for each listed name. A connection to such a listener is
+ * connected, from the host's side, to what its rule names; only then is the name resolved there,
+ * once.
  *
  * Everything that comes out of the sandbox is hostile: each parser is bounded, takes its input in
  * pieces of any size, and gives the same answer however the input is cut.
@@ -77,7 +78,7 @@ struct ga_net_rule {
 	"host:port or host:port-port; host is a name, *.name, an IPv4 address or an [IPv6] address"
 /* Parse one word of `network.allow`. A name is taken as it appears in a query (for IDNA: its xn--
  * form). Refused, besides malformed words: wildcards other than `*` as the whole first label before
- * at least two more; addresses nobody can connect to (unspecified, multicast, broadcast, IPv6
+ * at least two more; addresses that cannot be connected to (unspecified, multicast, broadcast, IPv6
  * link-local); more than GA_NET_PORTS_MAX ports (except for wildcards); names below "localhost".
  * Fails with GA_EUSAGE. */
 int ga_net_rule_parse(const char *word, struct ga_net_rule *ret, struct ga_error *err);
@@ -90,7 +91,7 @@ bool ga_net_rule_match(const struct ga_net_rule *r, const struct ga_net_host *h,
 
 /* ---- the plan ---- */
 
-/* Where our own services are inside. DNS: UDP and TCP. The proxy speaks HTTP and SOCKS on one
+/* Addresses of our own services inside. DNS: UDP and TCP. The proxy speaks HTTP and SOCKS on one
  * port. */
 #define GA_NET_SERVICE_ADDRESS "127.0.0.53"
 #define GA_NET_DNS_PORT 53
@@ -110,7 +111,7 @@ struct ga_net_listener {
 struct ga_net_name {
 	char *name;
 	struct ga_net_addr ip4, ip6;
-	bool refused; /* not listed, but asked for: nobody listens there */
+	bool refused; /* not listed, but was looked up: without a listener */
 };
 
 struct ga_net_plan {
@@ -153,10 +154,10 @@ ssize_t ga_net_plan_match(const struct ga_net_plan *p, const struct ga_net_host 
 void ga_net_plan_host(const struct ga_net_plan *p, const struct ga_net_addr *a,
 		      struct ga_net_host *ret);
 
-/* Give a name that is not listed an address of its own as well, once it is asked for. Nobody
- * listens there: a connection is refused at once, and the name and port it was meant for can be
- * reported. No pointer into the plan moves. Returns false if it is no valid name, is a service's
- * (begins with '_'), if the plan is for `nothing`, or if there are GA_NET_ASKED_NAMES already. */
+/* Give an unlisted name that was looked up an address without a listener: a connection is refused
+ * at once, and its name and port can be reported. No pointer into the plan moves. Returns false if
+ * it is no valid name, is a service's (begins with '_'), if the plan is for `nothing`, or if there
+ * are GA_NET_ASKED_NAMES already. */
 #define GA_NET_ASKED_NAMES 4096
 bool ga_net_plan_add_name(struct ga_net_plan *p, const char *name);
 
@@ -256,11 +257,11 @@ enum ga_net_outcome {
 	GA_NET_CONNECTED,
 	GA_NET_REFUSED,     /* no rule covers it, or the address it resolves to */
 	GA_NET_NO_NAME,     /* the name does not resolve */
-	GA_NET_UNREACHABLE, /* nobody answers there: refused, no route, ... */
+	GA_NET_UNREACHABLE, /* connection refused, no route, ... */
 	GA_NET_TIMEOUT,
 };
-/* Report how connecting went, in state TARGET only. Fills `out`; the state becomes RELAY or CLOSE
- * and is returned. A refusal over HTTP names the target and the rule that would allow it. */
+/* Report the outcome of connecting, in state TARGET only. Fills `out`; the state becomes RELAY or
+ * CLOSE and is returned. A refusal over HTTP names the target and the rule that would allow it. */
 enum ga_net_ask_state ga_net_ask_answer(struct ga_net_ask *a, enum ga_net_outcome how);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the host executes of a repository by itself: by its git hooks, the git configuration,
- * direnv, and the user's own environment. Only files of the host are read, as they are in its
- * working tree.
+ * Files of a repository that the host executes automatically: through git hooks, git configuration,
+ * direnv and the user's environment. Only files in the host's working tree are read.
  *
- * Nothing is interpreted. Every word that is given to be executed is a pattern, and so is every
- * name that is met and could be started; so more is reached than would run, and nothing less. Files
- * that match are read for more words, in HEAD's tree, by the same rule. Bounded; where something is
- * not followed to its end, everything is reached.
+ * Nothing is interpreted. Every word in an executed position is a pattern, and so is every name
+ * that could be started; so more is reached than would run, never less. Files that match are read
+ * for more words, in HEAD's tree, by the same rule. Bounded; where a limit is hit, everything
+ * counts as reached.
  */
 #ifndef GA_REACH_H
 #define GA_REACH_H
@@ -20,19 +19,19 @@
 
 /* The moment at which it takes effect. */
 enum ga_reach_when {
-	GA_REACH_PUSH,   /* when something is pushed or sent */
+	GA_REACH_PUSH,   /* on a push, or when patches are sent */
 	GA_REACH_COMMIT, /* when the user commits */
-	GA_REACH_GIT,    /* by any git command, or without one */
+	GA_REACH_GIT,    /* on any git command, or without one */
 };
 
 enum ga_reach_what {
-	GA_REACH_FILE,   /* this path, and what is put in the place of a directory above it */
+	GA_REACH_FILE,   /* this path, and whatever replaces a parent directory */
 	GA_REACH_BELOW,  /* this directory, and everything beneath it; "": everything */
 	GA_REACH_GIVEN,  /* every path that ends in this pattern (ga/base/wildmatch.h) at a '/' */
 	GA_REACH_BARE,   /* the same, if the file can be started */
 	GA_REACH_RULE,   /* the files of this rule (ga/risk/risk.h) */
 	GA_REACH_SCRIPT, /* the script of this name of any package.json */
-	GA_REACH_SAID,   /* nothing more: a hook runs tests or the program, as `why` says */
+	GA_REACH_SAID,   /* no path: a hook runs tests or the program, see `why` */
 };
 
 struct ga_reached {
@@ -54,28 +53,28 @@ struct ga_reach {
 void ga_reach_release(struct ga_reach *h);
 #define cleanup_reach cleanup_(ga_reach_release)
 
-/* Add one, unless it is there already at that moment or a worse one. */
+/* Add one, unless it is listed already with the same or a worse moment. */
 void ga_reach_add(struct ga_reach *h, enum ga_reach_what what, enum ga_reach_when when,
 		  const char *rule, const char *text, const char *why);
 
-/* Gather all of it, except for .envrc files below the top. `c`: the repository's configuration. */
+/* Gather everything except .envrc files below the top. `c`: the repository's configuration. */
 int ga_reach_gather(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_reach *ret,
 		    struct ga_error *err);
-/* Gather what the .envrc files above changed paths reach, but for the top's. */
+/* Gather what the .envrc files above changed paths reach, except the one at the top. */
 int ga_reach_envrc(struct ga_repo *r, const struct ga_changes *changes, struct ga_reach *ret,
 		   struct ga_error *err);
 
-/* Add what another repository's reach says of a submodule of it at `path`. */
+/* Add what a superproject's reach `of` contains beneath its submodule at `path`. */
 void ga_reach_extend(struct ga_reach *h, const struct ga_reach *of, const char *path);
 
-/* Does the path end in the pattern, from the beginning of a component on? */
-bool ga_reach_ends_so(const char *path, const char *pattern);
-/* Is it a script by its name's end, so that something may start it without a mode? */
+/* Does the pattern match the last components of the path? */
+bool ga_reach_matches_end(const char *path, const char *pattern);
+/* Does its extension make it a script, which can be started without an executable bit? */
 bool ga_reach_is_script(const char *path);
-/* The first tool that shell text calls to check something, or to run tests; owned. NULL: none. */
-char *ga_reach_check_in(const char *text);
+/* The first checker or test runner that shell text calls; owned. NULL: none. */
+char *ga_reach_find_check(const char *text);
 
-/* The moment at which a hook of this name runs; false: git has no such hook on the client's side.
+/* The moment at which a hook of this name runs; false if git has no such client-side hook.
  */
 bool ga_reach_hook(const char *name, enum ga_reach_when *ret);
 

@@ -68,15 +68,15 @@ int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char
  * job, which may be NULL for updates that do not need git; `*ret` ends (ga/sys/sync.h) when
  * everything is on the disk; it is NULL after a failure. */
 struct ga_refs_job;
-struct ga_sync_beside;
+struct ga_sync_job;
 /* Does applying these need a git process? */
 bool ga_refs_need_git(const struct ga_ref_updates *u);
 /* `lock` (or -1): a lock that git also holds until it exits, in case we are killed. */
 int ga_refs_begin(struct ga_repo *r, const char *reason, int lock, struct ga_refs_job **ret,
 		  struct ga_error *err);
 int ga_refs_end(struct ga_repo *r, struct ga_refs_job *j, const struct ga_ref_updates *u,
-		const struct ga_strv *others, const struct ga_strv *known,
-		struct ga_sync_beside **ret, struct ga_error *err);
+		const struct ga_strv *others, const struct ga_strv *known, struct ga_sync_job **ret,
+		struct ga_error *err);
 /* End the job without updating anything. NULL is fine. */
 void ga_refs_abandon(struct ga_refs_job *j);
 

@@ -29,10 +29,10 @@ struct ga_report_flag {
 	enum ga_severity severity;
 	struct ga_entry entry;
 	bool held;
-	bool left;               /* about a leftover, by its name: shown with its severity, counted
-				  * nowhere, and no verdict is taken on it */
-	bool landing;            /* found by a landing, in what it would have made of the user's
-				  * branch, and by nothing that looked at the session itself */
+	bool left;               /* about the name of a leftover: shown with its severity, counted
+				  * nowhere, and has no verdict */
+	bool landing;            /* found only by a landing, in the tree it would have put on the
+				  * user's branch */
 	enum ga_verdict verdict; /* bound to (path, entry) */
 };
 
@@ -58,22 +58,22 @@ struct ga_report {
 void ga_report_release(struct ga_report *r);
 #define cleanup_report cleanup_(ga_report_release)
 
-/* Begin the report of a session that did nothing; the rest is added to it. This is also the report
- * of a captured session that has none stored. */
+/* Initialise an empty report. This is also the report of a captured session that has none
+ * stored. */
 void ga_report_begin(struct ga_report *r, const struct ga_session *s);
 
-/* Does it say no more than ga_report_begin() does? */
-bool ga_report_says_nothing(const struct ga_report *r);
+/* Is it unchanged since ga_report_begin()? */
+bool ga_report_is_empty(const struct ga_report *r);
 
-/* Add flags found in `from`; `held_paths` (may be NULL) says which are held. A flag that is already
- * there with the same rule, path and entry keeps its verdict, unless it is more severe than it was
- * then: then it is open again. Keeps the order. */
+/* Add flags found in `from`; `held_paths` (may be NULL) says which are held. An existing flag of
+ * the same rule, path and entry keeps its verdict, unless it has become more severe: then it is
+ * open again. Keeps the order. */
 enum ga_flags_from { GA_FROM_SESSION, GA_FROM_LEFTOVERS, GA_FROM_LANDING };
 void ga_report_add_flags(struct ga_report *r, enum ga_flags_from from, const struct ga_flags *f,
 			 const struct ga_strv *held_paths);
 
-/* Add the flags of a former report that are about what is on the branch, with their verdicts,
- * except where the path has a flag of the same rule by now. */
+/* Copy a former report's flags about the branch, with their verdicts, except where the path already
+ * has a flag of the same rule. */
 void ga_report_add_former(struct ga_report *r, const struct ga_report *former);
 
 /* The flag of this rule on exactly this path and entry, or NULL. Fast even with many flags. */
@@ -107,7 +107,7 @@ size_t ga_report_open(const struct ga_report *r);
 struct ga_past_flag {
 	size_t n; /* number of commits */
 	struct ga_oid commits[GA_PAST_COMMITS]; /* the oldest ones */
-	bool unknown; /* there are too many commits to look at them all; n is 0 */
+	bool unknown; /* too many commits to examine; n is 0 */
 	bool others;  /* no commit has the flagged entry itself, for instance because that also
 		       * contains the user's lines */
 };
@@ -121,9 +121,9 @@ void ga_past_release(struct ga_past *p);
 /* Accepted flags are left out. `tip` may be zero. */
 int ga_report_past(struct ga_repo *repo, const struct ga_report *r, const struct ga_oid *tip,
 		   struct ga_past *ret, struct ga_error *err);
-/* Does a flag have such commits, or is that unknown? */
+/* Does a flag have such commits, or is it unknown? */
 bool ga_past_any(const struct ga_past_flag *p);
-/* For a flag that does: append one line about them, with how to leave them out. */
+/* Append one line about these commits, and how to leave them out. */
 void ga_past_text(const struct ga_past_flag *p, struct ga_buf *out);
 
 /* Write the stored form, one JSON object, as a commit (parent: the former report, or none) whose
@@ -136,15 +136,14 @@ int ga_report_write(struct ga_repo *repo, const struct ga_report *r, const char 
 int ga_report_read(struct ga_repo *repo, const struct ga_session *s, struct ga_report *ret,
 		   struct ga_error *err);
 
-/* The same for one that was on the ref before, by its commit id; here a missing one is an error,
- * too. */
+/* The same for an earlier report, by its commit id; a missing one is an error. */
 int ga_report_read_at(struct ga_repo *repo, const struct ga_session *s,
 		      const struct ga_oid *commit, struct ga_report *ret, struct ga_error *err);
 
-/* Tell the session what the report says of its result: tip, held, notes and left_out. */
-void ga_report_tell(const struct ga_report *r, struct ga_session *s);
-/* The same from the stored report. A session without one, or whose report is damaged, has none of
- * them; whatever needs the report says so. */
+/* Copy the result from the report into the session: tip, held, notes and left_out. */
+void ga_report_copy_result(const struct ga_report *r, struct ga_session *s);
+/* The same from the stored report. Without one, or with a damaged one, they stay empty; commands
+ * that need the report fail. */
 void ga_report_load(struct ga_repo *repo, struct ga_session *s);
 
 /* The stored form as text, and back; the text is ASCII. The caller frees it. */
@@ -154,8 +153,8 @@ int ga_report_decode(const char *text, size_t n, struct ga_report *ret, struct g
 /* The object printed by `review --format=json` (docs/json.md). New reference, NULL on failure. */
 json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err);
 
-/* The report as Markdown to be pasted into a pull request: nothing the agent wrote can make a link,
- * mention anybody or break a table. Kept to a length that forges accept. */
+/* The report as Markdown to be pasted into a pull request: text of the agent cannot make a link,
+ * mention a user or break a table. Kept to a length that forges accept. */
 int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
 		       struct ga_buf *out, struct ga_error *err);
 
@@ -163,8 +162,8 @@ int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const s
  * show; and for JSON, as an array of {"command", "end", "status"} (new reference). */
 void ga_report_checks(const struct ga_strv *checks, struct ga_strv *ret);
 json_t *ga_report_checks_json(const struct ga_strv *checks);
-/* The same as trailers of a commit message, at most GA_REPORT_TRAILERS: with those that it ends
- * in, or in a paragraph of their own. */
+/* The same as trailers of a commit message, at most GA_REPORT_TRAILERS: added to its trailers, or
+ * as a new paragraph. */
 void ga_report_check_trailers(const struct ga_strv *checks, struct ga_buf *message);
 
 /* A list of paths for JSON: an array of {"path"} or {"path_b64"}. New reference. */
@@ -186,9 +185,9 @@ void ga_flag_lines_release(struct ga_flag_lines *l);
 #define cleanup_flag_lines cleanup_(ga_flag_lines_release)
 
 /* The report as text: header, commits, flags, held, leftovers, diffstat and, at the end, the
- * commands to type next (if a landing `waits` to be finished: to continue it). Everything of the
- * agent's is escaped. What needs no content to be read comes first and is written before any is
- * read. Returns 0; 1: nobody reads any more (ga/base/out.h); -1. */
+ * commands to type next (if a landing `waits` to be finished: to continue it). All text of the
+ * agent is escaped. Parts that need no file content are written first. Returns 0; 1 if the reader
+ * has closed its end (ga/base/out.h); -1. */
 int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
 		   bool waits, bool colour, struct ga_out *out, struct ga_error *err);
 
@@ -204,7 +203,7 @@ json_t *ga_left_json(const struct ga_report *r, const struct ga_left_files *file
 enum ga_paint { GA_PAINT_META, GA_PAINT_FRAG, GA_PAINT_OLD, GA_PAINT_NEW, GA_PAINT_CONTEXT };
 #define GA_PAINTS 5
 
-/* Longer than the sequence of any value. */
+/* Longer than any sequence. */
 #define GA_SGR_MAX 128
 
 struct ga_palette {
@@ -219,20 +218,19 @@ int ga_palette_read(const struct ga_repo *r, const struct ga_gitconfig *c, struc
 /* In a partial clone, fetch the versions of the session's base that a review compares with
  * (ga_diff_fetch()). */
 int ga_review_fetch(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err);
-/* The diff base..tip with flagged files first, then what is held, then what was left out of
- * the branch, written file by file. Computed in process from blob bytes: no attribute, driver,
- * filter or configuration is consulted. Bytes of the agent are escaped; the only colour escapes
- * are ours. A binary file that is flagged is shown escaped.
- * What is left out is said, and is what ga_diff_read() says and no more. Returns 0; 1: nobody reads
- * any more; -1. */
+/* The diff base..tip with flagged files first, then held changes, then changes left out of the
+ * branch, written file by file. Computed in process from blob bytes: no attribute, driver, filter
+ * or configuration is consulted. Bytes of the agent are escaped; the only colour escapes are ours.
+ * A flagged binary file is shown escaped. Files that ga_diff_read() does not show are named.
+ * Returns 0; 1 if the reader has closed its end; -1. */
 int ga_review_diff(struct ga_repo *repo, const struct ga_report *r,
 		   const struct ga_palette *palette_or_null, struct ga_out *out,
 		   struct ga_error *err);
 
-/* The commit that a review shows all of: what is held, else the tip; zero: neither. */
+/* The commit that a review shows: the held one, else the tip; zero: neither. */
 const struct ga_oid *ga_review_commit(const struct ga_report *r);
-/* The same of what changed since the review of the commit `then`, of what differs from the base
- * now; nothing if `then` is zero, or gone. */
+/* The diff of what changed since the review of commit `then`, of paths that differ from the base
+ * now; nothing if `then` is zero or missing. */
 int ga_review_since(struct ga_repo *repo, const struct ga_report *r, const struct ga_oid *then,
 		    const struct ga_palette *palette_or_null, struct ga_out *out,
 		    struct ga_error *err);
@@ -269,16 +267,16 @@ struct ga_review_items {
 void ga_review_items_release(struct ga_review_items *l);
 #define cleanup_items cleanup_(ga_review_items_release)
 
-/* Everything the user can decide about, in the order of the diff: flagged paths first, each
- * once. */
+/* All changes and flags that the user can decide, in the order of the diff: flagged paths first,
+ * each once. */
 int ga_review_items(struct ga_repo *repo, const struct ga_report *r, struct ga_review_items *ret,
 		    struct ga_error *err);
 
-/* What to show about an item before its diff: where it is, and its flags. */
+/* The heading of an item before its diff: its path and flags. */
 void ga_review_item_text(const struct ga_report *r, const struct ga_review_item *item, bool colour,
 			 struct ga_buf *out);
 
-/* What the user tells the agent about each path; "" is the session as a whole. */
+/* The user's remarks to the agent on each path; "" is the whole session. */
 struct ga_remarks {
 	struct ga_strv paths, texts;
 };

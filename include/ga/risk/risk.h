@@ -24,7 +24,7 @@ struct ga_rule {
 	const char *category;
 	enum ga_severity severity;
 	bool editor;           /* "+E": an editor runs it in a trusted workspace */
-	bool on_delete;        /* fires on removal, too, high unless it is low: a guard goes */
+	bool on_delete;        /* fires on removal of a guard, too: high unless it is low */
 	/* Gitignore-style, separated by ", ", with {a,b} for alternatives; NULL: the rule is a
 	 * predicate in code only. Patterns cover files, never directories; without a leading '/'
 	 * they match at any depth. They are matched against folded names. */
@@ -34,7 +34,7 @@ struct ga_rule {
 /* The table of rules, of `*ret_n` rows. */
 const struct ga_rule *ga_rules(size_t *ret_n);
 const struct ga_rule *ga_rule_find(const char *id); /* NULL: no such rule */
-/* When what such a rule flags takes effect: "when it is built". `category`: a rule's. */
+/* When a flagged change of this category takes effect: "when it is built". `category`: a rule's. */
 const char *ga_rule_when(const char *category, enum ga_severity s);
 
 struct ga_flag {
@@ -57,15 +57,15 @@ void ga_flags_release(struct ga_flags *f);
 #define cleanup_flags cleanup_(ga_flags_release)
 /* Sort by descending severity, then path, then rule. */
 void ga_flags_sort(struct ga_flags *f);
-/* Is there one of this rule on this path? */
+/* Is there a flag of this rule on this path? */
 bool ga_flags_have(const struct ga_flags *f, const char *rule, const char *path);
 /* "path: high: reason [rule]", quoted; the caller frees it. */
 char *ga_flag_text(const struct ga_flag *f);
 
-/* What the user configures about paths (agentdev.yaml(5), `risk`). Patterns, which ga_pattern_ok()
- * accepts, cover files and symlinks, and "DIR/" what is beneath DIR; without a leading '/' they
- * match at any depth. Except for `allow`, they are matched against folded names, and a symlink is
- * also covered by patterns for what is beneath it, as with rules. */
+/* Path settings of the user (agentdev.yaml(5), `risk`). Patterns, which ga_pattern_ok() accepts,
+ * cover files and symlinks, and "DIR/" what is beneath DIR; without a leading '/' they match at any
+ * depth. Except for `allow`, they are matched against folded names, and a symlink is also covered
+ * by patterns for what is beneath it, as with rules. */
 struct ga_risk_paths {
 	struct ga_strv add;   /* any change is flagged high */
 	struct ga_strv allow; /* none is flagged, except for what is critical, what the state of the
@@ -90,7 +90,7 @@ struct ga_matcher;
 struct ga_fact_index;
 struct ga_secret_names;
 
-/* What the state of the host makes critical; gathered on the host's side only. */
+/* What the host's state makes critical; gathered on the host only. */
 struct ga_host_facts {
 	struct ga_reach reach;    /* what the host executes */
 	struct ga_strv drivers;   /* "filter:NAME", "diff:NAME", "merge:NAME" of host config */
@@ -106,7 +106,7 @@ struct ga_host_facts {
 	struct ga_oid attributes_tree;
 	char *attributes_dir;     /* its working tree: attributes files there that the tree lacks
 				   * apply as well; or NULL */
-	char *lfs_store;          /* where LFS objects are stored; NULL: unknown */
+	char *lfs_store;          /* directory of LFS objects; NULL: unknown */
 	/* Made by ga_host_facts_gather() when the facts are complete; each may be NULL. */
 	struct ga_matcher *matcher;   /* of the rules */
 	struct ga_secret_names *secrets; /* of names of secrets */
@@ -144,22 +144,21 @@ void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
  * permissions (`f->mode`; 0: unknown). `severe`: path rules raised a flag for which
  * ga_flag_is_severe_in_place() is true. */
 void ga_classify_place(const struct ga_left_file *f, bool severe, struct ga_flags *ret);
-/* Does the flag say that something may well load or run the file from where it lies? */
+/* Does the flag say that the file may be loaded or run from its present path? */
 bool ga_flag_is_severe_in_place(const struct ga_flag *f);
 
-/* Both: what ga_classify_path() and what ga_classify_place() say. */
+/* Both ga_classify_path() and ga_classify_place(). */
 void ga_classify_left(const struct ga_host_facts *h, const struct ga_left_file *f,
 		      struct ga_flags *ret);
 
-/* Add a flag of a rule on something that the caller found; `detail` (quoted, may be NULL) is
- * copied. */
+/* Add a flag of a rule for the caller's own finding; `detail` (quoted, may be NULL) is copied. */
 void ga_flags_add_rule(struct ga_flags *f, const char *rule, enum ga_severity s, const char *path,
 		       const struct ga_entry *e, const char *detail);
 
-/* The command that installs what a lock file of that name says; NULL: it is none, or its tools do
- * so by themselves. */
+/* The command that installs from a lock file of that name; NULL if it is not a lock file, or if its
+ * tools install automatically. */
 const char *ga_risk_install(const char *path);
-/* The directory that such commands install into, by its name, which is or leads to `path`; NULL:
+/* The directory that such commands install into, by its name, which is `path` or above it; NULL if
  * there is none. The caller frees it. */
 char *ga_risk_installed(const char *path);
 

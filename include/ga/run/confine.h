@@ -5,8 +5,8 @@
  * supervisor (src/start/watch.c).
  *
  * The tasks of an ordinary user's session are limited by RLIMIT_NPROC, which since Linux 5.14
- * counts the processes of the sandbox's own user namespace only. Everything else needs a cgroup:
- * one beside our own where that is delegated to us, else a scope made by systemd (the user's
+ * counts the processes of the sandbox's own user namespace only. Everything else needs a cgroup: a
+ * sibling of our own where that is delegated to us, else a scope made by systemd (the user's
  * manager or, for root, the system's). Without either, memory is limited per process by a resource
  * limit, and processor time cannot be limited.
  */
@@ -21,9 +21,9 @@
 #include "ga/run/run.h"
 
 enum ga_confined {
-	GA_CONFINED_NOT,     /* no limit was asked for, or a default one cannot be had here */
+	GA_CONFINED_NOT,     /* no limit was requested, or a default one cannot be enforced here */
 	GA_CONFINED_RLIMIT,  /* a resource limit; for memory: of each process */
-	GA_CONFINED_CGROUP,  /* a cgroup made beside our own */
+	GA_CONFINED_CGROUP,  /* a cgroup, sibling of our own */
 	GA_CONFINED_SYSTEMD, /* a scope of systemd's */
 };
 const char *ga_confined_name(enum ga_confined c); /* "none", "rlimit", "cgroup", "systemd" */
@@ -31,9 +31,9 @@ const char *ga_confined_name(enum ga_confined c); /* "none", "rlimit", "cgroup",
 struct ga_confine {
 	struct ga_use_limits limits;
 	enum ga_confined memory, tasks, cpu;
-	char *cgroup;  /* where to make our cgroup, or NULL */
+	char *cgroup;  /* parent of the cgroup to create, or NULL */
 	char *busctl;  /* path of busctl(1), to ask systemd; NULL: no manager can be asked */
-	bool system;   /* ask the system's manager, not the user's */
+	bool system;   /* use the system's manager, not the user's */
 };
 #define GA_CONFINE_INIT { .memory = GA_CONFINED_NOT }
 void ga_confine_release(struct ga_confine *c);
@@ -48,8 +48,8 @@ int ga_confine_plan(const struct ga_use_limits *l, const char *const *env, const
  * is "watch" for those that the supervisor watches. */
 void ga_confine_describe(const struct ga_confine *c, struct ga_strv *ret);
 
-/* Apply the limits to a sandbox that is ready and runs nothing of the agent's yet. The cgroup or
- * scope made for it is removed by ga_run_end(). */
+/* Apply the limits to a sandbox that is ready but has not started the agent. The cgroup or scope
+ * made for it is removed by ga_run_end(). */
 int ga_run_confine(struct ga_sandbox *sb, const struct ga_confine *c, struct ga_error *err);
 /* How many of its processes the kernel killed for lack of memory (0 unless a cgroup limits it).
  * Call before ga_run_end(). */

@@ -10,8 +10,8 @@
  * means: kill everything and exit. It never exits while the socket is open unless told GA_CTL_QUIT.
  *
  * Every GA_CTL_WATCH_MS, and before it reports that a command ended, init checks that the project
- * is still mounted at PROJECT: the directories above it lie in a home that this agent, others and
- * the user can rearrange. If it is not, init says GA_CTL_LOST, once.
+ * is still mounted at PROJECT: this agent, others and the user can rename the directories above it.
+ * If it is not, init says GA_CTL_LOST, once.
  *
  * Every process inside is started by a GA_CTL_SPAWN request. One message is one struct ga_ctl_msg;
  * a SPAWN carries descriptors by SCM_RIGHTS: first the read end of a pipe with the payload, then,
@@ -33,8 +33,8 @@
  * With GA_SPAWN_RENAMES init performs those renames of directories, by the command and all it
  * starts, that the overlay refuses with EXDEV: a second filter announces calls of rename, renameat
  * and renameat2 to it (seccomp_unotify(2)). A directory is moved under a temporary name that begins
- * with GA_CTL_MOVING, beside its destination; such a name is left over only if the sandbox was
- * killed meanwhile.
+ * with GA_CTL_MOVING, beside its destination; such a name remains only if the sandbox is killed
+ * during the move.
  *
  * It also sees removals of directories by path, and with GA_SPAWN_DEEP all. If one meets a mount
  * it asks by GA_CTL_SHARED whether that is a shared directory and, if it is and is empty, to have
@@ -80,7 +80,7 @@ enum ga_ctl_step {
 	GA_CTL_STEP_EXEC,      /* executing the program */
 };
 
-/* What is asked about a mount. EBUSY: it is none of the shared directories. */
+/* Requests about a mount. EBUSY: it is not a shared directory. */
 enum ga_ctl_shared {
 	GA_SHARED_IS,     /* is it a shared directory? */
 	GA_SHARED_REMOVE, /* remove it, which is empty, and what it is mounted on */

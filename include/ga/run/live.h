@@ -7,8 +7,8 @@
  * validated all the same: the worst it can do is end the session, which they may do anyway.
  *
  * The socket exists from before the session's state says RUNNING. A connected client sees end of
- * file when the supervisor is gone: by then the work is captured, or the supervisor was killed. A
- * socket that it leaves behind does no harm.
+ * file when the supervisor has exited: by then the work is captured, or the supervisor was killed.
+ * A stale socket is harmless.
  *
  * The last GA_LIVE_KEPT bytes of the command's output are kept for clients that connect later. One
  * terminal at a time is attached; the next one to attach takes over. A client that does not keep up
@@ -32,7 +32,7 @@
 struct ga_live;
 /* The caller holds the session's lock. */
 int ga_live_open(const char *dir, struct ga_live **ret, struct ga_error *err);
-/* Close it and remove the socket. NULL is fine. */
+/* Close it and remove the socket. NULL is allowed. */
 void ga_live_close(struct ga_live *l);
 
 /* Remove the socket of a supervisor that was killed; the caller holds the session's lock. */
@@ -40,7 +40,7 @@ void ga_live_remove(const char *dir);
 
 /* ---- the clients' side */
 
-/* What it says of itself; sent as it is. */
+/* The supervisor's status, sent as this struct. */
 struct ga_live_status {
 	uint32_t detached; /* the supervisor itself has no terminal (`start -d`) */
 	uint32_t before;   /* `setup` runs, before the agent, */
@@ -64,18 +64,18 @@ int ga_live_connect(const char *dir, struct ga_live_peer *ret, struct ga_error *
 /* Ask for its status and wait `ms` for the answer. Returns 1 if none comes, as while the work is
  * being captured. */
 int ga_live_ask(struct ga_live_peer *p, unsigned ms, struct ga_error *err);
-/* Wait until the supervisor is gone. Returns 1 if it is not after `ms` (-1: no limit). */
+/* Wait until the supervisor has exited. Returns 1 if it still runs after `ms` (-1: no limit). */
 int ga_live_wait(const struct ga_live_peer *p, int ms);
 
 /* Tell it to end the command: by a hang-up and, if it still runs after `ms`, by SIGKILL. */
 void ga_live_stop(const struct ga_live_peer *p, unsigned ms);
-/* After ga_live_stop(), wait until the command has ended. Returns 0; 1 if the supervisor is gone; 2
- * if neither happens within `ms` and a few seconds. */
+/* After ga_live_stop(), wait until the command has ended. Returns 0; 1 if the supervisor has
+ * exited; 2 if neither happens within `ms` and a few seconds. */
 int ga_live_wait_exit(const struct ga_live_peer *p, unsigned ms);
 
 /* Type a text of at most GA_LIVE_SEND_MAX bytes, or if `n` is 0 the key Enter, into a session that
- * is detached and whose agent runs. A text of several lines comes as a paste, if the agent says
- * that it knows of those. No character in it may be a control character but '\n' and '\t'. */
+ * is detached and whose agent runs. A text of several lines is sent as a bracketed paste, if the
+ * agent enabled that. No character in it may be a control character but '\n' and '\t'. */
 #define GA_LIVE_SEND_MAX ((size_t)4000)
 int ga_live_send(const struct ga_live_peer *p, const char *text, size_t n, struct ga_error *err);
 
@@ -84,19 +84,18 @@ int ga_live_send(const struct ga_live_peer *p, const char *text, size_t n, struc
  * `unfiltered`; whatever happens, the terminal is restored when this returns. Signals are taken
  * over before; one that would end a program detaches first and takes effect then. */
 enum ga_live_end {
-	GA_LIVE_GONE,     /* the supervisor is gone */
+	GA_LIVE_GONE,     /* the supervisor has exited */
 	GA_LIVE_ENDED,    /* the command ended, with `*ret_status` */
 	GA_LIVE_DETACHED, /* Ctrl-\ d, or the terminal was hung up */
 	GA_LIVE_TAKEN,    /* another terminal attached */
 };
 
-/* Watch its last output and, with `follow`, all further output up to its end; it comes through the
- * filter. */
+/* Watch its last output and, with `follow`, all further output up to its end, filtered. */
 #define GA_LIVE_UNREAD 2
 #define GA_LIVE_OVER 3
 struct ga_live_watch {
 	bool follow;
-	/* Returns 0, or GA_LIVE_UNREAD: stop, nobody reads on. */
+	/* Returns 0, or GA_LIVE_UNREAD to stop, as the reader has closed its end. */
 	int (*output)(void *payload, const char *p, size_t n);
 	void (*missed)(void *payload); /* some output was missed because we were too slow; or
 					* NULL */
@@ -106,16 +105,14 @@ struct ga_live_watch {
  * gave any. */
 int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w);
 
-/* Make the running session look again at everything the host has below its layers
- * (ga_mount_refresh()): what was replaced there, above all in a shared directory, shows inside from
- * then on. `stage_dir` is that of its struct ga_spec. Done by a child of ours that enters the
- * namespaces of the stage. */
+/* Make host changes below the layers of the running session visible inside (ga_mount_refresh()),
+ * above all files that were replaced in a shared directory. `stage_dir` is that of its struct
+ * ga_spec. Done by a child of ours that enters the namespaces of the stage. */
 int ga_live_refresh(const struct ga_live_peer *p, const char *stage_dir, struct ga_error *err);
 
 /* Replace the overlay of a shared directory that the host recreated: mount one with these layers,
- * of which `work` is new, in the place of the former, which stays for those who have something open
- * in it. `project` is the session's. Fails if the agent has moved the directory that contains
- * it. */
+ * of which `work` is new, over the former, which remains for processes that have files open in it.
+ * `project` is the session's. Fails if the agent has moved the directory that contains it. */
 int ga_live_remount(const struct ga_live_peer *p, const char *stage_dir, const char *project,
 		    const struct ga_shared *sh, struct ga_error *err);
 

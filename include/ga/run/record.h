@@ -3,9 +3,9 @@
  * The recording of a session's terminal in asciicast v2 (a JSON object, then one event per line):
  * transcript.cast in the session's directory, and transcript-2.cast and so on for later runs. All
  * of it went through the terminal filter, whatever the session's own setting, and sequences that
- * ask a terminal for an answer are left out, so that showing it on a terminal makes that type
- * nothing. Input is never recorded. Output that went to no terminal has its line ends as CR LF, as
- * a terminal would have shown it.
+ * ask a terminal for an answer are left out, so that replaying it makes the terminal type nothing.
+ * Input is never recorded. Output without a terminal is stored with CR LF line ends, as a terminal
+ * would show it.
  */
 #ifndef GA_RECORD_H
 #define GA_RECORD_H
@@ -31,9 +31,8 @@ struct ga_record_opts {
 #define GA_RECORD_LEAST ((uint64_t)64 << 10)
 
 struct ga_recorder;
-/* Begin a recording. No file is created before there is something to write. A write error ends the
- * recording and nothing else. Memory is bounded, writes are about 64 KiB each, and nothing is
- * synced. */
+/* Begin a recording. The file is created with the first output. A write error ends only the
+ * recording. Memory is bounded, writes are about 64 KiB each, and nothing is synced. */
 struct ga_recorder *ga_record_begin(const struct ga_record_opts *o);
 /* The sink for ga_run_session(); it lives as long as the recorder. */
 const struct ga_run_sink *ga_record_sink(struct ga_recorder *r);
@@ -43,7 +42,7 @@ void ga_record_flush(struct ga_recorder *r);
 const char *ga_record_name(const struct ga_recorder *r);
 /* Why the recording ended before the session did, for users; NULL if it did not. */
 const char *ga_record_stopped(const struct ga_recorder *r);
-/* Record what undoes the terminal state that is left switched on, write the rest and close. */
+/* Record sequences that reset the terminal state, flush and close. */
 void ga_record_end(struct ga_recorder *r);
 void ga_record_free(struct ga_recorder *r); /* NULL is fine */
 
@@ -59,8 +58,8 @@ struct ga_record_event {
 	size_t n;
 };
 struct ga_record;
-/* Read events one at a time, in bounded memory. A line that is longer than 1 MiB, no event or not
- * finished yet is skipped. */
+/* Read events one at a time, in bounded memory. A line that is longer than 1 MiB, incomplete or not
+ * an event is skipped. */
 int ga_record_open(const char *dir, const char *name, struct ga_record **ret, struct ga_error *err);
 /* Returns 1 with an event, 0 at the end, -1 on error. */
 int ga_record_next(struct ga_record *r, struct ga_record_event *ret, struct ga_error *err);
@@ -82,8 +81,8 @@ int ga_replay(const char *dir, const struct ga_strv *names, const struct ga_repl
 	      struct ga_error *err);
 
 /* Recorded output as plain text: escape sequences are removed, and so is text that was overwritten
- * after a carriage return or erased; what is drawn elsewhere on the screen begins a new line. The
- * result is safe to show (ga/base/quote.h). All zero is the initial state. */
+ * after a carriage return or erased; cursor movement begins a new line. The result is safe to show
+ * (ga/base/quote.h). All zero is the initial state. */
 struct ga_record_text {
 	struct ga_buf line;
 	uint8_t state;

@@ -5,9 +5,9 @@
  * From ga_run_trees() to ga_run_end() this takes over the caller's SIGCHLD, SIGWINCH, SIGINT,
  * SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT and SIGPIPE. While a session runs they are passed to
  * its command; at other times a signal that ends a program makes the current call fail and takes
- * effect after ga_run_end(). What the caller ignores stays ignored, and so does SIGHUP once a
- * session or services were hung up, or ga_run_ignore_hangup() was called. The terminal is restored
- * on every way out. Descriptors 0, 1 and 2 must be open.
+ * effect after ga_run_end(). Signals that the caller ignores stay ignored, and so does SIGHUP after
+ * a session or services were hung up, or after ga_run_ignore_hangup(). The terminal is restored on
+ * every way out. Descriptors 0, 1 and 2 must be open.
  */
 #ifndef GA_RUN_H
 #define GA_RUN_H
@@ -31,30 +31,30 @@ struct ga_run_paths {
 	const char *bwrap;
 };
 
-/* Start the stage, let it mount what surrounds home and project, and then start bwrap; of `s` only
- * what ga_spec_plan_root() uses need be known yet. bwrap runs with a minimal environment, a session
- * keyring of its own (keyctl JOIN), no core dumps, and all descriptors but its own closed. init is
- * visible inside at /run/git-agent/init. Nothing the agent wrote runs before ga_run_session() or
+/* Start the stage, which mounts everything except home and project, then bwrap; of `s` only what
+ * ga_spec_plan_root() uses is needed. bwrap runs with a minimal environment, a session keyring of
+ * its own (keyctl JOIN), no core dumps, and all descriptors but its own closed. init is visible
+ * inside at /run/git-agent/init. No file of the agent runs before ga_run_session() or
  * ga_run_exec(). */
 int ga_run_begin(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
 		 struct ga_error *err);
 
 /* The same for a program that executes another one at once: a child process, which the caller does
- * not wait for, collects what the stage is told. One thread. ga_run_wait_told(), in either program,
- * waits for that child; it returns false if the stage was not told everything, in which case
- * ga_run_begin() will fail for the same reason. */
-int ga_run_begin_beside(const struct ga_spec *s, const struct ga_run_paths *p,
-			struct ga_sandbox **ret, struct ga_error *err);
-bool ga_run_wait_told(struct ga_sandbox *sb);
+ * not wait for, sends the plan to the stage. One thread. ga_run_wait_sent(), in either program,
+ * waits for that child; it returns false if the plan was not sent completely, in which case
+ * ga_run_begin() fails for the same reason. */
+int ga_run_begin_async(const struct ga_spec *s, const struct ga_run_paths *p,
+		       struct ga_sandbox **ret, struct ga_error *err);
+bool ga_run_wait_sent(struct ga_sandbox *sb);
 
 /* For a program that begins a sandbox and then executes another program, which continues with it:
- * append one word that describes the sandbox to that program. From now on its descriptors stay open
- * across exec(3), so execute at once, or call ga_run_finish(). */
+ * append one word that describes the sandbox to that program. Its descriptors now stay open across
+ * exec(3), so execute at once, or call ga_run_finish(). */
 int ga_run_hand_over(struct ga_sandbox *sb, struct ga_buf *ret, struct ga_error *err);
-/* In that other program: from such a word, what ga_run_begin_beside() returned. */
+/* In that other program: from such a word, what ga_run_begin_async() returned. */
 int ga_run_take_over(const char *word, struct ga_sandbox **ret, struct ga_error *err);
 
-/* Have the agents' home, which must exist, mounted. Call it after ga_run_wait_told(). */
+/* Have the agents' home, which must exist, mounted. Call it after ga_run_wait_sent(). */
 int ga_run_home(struct ga_sandbox *sb, const struct ga_spec *s, struct ga_error *err);
 
 /* Have the project, which must exist with all its layers, mounted; returns while the layers are
@@ -70,15 +70,15 @@ int ga_run_wait_ready(struct ga_sandbox *sb, struct ga_error *err);
 int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
 		  struct ga_error *err);
 
-/* Serve a relay that was entered, while a command runs here. It remains the caller's and must live
- * that long; NULL: stop serving one. */
+/* Serve an entered relay while commands run. The caller keeps it and must not free it before; NULL:
+ * stop serving. */
 void ga_run_relay(struct ga_sandbox *sb, struct ga_relay *r);
 
-/* What is known of it; the first two once it is ready. */
+/* Facts about the sandbox; the first two are valid once it is ready. */
 struct ga_run_facts {
 	pid_t pid;      /* pid 1 of the sandbox, in our pid namespace */
 	uint64_t pidns; /* inode number of its pid namespace */
-	bool lost;      /* the project left its place inside while a command ran (GA_CTL_LOST in
+	bool lost;      /* the project was moved inside while a command ran (GA_CTL_LOST in
 			 * ga/run/control.h): what was written under its path after that is not in
 			 * its layers */
 	int no_renames; /* the errno for which renames of directories could not be served for a
@@ -96,8 +96,8 @@ void ga_run_loose(const struct ga_sandbox *sb, struct ga_strv *ret);
  * its own if standard input and output are terminals, else through a pipe for each of the three
  * (never the caller's own files). Job control, window size and hang-up work as in a shell. The
  * command is ended, as by a hang-up, when the project is lost. Output to a terminal goes through
- * the filter of ga/run/termfilter.h unless `unfiltered`; in either case what is left switched on
- * there is undone. `*ret_status` is the command's: 0-255, 128+n. A command that could not be
+ * the filter of ga/run/termfilter.h unless `unfiltered`; in either case the terminal's state is
+ * reset afterwards. `*ret_status` is the command's: 0-255, 128+n. A command that could not be
  * executed is GA_ESTART. */
 struct ga_run_sink;
 struct ga_live;
@@ -113,32 +113,31 @@ struct ga_run_command {
 	bool (*tick)(void *payload);
 	void *payload;
 	uint64_t *written; /* set to the bytes of output so far before each call of `tick`; NULL */
-	const struct ga_run_sink *sink; /* who watches; NULL: nobody */
+	const struct ga_run_sink *sink; /* receives the output; NULL: none */
 	/* Called once, after the command was executed; NULL: not called. */
 	void (*started)(void *payload);
 	/* The access that other processes have (ga/run/live.h); NULL: none. */
 	struct ga_live *live;
-	/* A command of the user's before or after the agent's. It has nothing to read, and all it
-	 * writes goes to standard error or, if `silent`, nowhere. Others can see it and end it
-	 * through `live`, but not attach. A signal that ends programs is passed on to it, ends it
-	 * soon after. */
-	bool beside, silent;
-	bool after; /* it runs after the agent, which does not come any more */
+	/* A `setup` or `finish` command of the user. Its standard input is empty, and its output
+	 * goes to standard error or, if `silent`, is discarded. Others can see it and end it
+	 * through `live`, but not attach. A signal that ends programs is passed on to it, and kills
+	 * it soon after. */
+	bool auxiliary, silent;
+	bool after; /* it runs after the agent has exited */
 	int *signal; /* set to a signal that ends programs, if one came while it ran; NULL */
 	bool *ended; /* set if its end was asked for, by `tick`, a hang-up or `live`; NULL */
-	/* Uses nothing of the caller's, but a pty of this size that is reached through `live`. With
-	 * `beside`: no pty; it means that the agent has such a pty. */
+	/* Runs on a pty of this size that is reached through `live`, not on the caller's terminal.
+	 * With `auxiliary`: the agent has such a pty, this command has none. */
 	bool detached;
 	unsigned columns, rows;
-	/* Called when the user typed Ctrl-\ d, once nothing uses the caller's terminal any more:
-	 * from then on the command is `detached`. Needs `live`. NULL: these keys are the
-	 * command's. */
+	/* Called after the user typed Ctrl-\ d and the caller's terminal was released: from then on
+	 * the command is `detached`. Needs `live`. NULL: these keys go to the command. */
 	void (*leave)(void *payload);
 };
 /* A listener to a session's output. */
 struct ga_run_sink {
-	/* What the command wrote, as it comes, before any filter: to its terminal, or to standard
-	 * output and standard error, in one stream. */
+	/* Raw output of the command, before any filter: of its terminal, or standard output and
+	 * error in one stream. */
 	void (*output)(void *payload, const char *p, size_t n);
 	/* The size of its terminal, first at the start and then whenever it may have changed; never
 	 * called without a terminal. */
@@ -148,10 +147,10 @@ struct ga_run_sink {
 int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *ret_status,
 		   struct ga_error *err);
 
-/* A service: a command that runs on beside others. Its output goes to a file NAME.log in the
- * directory `log`, and the previous one, NAME.log.old, of at most 4 MiB each; it is written while
- * some command runs by ga_run_session(). A service ends with the sandbox. They are numbered from 0;
- * the caller makes sure that there are no more than GA_RUN_SERVICES_MAX. */
+/* A service: a background command. Its output goes to a file NAME.log in the directory `log`, and
+ * the previous one, NAME.log.old, of at most 4 MiB each; it is written while some command runs by
+ * ga_run_session(). A service ends with the sandbox. They are numbered from 0; the caller starts at
+ * most GA_RUN_SERVICES_MAX. */
 #define GA_RUN_SERVICES_MAX 16
 struct ga_run_service {
 	const char *name; /* can be used in a file name */
@@ -190,20 +189,20 @@ struct ga_run_exec {
 int ga_run_exec(struct ga_sandbox *sb, const struct ga_run_exec *x, int *ret_status,
 		struct ga_error *err);
 
-/* Ignore SIGHUP from now on, for a caller with work to do after a session that it must not abandon
- * when the terminal goes away. Programs it runs ignore it as well. */
+/* Ignore SIGHUP from now on, for a caller that must finish its work after a session although the
+ * terminal is closed. Programs it runs ignore it as well. */
 void ga_run_ignore_hangup(void);
 
 /* End it: kill everything inside, then wait until pid 1's pidfd is readable. After this nothing
- * writes to the layers any more, and signals are the caller's again. The layers may remain mounted
- * in some namespace until ga_run_finish(): they can be read, but must not be mounted a second time.
- * NULL is fine. */
+ * writes to the layers, and the caller handles signals again. The layers may remain mounted in some
+ * namespace until ga_run_finish(): they can be read, but must not be mounted a second time. NULL is
+ * fine. */
 void ga_run_end(struct ga_sandbox *sb);
-/* The same, then wait until stage and bwrap are gone, too. Frees `sb`; NULL is fine. */
+/* The same, then wait until stage and bwrap have exited, too. Frees `sb`; NULL is allowed. */
 void ga_run_finish(struct ga_sandbox *sb);
 /* The same without that wait, for a program about to exit: the kernel takes some milliseconds to
- * unmount what the stage mounted. Stage and bwrap are dying and will be reparented. */
-void ga_run_leave(struct ga_sandbox *sb);
+ * unmount what the stage mounted. Stage and bwrap are reparented while they exit. */
+void ga_run_abandon(struct ga_sandbox *sb);
 
 /* For recovery: does the sandbox with this pid 1 and this pid namespace still exist? Both are
  * compared, because the kernel reuses either number. */

@@ -2,18 +2,17 @@
  *
  * The filter for a program's output on its way to the user's terminal. One table says which
  * sequences are removed: those that make the terminal type what the writer chose, or that reach
- * beyond its window. Everything else is passed on byte for byte. The filter keeps track of what the
- * program switched on and left on, so that it can be undone.
+ * beyond its window. Everything else is passed on byte for byte. The filter tracks the modes that
+ * the program enabled, so that they can be reset.
  *
- * Terminals differ in where they consider a malformed sequence to end. So the output has only one
- * reading: every sequence is well-formed and ends before the next begins; a string ends with BEL
- * (OSC only) or ST and contains no control characters but CR, LF and TAB; no C1 control begins
- * anything. To that end, control characters within a sequence are moved in front of it, malformed
- * sequences are dropped, and a string that something interrupts is terminated.
+ * Terminals differ in where a malformed sequence ends. So the output is unambiguous: every sequence
+ * is well-formed and ends before the next begins; a string ends with BEL (OSC only) or ST and
+ * contains no control characters but CR, LF and TAB; no C1 control begins anything. To that end,
+ * control characters within a sequence are moved in front of it, malformed sequences are dropped,
+ * and a string that something interrupts is terminated.
  *
- * It is a pure state machine: how its input is cut into pieces makes no difference. It holds
- * nothing but an incomplete character, and a sequence that cannot be decided on yet, at most
- * GA_TERMFILTER_HELD bytes.
+ * It is a pure state machine: how its input is cut into pieces makes no difference. It buffers only
+ * an incomplete character and an undecided sequence, at most GA_TERMFILTER_HELD bytes.
  */
 #ifndef GA_TERMFILTER_H
 #define GA_TERMFILTER_H
@@ -40,7 +39,7 @@ enum ga_termkind {
 enum ga_termverdict {
 	GA_TERM_DROP,
 	GA_TERM_PASS,
-	GA_TERM_ASK,     /* passes, unless nobody waits for the terminal's answer */
+	GA_TERM_ASK,     /* passes, unless no program reads the terminal's answer */
 	GA_TERM_REPLACE, /* is replaced by U+FFFD */
 	GA_TERM_MORE,    /* never in the table: what follows decides */
 };
@@ -76,7 +75,7 @@ const struct ga_termrule *ga_termfilter_rules(size_t *ret_n);
 
 #define GA_TERMFILTER_HELD ((size_t)1024)
 
-/* What was switched on and not off again. */
+/* Modes that were enabled and not disabled again. */
 struct ga_termstate {
 	uint64_t modes;       /* a bit for each row of the table of modes */
 	uint32_t colours;     /* colours that were set, by the OSC number that resets them, 104 and
@@ -94,7 +93,7 @@ struct ga_termstate {
 struct ga_termfilter {
 	struct ga_termstate on;
 	uint32_t rings;      /* how often a bell rang or a notification was sent, so far */
-	bool mute;           /* set by the caller: nobody waits for answers, as in a replay; what
+	bool mute;           /* set by the caller: no program reads answers, as in a replay; what
 			      * makes the terminal answer is dropped */
 	uint8_t state;
 	uint8_t kind;        /* kind of the current string */
@@ -120,16 +119,16 @@ struct ga_termfilter {
 size_t ga_termfilter(struct ga_termfilter *f, const char *in, size_t n, char *out);
 
 #define GA_TERMFILTER_END ((size_t)1024)
-/* Write to `out`, which has GA_TERMFILTER_END bytes, what ends an unfinished string and undoes what
- * is still switched on. Returns the number of bytes, 0 if there is nothing to undo. `cut`: not all
- * of the earlier output went to the terminal. Resets `f`. May be called from a signal handler. */
+/* Write to `out`, which has GA_TERMFILTER_END bytes, what ends an unfinished string and resets all
+ * enabled modes. Returns the number of bytes, 0 if there is nothing to reset. `cut`: not all of the
+ * earlier output went to the terminal. Resets `f`. May be called from a signal handler. */
 size_t ga_termfilter_end(struct ga_termfilter *f, bool cut, char *out);
 
-/* Does the program want a paste to be marked (CSI ? 2004 h)? */
+/* Did the program enable bracketed paste (CSI ? 2004 h)? */
 bool ga_termstate_pastes(const struct ga_termstate *t);
 
-/* The reverse: write to `out`, which has GA_TERMFILTER_END bytes, what switches these states on in
- * a fresh terminal, as far as they are known. Returns the number of bytes. */
+/* The reverse: write to `out`, which has GA_TERMFILTER_END bytes, what enables these modes in a
+ * fresh terminal, as far as they are known. Returns the number of bytes. */
 size_t ga_termstate_redo(const struct ga_termstate *t, char *out);
 
 #endif

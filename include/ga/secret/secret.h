@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Secrets: files whose name or content says that they hold one. The table of rules is data; one
- * scanner looks at the content of files in bounded, linear time. Nothing here keeps, prints or
- * returns the value of a secret: results are kinds, and words for them.
+ * scanner reads the content of files in bounded, linear time. Nothing here keeps, prints or returns
+ * the value of a secret: results are kinds, and words for them.
  */
 #ifndef GA_SECRET_H
 #define GA_SECRET_H
@@ -60,8 +60,8 @@ const struct ga_secret_rule *ga_secret_rules(size_t *ret_n);
 
 /* ---- content ---------------------------------------------------------------- */
 
-/* The first bytes of a file, which are looked at. */
-#define GA_SECRET_LOOK_MAX ((size_t)1 << 20)
+/* The number of bytes that are scanned of a file. */
+#define GA_SECRET_SCAN_MAX ((size_t)1 << 20)
 
 enum {
 	GA_MARK_KEY = 1 << 0,           /* a private key without a passphrase */
@@ -96,24 +96,23 @@ struct ga_secret_marks {
 	 * another, independent of line endings. They are never stored or shown. */
 	uint64_t prints[GA_SECRET_PRINTS_MAX];
 	size_t n_prints;   /* GA_SECRET_PRINTS_MAX: there may be more */
-	char *blot;        /* ga_secret_blot(): the text, to be written to */
+	char *blot;        /* ga_secret_blot(): the text to overwrite */
 };
-/* Look at the first GA_SECRET_LOOK_MAX of `n` bytes, the content of `path`: in source files an
+/* Scan the first GA_SECRET_SCAN_MAX of `n` bytes, the content of `path`: in source files an
  * unquoted value may be an expression, in all others it is a value. UTF-16 is recognised by its
  * byte order mark. */
-void ga_secret_look(const char *path, const void *p, size_t n, struct ga_secret_marks *ret);
-/* The same, as far as GA_CHECK_TEXT needs it: what is known by its form. */
-void ga_secret_look_forms(const char *path, const void *p, size_t n, struct ga_secret_marks *ret);
-/* Put "***" in the place of every value that is found in a text to be shown; keeps what precedes a
- * token and says whose it is. */
+void ga_secret_scan(const char *path, const void *p, size_t n, struct ga_secret_marks *ret);
+/* The same, but only what GA_CHECK_TEXT needs: secrets known by their form. */
+void ga_secret_scan_forms(const char *path, const void *p, size_t n, struct ga_secret_marks *ret);
+/* Replace every value found in a text by "***"; the prefix that tells whose token it is is kept. */
 void ga_secret_blot(char *text);
-/* Are they the first bytes of what is no text in any encoding? */
+/* Do the first bytes show that this is not text in any encoding? */
 bool ga_secret_is_binary(const void *p, size_t n);
 /* Does `path` end like a source file, in this sense? */
 bool ga_secret_is_code(const char *path);
 /* Is every value found in `a` in `b`, too? */
 bool ga_secret_within(const struct ga_secret_marks *a, const struct ga_secret_marks *b);
-/* Is it a placeholder, as documentation and templates have in place of a value? */
+/* Is it a placeholder of documentation or templates? */
 bool ga_secret_placeholder(const char *value, size_t n);
 /* The entropy of 256 bytes at most, in 1024ths of a bit. */
 unsigned ga_secret_entropy(const char *p, size_t n);
@@ -147,7 +146,7 @@ struct ga_secret_name {
 bool ga_secret_named(struct ga_secret_names *n, const char *path, struct ga_secret_name *ret);
 /* The same, and the rule for the content of any text, whatever its name. False: it is `allowed`. */
 bool ga_secret_any(struct ga_secret_names *n, const char *path, struct ga_secret_name *ret);
-/* For a symlink: does any rule cover it, or a path beneath it? */
+/* Does any rule cover this symlink, or a path beneath it? */
 bool ga_secret_named_link(struct ga_secret_names *n, const char *path);
 /* ga_secret_named() for a path that is already folded, as names are compared
  * (ga/names/names.h). */
@@ -172,13 +171,12 @@ char *ga_secret_reason(const struct ga_secret *s);
 
 /* ---- exposure */
 
-/* Which secrets of a repository a session would see, found before it starts and classified by what
- * their path is to git. The value of a secret is never kept, stored or shown. Paths are raw bytes,
- * not escaped. */
+/* Secrets of a repository that a session would see, found before it starts and classified by
+ * whether git tracks, ignores or has committed them. Paths are raw bytes, not escaped. */
 
 enum ga_exposed_as {
 	GA_EXPOSED_COMMITTED, /* in the tree that sessions start from */
-	GA_EXPOSED_MODIFIED,  /* tracked, and the file has one that is in no commit there */
+	GA_EXPOSED_MODIFIED,  /* uncommitted, in a tracked file */
 	GA_EXPOSED_UNTRACKED,
 	GA_EXPOSED_IGNORED,
 	GA_EXPOSED_HISTORY,   /* in another commit, a stash or a reflog */
@@ -188,8 +186,8 @@ const char *ga_exposed_name(enum ga_exposed_as as);
 
 enum ga_exposed_view {
 	GA_VIEW_SEEN,
-	GA_VIEW_MASKED, /* a session does not see it, because it is masked */
-	GA_VIEW_ABSENT, /* never shown to a session in any case */
+	GA_VIEW_MASKED, /* hidden from sessions by a mask */
+	GA_VIEW_ABSENT, /* never visible to a session */
 };
 const char *ga_view_name(enum ga_exposed_view v);
 
@@ -216,38 +214,37 @@ struct ga_exposure_opts {
 	const char *state_dir;       /* where results are cached (0600); NULL: no cache */
 	bool dry;                    /* read the cache, but do not write it */
 	const struct ga_strv *add, *allow; /* the user's patterns (ga/secret/secret.h) */
-	const struct ga_scan *scan;  /* look for files in these lists and below the ignored
-				      * directories among them; NULL: at no files */
-	const struct ga_oid *tree;   /* look for committed files in this tree; NULL: at none */
-	bool live;                   /* all of the working tree is visible to the session: look at
-				      * what the scan left out, too, and at paths that the index
-				      * marks to be passed over */
-	bool all_dirs;               /* look into directories that package managers fill, too */
+	const struct ga_scan *scan;  /* search the files in these lists and below the ignored
+				      * directories among them; NULL: no files */
+	const struct ga_oid *tree;   /* search committed files in this tree; NULL: none */
+	bool live;                   /* all of the working tree is visible to the session: search
+				      * what the scan left out, too, and paths marked
+				      * assume-unchanged or skip-worktree */
+	bool all_dirs;               /* search directories that package managers fill, too */
 };
 /* Append all findings to `ret`. A file is read if its name matches a rule that asks for its
- * content, at most its first GA_SECRET_LOOK_MAX bytes. With a cache, a file is not read again, nor
+ * content, at most its first GA_SECRET_SCAN_MAX bytes. With a cache, a file is not read again, nor
  * a directory listed again, while its times, size and inode are the same, and of a tree only the
- * changes since are looked at. Directories that package managers fill (ga_exposure_skips()) are
- * passed over unless `all_dirs`. Links are not followed; but a file of the project to which a link
- * with a secret's name leads counts as that secret, and so does every other name (hard link) of a
- * live secret. At most half a GiB of committed content is read, each blob once; beyond that
+ * changes since are read. Directories that package managers fill (ga_exposure_skips()) are passed
+ * over unless `all_dirs`. Links are not followed; but a file of the project to which a link with a
+ * secret's name leads counts as that secret, and so does every other name (hard link) of a live
+ * secret. At most half a GiB of committed content is read, each blob once; beyond that
  * `ret->incomplete` is set and the worst is assumed. */
 int ga_exposure_find(const struct ga_exposure_opts *o, struct ga_exposure *ret,
 		     struct ga_error *err);
-/* The same for all commits reachable from any ref, stash or reflog, except for what `o->tree` has.
- * Reads the whole history. */
+/* The same for all commits reachable from any ref, stash or reflog, except for the content of
+ * `o->tree`. Reads the whole history. */
 int ga_exposure_history(const struct ga_exposure_opts *o, struct ga_exposure *ret,
 			struct ga_error *err);
 /* The same for the repository's git configuration, where a remote's URL or a header may hold a
  * token. */
 void ga_exposure_config(const struct ga_gitconfig *c, struct ga_exposure *ret);
 
-/* Mark as masked what a session will not be shown: live secrets (T1) that are not committed in
- * clear text, except for the paths in `expose` and what lies beneath them. What is committed is in
- * every session's history anyway and is not hidden. */
+/* Mark as masked: live secrets (T1) that are not committed in clear text, except at and beneath the
+ * paths in `expose`. Committed secrets are in every session's history and cannot be masked. */
 void ga_exposure_mask(struct ga_exposure *x, const struct ga_strv *expose);
 
-/* Is `name` that of a directory that package managers fill? */
+/* Is this the name of a directory that package managers fill? */
 bool ga_exposure_skips(const char *name);
 
 #endif

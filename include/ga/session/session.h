@@ -195,8 +195,8 @@ int ga_session_save(const struct ga_session *s, struct ga_error *err);
 /* The same for a session whose result is still being synced by `*first` (ga/sys/sync.h): the state
  * file does not refer to the result before that is on the disk; if syncing fails, the state stays
  * what it was. `*first` is ended afterwards. */
-struct ga_sync_beside;
-int ga_session_save_after(const struct ga_session *s, struct ga_sync_beside **first,
+struct ga_sync_job;
+int ga_session_save_after(const struct ga_session *s, struct ga_sync_job **first,
 			  struct ga_error *err);
 
 /* In the session's directory: the user's feedback on rejected changes (ga_feedback()), for the next

@@ -101,7 +101,7 @@ void ga_start_release(struct ga_start *s);
 int ga_start_begin(struct ga_env *e, const char *project, struct ga_start *ret,
 		   struct ga_error *err);
 /* The same for a program that hands the sandbox over to the next one, as with
- * ga_run_begin_beside(). */
+ * ga_run_begin_async(). */
 int ga_start_begin_beside(struct ga_env *e, const char *project, struct ga_sandbox **ret,
 			  struct ga_error *err);
 /* Take it over in that next program (ga_run_take_over()). Takes over `begun`. */

@@ -31,10 +31,9 @@ static inline int ga_steal_fd(int *fd)
 void ga_cleanup_dirp(DIR **d);
 /* `cleanup_dir DIR *d = NULL;` is closed, if not NULL, on leaving scope. */
 #define cleanup_dir cleanup_(ga_cleanup_dirp)
-/* Read the directory that is open as `fd`, which is closed with it, also on failure. NULL with
- * errno. */
+/* fdopendir(3) that closes `fd` on failure, too. Returns NULL with errno. */
 DIR *ga_dir_of(int fd);
-/* The next entry but "." and ".."; NULL at the end, with errno 0, on failure, and for NULL. */
+/* The next entry except "." and ".."; NULL on failure, for a NULL `d`, and at the end (errno 0). */
 struct dirent *ga_dir_next(DIR *d);
 
 /* The address of the unix socket that is open (O_PATH) as `fd` or, with `name` = "/NAME", of NAME
@@ -51,16 +50,16 @@ bool ga_unix_address(int fd, const char *name, struct sockaddr_un *ret);
  * descriptor or -1 with errno (ELOOP for a symlink). Mount points are crossed. */
 int ga_openat_beneath(int dirfd, const char *path, int flags, mode_t mode);
 
-/* Open the directory of `path`, which is relative, following no symlink; `make`: and create what is
- * missing. A descriptor, or -1 with errno. */
+/* Open the parent directory of the relative `path`, following no symlink; with `make`, missing
+ * directories are created. Returns a descriptor, or -1 with errno. */
 int ga_open_parent_beneath(int root, const char *path, bool make);
-/* Remove the directories above `path` that are empty, as git does. */
+/* Remove the empty parent directories of `path`, as git does. */
 void ga_remove_empty_above(int root, const char *path);
-/* Remove a directory in which there are only directories. -1: a file is in it, and stays, with the
- * directories above it; or an error. */
+/* Remove a directory that contains only directories. Returns -1 on error, or if it contains a file,
+ * which is kept with its parents. */
 int ga_remove_hollow_beneath(int root, const char *path);
 
-/* Would following `path` with all its links leave the directory, or loop? False for what does not
+/* Does `path`, with all symlinks followed, leave the directory or loop? False if it does not
  * exist. */
 bool ga_leads_out(int dirfd, const char *path);
 
@@ -75,7 +74,7 @@ int ga_read_file_at(int dirfd, const char *path, size_t max, struct ga_buf *out,
  * `out` unchanged, if it is longer than `max`. */
 int ga_read_beneath(int dirfd, const char *path, size_t max, struct ga_buf *out,
 		    struct ga_error *err);
-/* Append what can be read, but `max` bytes at most. Returns -1 with errno set. */
+/* Read to the end or to `max` bytes. Returns -1 with errno set. */
 int ga_read_most(int fd, size_t max, struct ga_buf *out);
 /* Read a descriptor to its end, at most `max` bytes (error beyond). */
 int ga_read_fd(int fd, size_t max, struct ga_buf *out, struct ga_error *err);
@@ -87,20 +86,20 @@ char *ga_boot_id(void);
 /* Write everything; retries short writes and EINTR. Returns 0 or -1 with errno. */
 int ga_write_full(int fd, const void *p, size_t n);
 
-/* Create a file with this content, without fsync; it is an error if it exists. After a failure what
- * was written so far stays. */
+/* Create a file with this content, without fsync; it is an error if it exists. A failed write
+ * leaves a partial file. */
 int ga_write_new(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
 		 struct ga_error *err);
 
-/* fsync(2), except that EINVAL, which some file systems give for a directory, counts as success, as
- * in git: nothing more could be done. */
+/* fsync(2), except that EINVAL, which some file systems return for a directory, counts as success,
+ * as in git. */
 int ga_fsync(int fd);
-/* Start writing a file to the disk without waiting: several files get there sooner if all writes
- * are started before the first is waited for. No replacement for fsync(2). */
+/* Start writeback of a file without waiting: several files are on the disk sooner if all are
+ * started before the first fsync(2), which is still needed. */
 void ga_write_out(int fd);
 
-/* Replace `path` by this content: an exclusive temporary file beside it, fsync, rename, fsync of
- * the directory. A reader sees the old or the new file, never a part. */
+/* Replace `path`: write an exclusive temporary file in the same directory, fsync, rename, fsync the
+ * directory. A reader sees the old or the new file, never a part. */
 int ga_write_atomic(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
 		    struct ga_error *err);
 
@@ -116,13 +115,13 @@ bool ga_dir_is_empty(const char *path);
 /* mkdir -p: each missing component gets `mode`. Existing ones are not touched;
  * one that is no directory is an error. */
 int ga_mkdir_p(const char *path, mode_t mode, struct ga_error *err);
-/* Make the directories above `path` beneath `at`, which nobody else writes to. Those that
- * were not there are added to `made` (may be NULL), outer ones first. */
+/* Create the missing parent directories of `path` beneath `at`, which no other process writes to.
+ * The created ones are appended to `made` (may be NULL), outer ones first. */
 int ga_make_parents(int at, const char *path, struct ga_strv *made, struct ga_error *err);
 
-/* Copy a regular file with mode and times in nanoseconds to the new file `name`;
- * reflink where the file system can. The source is an open descriptor at offset
- * 0. Nothing half copied is left behind by a failure. */
+/* Copy a regular file with mode and times in nanoseconds to the new file `name`; reflink where the
+ * file system can. The source is an open descriptor at offset 0. A failure leaves no partial
+ * copy. */
 int ga_copy_fd_to(int src, int dirfd, const char *name, struct ga_error *err);
 
 /* Remove a tree beneath `dirfd`, any depth, any mode, by descriptor, never
@@ -132,11 +131,11 @@ int ga_rmtree_at(int dirfd, const char *name, struct ga_error *err);
 /* An anonymous file holding these bytes, sealed against change, offset 0. */
 int ga_memfd(const char *name, const void *p, size_t n, struct ga_error *err);
 
-/* Random bytes, for names nobody can guess. */
+/* Random bytes, for names that cannot be guessed. */
 int ga_random(void *p, size_t n, struct ga_error *err);
 
-/* Take flock(2) on an open descriptor; with `wait` false it does not block. Returns 0, 1 if
- * somebody else holds it, -1 on error. */
+/* Take flock(2) on an open descriptor; with `wait` false it does not block. Returns 0, 1 if another
+ * process holds it, -1 on error. */
 int ga_flock(int fd, bool exclusive, bool wait, struct ga_error *err);
 /* Release a lock for every process that inherited the descriptor; closing ours would not do
  * that. */
@@ -149,11 +148,11 @@ int ga_scratch_file(const char *dir, struct ga_error *err);
 int ga_probe_write(const char *dir, size_t n, struct ga_error *err);
 /* Does the file system of `dir` have fewer than `bytes` bytes free for this user? */
 bool ga_disk_below(const char *dir, uint64_t bytes);
-/* Is next to nothing free there? */
+/* Is its file system practically full? */
 bool ga_disk_full(const char *dir);
-/* Is a full disk or quota the cause of this error, because its message says so or because next to
- * nothing is free where `dir` is (git does not always say why it could not write)? If so, the
- * message is made to begin with "no space left". */
+/* Was this error caused by a full disk or quota? Its message says so, or the file system of `dir`
+ * is practically full (git does not always say why it could not write). If so, "no space left" is
+ * prepended to the message. */
 bool ga_explain_full(struct ga_error *err, const char *dir);
 
 #endif

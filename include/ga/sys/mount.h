@@ -38,8 +38,8 @@ int ga_mount_copy(int fd, enum ga_copy how);
 
 /* Map the owners that such a copy shows by the user namespace `userns` (an idmapped mount),
  * throughout where that is possible, else for the topmost mount alone; and make it private. Returns
- * 1 if only the topmost is mapped. Possible for root of the machine alone (EPERM); EINVAL if the
- * file system does not support it, as overlays do not. */
+ * 1 if only the topmost is mapped. Only real root may do this (EPERM); EINVAL if the file system
+ * does not support it, as overlays do not. */
 int ga_mount_disown(int copy, int userns);
 
 /* Make the mount whose root is `fd` read-only, but none mounted below it. */
@@ -55,11 +55,11 @@ int ga_mount_attach(int copy, int at);
 /* Is `fd` the root of a mounted overlay? (Linux 5.8) */
 bool ga_mount_is_overlay(int fd);
 
-/* Make the overlay whose root is `at`, wherever it is mounted, look again at its layers. An overlay
- * caches what it found there even when somebody changes a layer: a directory put in the place of
- * another is empty in it. Reconfiguring a file system without a change drops that cache
- * (reconfigure_super() calls shrink_dcache_sb()), except for what a process has open or as its
- * working directory. EPERM if the mount does not belong to the caller's user namespace. */
+/* Drop the dentry cache of the overlay whose root is `at`, wherever it is mounted. An overlay does
+ * not notice that a layer was modified: a directory that replaced another looks empty in it.
+ * Reconfiguring a file system without a change drops that cache (reconfigure_super() calls
+ * shrink_dcache_sb()), except for what a process has open or as its working directory. EPERM if the
+ * mount does not belong to the caller's user namespace. */
 int ga_mount_refresh(int at);
 
 enum { GA_MOUNT_PATH, GA_MOUNT_TYPE, GA_MOUNT_DEVICE, GA_MOUNT_ROOT, GA_MOUNT_WORDS };

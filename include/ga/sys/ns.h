@@ -41,16 +41,15 @@ int ga_ns_show_pids(void);
  * owns whatever the mode. */
 int ga_ns_enter_user(struct ga_error *err);
 
-/* Enter the user and mount namespaces of the process that `pidfd` names, a process of the caller's
- * that created both (Linux 5.8). Root and working directory become those of that mount
- * namespace. */
+/* Enter the user and mount namespaces of the process that `pidfd` names, a child of the caller that
+ * created both (Linux 5.8). Root and working directory become those of that mount namespace. */
 int ga_ns_join(int pidfd);
 
 /* From there, enter only the mount namespace of a process further inside. */
 int ga_ns_join_mounts(int pidfd);
 
-/* Give up every capability in every set (ambient, inheritable, bounding, permitted, effective) with
- * no way back, even by an exec as uid 0, and set no_new_privs. Uid 0 keeps CAP_SETFCAP over its
+/* Drop every capability from every set (ambient, inheritable, bounding, permitted, effective) for
+ * good, even across an exec as uid 0, and set no_new_privs. Uid 0 keeps CAP_SETFCAP over its
  * namespace, without which it could not map itself into the next one. */
 int ga_ns_drop_caps(void);
 

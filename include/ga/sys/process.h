@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finding another program and running it to its end. The caller is single-threaded. In the child,
- * signal dispositions and mask are reset, except that an ignored SIGHUP stays ignored, as with
- * nohup(1); only the descriptors given here are inherited.
+ * Find programs and run them to completion. The caller is single-threaded. In the child, signal
+ * dispositions and mask are reset, except that an ignored SIGHUP stays ignored, as with nohup(1);
+ * only the descriptors given here are inherited.
  */
 #ifndef GA_PROCESS_H
 #define GA_PROCESS_H
@@ -44,8 +44,8 @@ struct ga_process {
 #define GA_PROCESS(...) { .in_fd = -1, .out_fd = -1, .keep_fd = -1, __VA_ARGS__ }
 
 /* Run it and wait. Returns 0 and `*ret_status`: the exit status, or 128 + the signal that ended it.
- * Fails only if it could not be started or fed, or exceeded a limit. It is over when the program
- * itself is: what a descendant that outlives it writes later is not waited for. */
+ * Fails only if it could not be started or fed, or exceeded a limit. Descendants that outlive the
+ * program are not waited for. */
 int ga_process_run(const struct ga_process *p, int *ret_status, struct ga_error *err);
 
 /* The same in two steps, for a caller that has something to do in between: start it, and later wait
@@ -54,14 +54,14 @@ int ga_process_run(const struct ga_process *p, int *ret_status, struct ga_error 
 struct ga_process_job;
 int ga_process_begin(const struct ga_process *p, struct ga_process_job **ret, struct ga_error *err);
 int ga_process_end(struct ga_process_job *j, int *ret_status, struct ga_error *err);
-/* Wait until what it wrote to its `out` buffer ends with `text`. Returns 1; 0 if the program ended
- * without that. Either way ga_process_end() must still be called. */
+/* Wait until its `out` buffer ends with `text`. Returns 1, or 0 if the program exited before.
+ * ga_process_end() must still be called. */
 int ga_process_wait_for(struct ga_process_job *j, const char *text, struct ga_error *err);
 /* Wait until there is something to read from `fd`, the caller's end of `out_fd`, or nothing more;
  * what it writes to standard error is read, so that it never blocks. Returns 1, or 0 if
  * nothing came until the deadline, as in ga_poll_timeout(). */
 int ga_process_readable(struct ga_process_job *j, int fd, int64_t deadline, struct ga_error *err);
-/* Kill it instead of waiting. NULL is fine. */
+/* Kill it instead of waiting. NULL is allowed. */
 void ga_process_abandon(struct ga_process_job *j);
 /* For a program that is about to execute another: keep the job's descriptors open across exec, and
  * append to `ret` the text from which ga_process_take_over(), in the next program, gets the job.
@@ -72,13 +72,13 @@ int ga_process_hand_over(struct ga_process_job *j, struct ga_buf *ret, struct ga
 int ga_process_take_over(const char *text, const struct ga_process *p, struct ga_process_job **ret,
 			 struct ga_error *err);
 
-/* The environment of a user program, whichever command of ours starts it: what we were
- * given ourselves, of which main() has removed only the variables that name a repository (git
- * sets those itself for what it starts, as it sees fit), and nothing else. A caller adds only
- * what git adds for such a program. Appends to `ret`. */
+/* The environment of a user program, whichever command of ours starts it: what we were given
+ * ourselves, without the variables that name a repository, which main() removed (git sets those for
+ * the programs that it starts). A caller adds only what git adds for such a program. Appends to
+ * `ret`. */
 void ga_user_environ(struct ga_strv *ret);
 
-/* Is it a regular file that may be executed? Symlinks are followed. */
+/* Is it an executable regular file? Symlinks are followed. */
 bool ga_is_program(const char *file);
 /* Find the program `name`, which has no slash, in `path`, a list as in PATH (NULL: empty). Only
  * directories with absolute names count, as above. NULL: not found. The caller frees it. */
@@ -86,7 +86,7 @@ char *ga_find_program(const char *path, const char *name);
 /* The value of `name` in an environment, a NULL-terminated list like `environ` (NULL: empty); NULL
  * if it is not set. Points into it. */
 const char *ga_environ_get(const char *const *env, const char *name);
-/* Add "NAME=VALUE" in place of what has that name. */
+/* Add "NAME=VALUE", replacing the former value of NAME. */
 void ga_environ_put(struct ga_strv *env, const char *entry);
 void ga_environ_set(struct ga_strv *env, const char *name, const char *value);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a terminal sends to all processes in its foreground: SIGINT, SIGQUIT, SIGHUP.
+ * Signals that a terminal sends to its foreground process group: SIGINT, SIGQUIT, SIGHUP.
  */
 #ifndef GA_SIGNALS_H
 #define GA_SIGNALS_H
@@ -9,14 +9,14 @@
 
 enum { GA_TERMINAL_SIGNALS = 3 };
 
-struct ga_outlived {
+struct ga_saved_signals {
 	struct sigaction was[GA_TERMINAL_SIGNALS];
 };
 
-/* Until ga_heed_terminal() these signals end only the programs that we run, as with system(3), and
- * interrupt no call of ours but those that SA_RESTART does not restart (poll(2)). What is ignored
- * stays so. For the process, so once at a time. */
-void ga_outlive_terminal(struct ga_outlived *ret);
-void ga_heed_terminal(const struct ga_outlived *was);
+/* Until ga_restore_terminal_signals() these signals end only the programs that we run, as with
+ * system(3), and interrupt no call of ours but those that SA_RESTART does not restart (poll(2)).
+ * Signals that were ignored stay ignored. Process-wide, so calls do not nest. */
+void ga_catch_terminal_signals(struct ga_saved_signals *ret);
+void ga_restore_terminal_signals(const struct ga_saved_signals *was);
 
 #endif

@@ -181,8 +181,8 @@ static int copy_probe(struct deep *d, struct ga_error *err)
 
 	if (from < 0 || to < 0) {
 		(void)ga_fail_path(err, errno, "open", file);
-		return ga_hint(err, "git-agent is not wholly installed: 'make install' where it "
-				    "was built puts that there");
+		return ga_hint(err, "the installation of git-agent is incomplete: run "
+				    "'make install' in its build directory");
 	}
 	if (ga_copy_fd_to(from, to, "probe", err))
 		return -1;

@@ -111,7 +111,7 @@ static int add_session(struct ga_repo *r, const char *state_dir, const char *nam
 	if (ga_session_load(state_dir, name, &s, &damaged) ||
 	    ga_report_read(r, &s, &report, &damaged))
 		return 0;
-	ga_report_tell(&report, &s);
+	ga_report_copy_result(&report, &s);
 	for (size_t i = 0; i < report.n_flags; i++) {
 		bool blocks = ga_report_flag_blocks(&report.flags[i]);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The name server of a sandbox (RFC 1035; 6891 for EDNS). It knows what is listed and asks nobody,
- * so nobody learns what it was asked. A reply is built from scratch: only the id, two flags and the
- * question are taken from the query.
+ * The name server of a sandbox (RFC 1035; 6891 for EDNS). It answers from the plan alone, so no
+ * query leaves the machine. A reply is built from scratch: only the id, two flags and the question
+ * are taken from the query.
  */
 #include "net/netplan-internal.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From rules to addresses, listeners, and the files and variables that direct clients to them.
+ * Make a plan from rules: addresses, listeners, and the files and variables that direct clients to
+ * them.
  */
 #include "net/netplan-internal.h"
 
@@ -117,7 +118,7 @@ static size_t rule_addrs(const struct ga_net_plan *p, const struct ga_net_rule *
 	return p->ip6 ? 2 : 1;
 }
 
-/* Is there a listener already at this address and port? `*ret` says for what. */
+/* Is there a listener already at this address and port? `*ret` is its purpose. */
 static bool is_taken(const struct ga_net_plan *p, const struct ga_net_addr *a, uint16_t port,
 		     enum ga_net_for *ret)
 {
@@ -141,7 +142,7 @@ static int add_listener(struct ga_net_plan *p, const struct ga_net_addr *a, uint
 		if (what == GA_NET_FOR_RULE)
 			return 0;
 		return ga_fail(err, GA_EUSAGE, "cannot allow '" GA_NET_SERVICE_ADDRESS ":%u': "
-			       "the sandbox has a service of its own there", (unsigned)port);
+			       "the sandbox uses that port itself", (unsigned)port);
 	}
 	if (p->n_listeners == GA_NET_LISTENERS_MAX)
 		return ga_fail(err, GA_EUSAGE, "cannot allow all that is listed: it takes more "
@@ -264,8 +265,8 @@ static bool has_wildcard(const struct ga_net_plan *p)
 	return false;
 }
 
-static int make(const struct ga_strv *allow, const struct ga_net_options *o,
-		struct ga_net_plan *p, struct ga_error *err)
+static int fill_plan(const struct ga_strv *allow, const struct ga_net_options *o,
+		     struct ga_net_plan *p, struct ga_error *err)
 {
 	p->ip6 = o->ip6;
 	if (allow->n > GA_NET_RULES_MAX)
@@ -294,14 +295,14 @@ int ga_net_plan_make(const struct ga_strv *allow, const struct ga_net_options *o
 {
 	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
 
-	if (make(allow, o, &p, err))
+	if (fill_plan(allow, o, &p, err))
 		return -1;
 	*ret = p;
 	p = (struct ga_net_plan)GA_NET_PLAN_INIT;
 	return 0;
 }
 
-/* ---- what is added to it */
+/* ---- names added later */
 
 void ga_net_plan_host(const struct ga_net_plan *p, const struct ga_net_addr *a,
 		      struct ga_net_host *ret)
@@ -351,7 +352,7 @@ char *ga_net_nsswitch(const char *text)
 	return ga_buf_steal(&b);
 }
 
-/* Does a rule list this very address (or localhost, if it is that) and the port? */
+/* Does a rule list exactly this address (or localhost, if it is that) and port? */
 static bool is_listed(const struct ga_net_plan *p, const struct ga_net_addr *a, uint16_t port)
 {
 	struct ga_net_host h = { .addr = *a };

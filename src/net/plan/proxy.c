@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * A client of the proxy, in any of its protocols.
+ * Protocols of the proxy: HTTP, SOCKS 4, 4a and 5.
  */
 #include "net/netplan-internal.h"
 
 #include <string.h>
 #include <strings.h>
 
-/* The HTTP side of the proxy (RFC 9110, 9112). A header has only one accepted reading: lines end in
- * CR LF, nothing is folded, a request line has three words. Everything else is refused, because the
- * next reader might read it differently. */
+/* The HTTP side of the proxy (RFC 9110, 9112). A header is accepted in one form only: lines end in
+ * CR LF, nothing is folded, a request line has three words. Other forms are refused, because
+ * servers might parse them differently. */
 
 static const char end_of_header[] = "\r\n\r\n";
 static const char token_chars[] = "!#$%&'*+-.^_`|~0123456789"
@@ -202,7 +202,7 @@ static bool fields_ok(const char *at, const char *end)
 	return true;
 }
 
-/* What is wrong with the request in the first `n` bytes; NULL: nothing. */
+/* Why the request in the first `n` bytes is refused; NULL: it is valid. */
 static const char *read_request(struct ga_net_ask *a, size_t n)
 {
 	const char *at = a->in.ptr, *end = a->in.ptr + n;

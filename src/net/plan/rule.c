@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One word of `network.allow`.
+ * Parse and match one word of `network.allow`.
  */
 #include "net/netplan-internal.h"
 
@@ -10,8 +10,8 @@
 #include "ga/base/quote.h"
 #include "ga/net/netplan.h"
 
-/* Hosts as text. Each has only one reading, the strictest: what a rule allows must be what is
- * connected to, however the agent spells it. */
+/* Hosts as text, parsed strictly: a rule must match the host that is connected to, however the
+ * agent spells it. */
 
 #define LABEL_MAX 63 /* RFC 1035, 2.3.4 */
 
@@ -70,7 +70,7 @@ static bool parse_addr(const char *s, size_t n, bool ip6, struct ga_net_host *re
 	return true;
 }
 
-/* Would some parser take a name with this last label for an address? "1", "0x7f", "0x". */
+/* Would some parser read a name with this last label as an address? "1", "0x7f", "0x". */
 static bool is_number(const char *s)
 {
 	size_t n = strlen(s);
@@ -121,8 +121,8 @@ bool ga_net_host_parse(const char *s, size_t n, struct ga_net_host *ret)
 	return parse_addr(s, n, false, ret) || parse_name(s, n, ret);
 }
 
-/* Where addresses lead. The owner of a name decides what it resolves to, so addresses close to this
- * machine are told apart from others. */
+/* Classes of addresses. The owner of a name decides what it resolves to, so addresses of this
+ * machine and its networks are distinguished from others. */
 
 /* The first match counts. */
 static const struct {
@@ -267,8 +267,8 @@ static bool parse_ports(const char *s, struct ga_net_rule *r)
 			 r->last >= r->first);
 }
 
-/* What is wrong with an address; NULL: nothing. Metadata services and the like may be listed:
- * whoever does so means it. */
+/* Why an address is refused; NULL: it is valid. Metadata services and the like may be listed
+ * explicitly. */
 static const char *judge_literal(const struct ga_net_addr *a)
 {
 	struct ga_net_addr broadcast = net_addr("255.255.255.255"), none = net_addr("::");
@@ -276,13 +276,13 @@ static const char *judge_literal(const struct ga_net_addr *a)
 	if (a->ip6 ? a->b[0] == 0xff : (a->b[0] & 0xf0) == 0xe0)
 		return "that is an address of many";
 	if (ga_net_addr_same(a, &broadcast) || ga_net_addr_same(a, &none) || (!a->ip6 && !a->b[0]))
-		return "nobody can connect to that address; this machine is localhost";
+		return "that address cannot be connected to; this machine is localhost";
 	if (a->ip6 && a->b[0] == 0xfe && (a->b[1] & 0xc0) == 0x80)
 		return "a link-local address says nothing without its interface";
 	return NULL;
 }
 
-/* What is wrong with the host before `n` bytes; NULL: nothing. */
+/* Why the host is refused; NULL: it is valid. */
 static const char *parse_host(const char *s, size_t n, struct ga_net_rule *r)
 {
 	bool wild = n > 2 && s[0] == '*' && s[1] == '.';

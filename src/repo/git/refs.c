@@ -233,9 +233,8 @@ static void add_written(const char *dir, const char *name, const struct ga_strv 
 /* Sync the refs that were updated, which git by default leaves to the file system: one that a power
  * cut left empty would block it. A reflog loses at most its last lines to a power cut, and
  * nothing depends on them. */
-static struct ga_sync_beside *sync_updated(const struct ga_repo *r, const struct ga_ref_updates *u,
-					   const struct ga_strv *others,
-					   const struct ga_strv *known)
+static struct ga_sync_job *sync_updated(const struct ga_repo *r, const struct ga_ref_updates *u,
+					const struct ga_strv *others, const struct ga_strv *known)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT, standing = GA_STRV_INIT;
 
@@ -248,7 +247,7 @@ static struct ga_sync_beside *sync_updated(const struct ga_repo *r, const struct
 		if (!has_path(known, standing.v[i]))
 			ga_strv_push(&paths, standing.v[i]);
 	ga_strv_sort_unique(&paths);
-	return ga_sync_beside(&paths, paths.n / 3);
+	return ga_sync_begin(&paths, paths.n / 3);
 }
 
 struct ga_refs_job {
@@ -332,8 +331,8 @@ bool ga_refs_need_git(const struct ga_ref_updates *u)
 }
 
 int ga_refs_end(struct ga_repo *r, struct ga_refs_job *j, const struct ga_ref_updates *u,
-		const struct ga_strv *others, const struct ga_strv *known,
-		struct ga_sync_beside **ret, struct ga_error *err)
+		const struct ga_strv *others, const struct ga_strv *known, struct ga_sync_job **ret,
+		struct ga_error *err)
 {
 	const bool by_git = ga_refs_need_git(u);
 	int rc = 0, status;
@@ -356,12 +355,12 @@ int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char
 		   struct ga_error *err)
 {
 	struct ga_refs_job *j = NULL;
-	struct ga_sync_beside *sync;
+	struct ga_sync_job *sync;
 
 	if ((ga_refs_need_git(u) && ga_refs_begin(r, reason, -1, &j, err)) ||
 	    ga_refs_end(r, j, u, NULL, NULL, &sync, err))
 		return -1;
-	return ga_sync_beside_end(sync, err);
+	return ga_sync_end(sync, err);
 }
 
 const char *ga_ref_branch(const char *name)

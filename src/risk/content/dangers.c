@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Added lines that do what a person has to look at: the table of dangers.def.
+ * Find added lines that match the table of dangers.def.
  */
 #include <string.h>
 
@@ -21,12 +21,12 @@ static const struct {
 /* What comes from elsewhere, or is decoded. */
 static const char sources[] = "curl wget fetch iwr invoke-webrequest base64 xxd openssl ://";
 
-/* What is looked for, by three bytes that a line with it has in a row. Most lines have none. */
+/* Patterns by three bytes that a matching line contains in a row. Most lines have none. */
 struct ga_sieve {
 	unsigned short first[GRAMS]; /* by a hash of the three: 1 + an index into `v`, or 0 */
 	struct pattern {
 		char *text;
-		size_t row;          /* GA_NELEMS(table): a source, see runs_what_is_piped() */
+		size_t row;          /* GA_NELEMS(table): a source, see is_piped_to_interpreter() */
 		unsigned short next; /* the next of that hash, as in `first` */
 		bool second;         /* counts if another one of its row came earlier */
 	} * v;
@@ -79,7 +79,7 @@ void ga_sieve_free(struct ga_sieve *s)
 	free(s);
 }
 
-/* Note in `may`, of a byte for each pattern, which the line may have. Returns whether any. */
+/* Set in `may`, a byte for each pattern, which ones the line may match. Returns whether any. */
 static bool sieve_line(const struct ga_sieve *s, const struct ga_buf *line, bool *may)
 {
 	bool any = false;
@@ -117,7 +117,7 @@ static void ga_text_canonical(const char *line, size_t n, struct ga_buf *out)
 	out->len = (size_t)(to - out->ptr);
 }
 
-/* Like memmem(3), which takes its time to begin: most of what is looked for is not there. */
+/* Like memmem(3), but with less setup, since most patterns do not match. */
 static const char *find(const char *text, const char *end, const char *what, size_t n)
 {
 	while (n && (text = memchr(text, *what, (size_t)(end - text)))) {
@@ -148,8 +148,8 @@ static bool ga_text_finds(const char *text, const char *pattern, size_t len)
 	}
 }
 
-/* Does what is here, which begins with a source, go through a pipe into an interpreter? */
-static bool runs_what_is_piped(const char *from)
+/* Is the output of the source at `from` piped into an interpreter? */
+static bool is_piped_to_interpreter(const char *from)
 {
 	static const char *const prefixes[] = { "sudo",      "env",   "exec", "/usr/bin/env",
 						"/usr/bin/", "/bin/", "-e" };
@@ -186,24 +186,24 @@ static bool numeric_host(const char *line)
 	return false;
 }
 
-bool ga_text_is_for_agents(const struct ga_look *k)
+bool ga_text_is_for_agents(const struct ga_inspect *k)
 {
-	return ga_look_fired(k, "instruction-files claude-code-dirs cursor-rules copilot "
-				"agents-dir gemini opencode codex agents-other issue-templates");
+	return ga_has_fired(k, "instruction-files claude-code-dirs cursor-rules copilot "
+			       "agents-dir gemini opencode codex agents-other issue-templates");
 }
 
-void ga_text_quote(struct ga_look *k, const char *rule, const char *line)
+void ga_text_quote(struct ga_inspect *k, const char *rule, const char *line)
 {
 	struct ga_buf b = GA_BUF_INIT;
 
-	if (ga_look_fired(k, rule))
+	if (ga_has_fired(k, rule))
 		return; /* the first line speaks for all */
 	ga_risk_quote_start(&b, line + strspn(line, " \t"));
-	ga_look_fire(k, rule, ga_buf_steal(&b));
+	ga_fire_rule(k, rule, ga_buf_steal(&b));
 }
 
-/* Prose says such things to people; what agents read may be done. */
-static bool ga_text_is_prose(const struct ga_look *k)
+/* Prose for users is harmless, but agents may follow instructions. */
+static bool ga_text_is_prose(const struct ga_inspect *k)
 {
 	const char *dot = strrchr(k->base, '.');
 
@@ -211,17 +211,17 @@ static bool ga_text_is_prose(const struct ga_look *k)
 	       !ga_text_is_for_agents(k);
 }
 
-static void fire(struct ga_look *k, const char *rule, const char *line)
+static void fire_line(struct ga_inspect *k, const char *rule, const char *line)
 {
 	if (!ga_text_is_prose(k)) {
 		ga_text_quote(k, rule, line);
 		return;
 	}
-	ga_look_fire_as(k, rule, GA_LOW, ga_strdup("in prose"));
+	ga_fire_rule_as(k, rule, GA_LOW, ga_strdup("in prose"));
 }
 
 /* Does a shell continue the command in the next line? */
-static bool goes_on(const char *line, size_t n)
+static bool is_continued(const char *line, size_t n)
 {
 	while (n && strchr(" \t\r", line[n - 1]))
 		n--;
@@ -235,7 +235,7 @@ static void ga_text_join(struct ga_buf *line, const struct ga_buf *text, size_t 
 	size_t n;
 
 	for (int i = 0; i < JOINED_LINES && (start = ga_buf_next_line(text, &next, &n)); i++) {
-		if (!goes_on(line->ptr, line->len) || line->len + n > JOINED_MAX)
+		if (!is_continued(line->ptr, line->len) || line->len + n > JOINED_MAX)
 			return;
 		while (line->len && strchr(" \t\r\\", line->ptr[line->len - 1]))
 			ga_buf_truncate(line, line->len - 1);
@@ -244,9 +244,9 @@ static void ga_text_join(struct ga_buf *line, const struct ga_buf *text, size_t 
 	}
 }
 
-/* `may`: of which patterns to look; `seen`: rows of which the first part was on an earlier line. */
-static void look_at_line(struct ga_look *k, const char *plain, const char *shown, const bool *may,
-			 bool *seen)
+/* `may`: the patterns to try; `seen`: rows whose first part was on an earlier line. */
+static void look_at_line(struct ga_inspect *k, const char *plain, const char *shown,
+			 const bool *may, bool *seen)
 {
 	const struct ga_sieve *s = k->sieve;
 	bool piped = false;
@@ -257,19 +257,19 @@ static void look_at_line(struct ga_look *k, const char *plain, const char *shown
 		if ((p->second && !seen[p->row]) || !ga_text_finds(plain, p->text, strlen(p->text)))
 			continue;
 		if (p->row == GA_NELEMS(table))
-			piped |= runs_what_is_piped(strstr(plain, p->text));
+			piped |= is_piped_to_interpreter(strstr(plain, p->text));
 		else if (*table[p->row].seconds && !p->second)
 			seen[p->row] = true;
 		else
-			fire(k, table[p->row].rule, shown);
+			fire_line(k, table[p->row].rule, shown);
 	}
 	if (piped)
-		fire(k, "download-exec", shown);
+		fire_line(k, "download-exec", shown);
 	if (numeric_host(plain))
-		fire(k, "exfil-endpoint", shown);
+		fire_line(k, "exfil-endpoint", shown);
 }
 
-void ga_text_dangers(struct ga_look *k, const struct ga_buf *added)
+void ga_text_dangers(struct ga_inspect *k, const struct ga_buf *added)
 {
 	cleanup_buf struct ga_buf line = GA_BUF_INIT, plain = GA_BUF_INIT;
 	bool seen[GA_NELEMS(table)] = { false }, may[PATTERNS_MAX] = { false };
@@ -279,7 +279,7 @@ void ga_text_dangers(struct ga_look *k, const struct ga_buf *added)
 		k->sieve = sieve_new();
 	for (size_t pos = 0, n; (start = ga_buf_next_line(added, &pos, &n));) {
 		ga_text_canonical(start, n, &plain);
-		if (!sieve_line(k->sieve, &plain, may) && !goes_on(start, n))
+		if (!sieve_line(k->sieve, &plain, may) && !is_continued(start, n))
 			continue;
 		ga_buf_clear(&line);
 		ga_buf_add(&line, start, n);
@@ -307,7 +307,7 @@ static const struct {
 #undef SKIPPED
 };
 
-/* Lines that were looked for, and the name of what each has: those of one name are counted. */
+/* Matching lines and the names of their checks, counted by name. */
 struct found {
 	struct ga_strv names, lines;
 };
@@ -338,7 +338,7 @@ static size_t count(const struct found *f, const char *name)
 
 /* If `more` has so many more of a name than `less`, fire with a line of that: if possible, one that
  * `less` has not. */
-static void compare(struct ga_look *k, const struct found *more, const struct found *less,
+static void compare(struct ga_inspect *k, const struct found *more, const struct found *less,
 		    size_t by, const char *rule, const char *intro)
 {
 	struct ga_buf b = GA_BUF_INIT;
@@ -357,7 +357,7 @@ static void compare(struct ga_look *k, const struct found *more, const struct fo
 		return;
 	ga_buf_adds(&b, intro);
 	ga_risk_quote_start(&b, line + strspn(line, " \t"));
-	ga_look_fire_as(k, rule, GA_HIGH, ga_buf_steal(&b));
+	ga_fire_rule_as(k, rule, GA_HIGH, ga_buf_steal(&b));
 }
 
 static bool has_any(const char *plain, const char *patterns)
@@ -372,13 +372,13 @@ static bool has_any(const char *plain, const char *patterns)
 	return false;
 }
 
-/* Comments do nothing; "#[" is none. */
+/* Is it a comment? "#[" is not. */
 static bool is_comment(const char *plain)
 {
 	return (plain[0] == '#' && plain[1] != '[') || !strncmp(plain, "//", 2);
 }
 
-static void look_for(const struct ga_buf *text, const char *patterns, struct found *ret)
+static void find_patterns(const struct ga_buf *text, const char *patterns, struct found *ret)
 {
 	cleanup_buf struct ga_buf plain = GA_BUF_INIT;
 	const char *s;
@@ -390,9 +390,9 @@ static void look_for(const struct ga_buf *text, const char *patterns, struct fou
 	}
 }
 
-static void check_lines(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
+static void check_lines(struct ga_inspect *k, const struct ga_buf *old, const struct ga_buf *text)
 {
-	const char *dot = ga_look_fired(k, "test-code") ? strrchr(k->base, '.') : NULL;
+	const char *dot = ga_has_fired(k, "test-code") ? strrchr(k->base, '.') : NULL;
 
 	for (size_t i = 0; i < GA_NELEMS(guards); i++) {
 		cleanup_found struct found was = { .lines = GA_STRV_INIT }, is = was;
@@ -400,8 +400,8 @@ static void check_lines(struct ga_look *k, const struct ga_buf *old, const struc
 
 		if (more && (!dot || !ga_has_word(guards[i].languages, dot + 1)))
 			continue;
-		look_for(old, guards[i].patterns, &was);
-		look_for(text, guards[i].patterns, &is);
+		find_patterns(old, guards[i].patterns, &was);
+		find_patterns(text, guards[i].patterns, &is);
 		if (more)
 			compare(k, &is, &was, more, "test-weakening", "tests are skipped: ");
 		else
@@ -409,8 +409,8 @@ static void check_lines(struct ga_look *k, const struct ga_buf *old, const struc
 	}
 }
 
-/* Note the tool that checks something in `n` bytes of a command. What a recipe, a list, a key or a
- * Dockerfile has before it is skipped. */
+/* Record the checker in `n` bytes of a command, after the prefix of a recipe, a list, a key or a
+ * Dockerfile. */
 static void note_check(struct found *ret, const struct ga_buf *line, size_t n)
 {
 	static const char before[] = " \t@-+\"'";
@@ -426,12 +426,12 @@ static void note_check(struct found *ret, const struct ga_buf *line, size_t n)
 		p = next;
 	else if (next[0] == '=' && next[1] == ' ')
 		p = next + 2;
-	tool = ga_reach_check_in(p + strspn(p, before));
+	tool = ga_reach_find_check(p + strspn(p, before));
 	if (tool)
 		found_add(ret, tool, line->ptr, line->len);
 }
 
-/* Where the status of what comes before no longer matters; NULL: nowhere. */
+/* The place where the exit status of the command is discarded; NULL: none. */
 static const char *ignored_from(const char *line)
 {
 	static const char *const ends[] = { "true", ":", "/bin/true", "exit 0", "echo", "printf" };
@@ -459,7 +459,7 @@ static bool ignores_all(const char *line, bool make, bool lenient)
 	       (make && *line == '\t' && memchr(line, '-', 1 + strspn(line + 1, "@-+")));
 }
 
-static void look_for_ignored(const struct ga_buf *text, bool make, struct found *ret)
+static void find_ignored(const struct ga_buf *text, bool make, struct found *ret)
 {
 	static const char *const strict[] = { "set -e", "run:" };
 	static const char *const reads[] = { "$?", "PIPESTATUS" };
@@ -490,17 +490,17 @@ static void look_for_ignored(const struct ga_buf *text, bool make, struct found 
 	}
 }
 
-void ga_text_guards(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
+void ga_text_guards(struct ga_inspect *k, const struct ga_buf *old, const struct ga_buf *text)
 {
 	cleanup_found struct found was = { .lines = GA_STRV_INIT }, is = was;
-	bool make = ga_look_fired(k, "make");
+	bool make = ga_has_fired(k, "make");
 
 	if (ga_text_is_prose(k))
 		return;
 	if (old->len)
 		check_lines(k, old, text);
-	look_for_ignored(text, make, &is);
+	find_ignored(text, make, &is);
 	if (is.lines.n)
-		look_for_ignored(old, make, &was);
+		find_ignored(old, make, &was);
 	compare(k, &is, &was, 1, "test-weakening", "whether this fails is ignored: ");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The formats of manifests and lock files: where each of them says what.
+ * Formats of manifests and lock files.
  */
 #include "risk/content.h"
 
@@ -34,7 +34,7 @@ struct ga_dep *ga_deps_add(struct ga_deps *d, const char *name)
 	return &d->v[d->n++];
 }
 
-/* The end of a plain version at `p`; NULL: there is none. */
+/* The end of a plain version at `p`; NULL: none. */
 static const char *past_version(const char *p)
 {
 	static const char more[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -265,7 +265,7 @@ static void ga_deps_requirements(struct ga_deps_text *t, char *line)
 {
 	chomp(line);
 	ga_buf_adds(&t->block, line);
-	/* what is commented out is not continued, whoever reads it */
+	/* a comment is not continued in any reader */
 	if (t->block.len && t->block.ptr[t->block.len - 1] == '\\') {
 		t->bad |= strchr(t->block.ptr, '#') != NULL;
 		t->block.ptr[t->block.len - 1] = ' ';
@@ -327,7 +327,7 @@ static void ga_deps_bundler(struct ga_deps_text *t, char *line)
 static const char version_chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789.+-_";
 
-/* Is what ends at `at` on a line something whose version comes next? Sets what it is called. */
+/* Is a version expected at `at` on the line? Sets the name that it belongs to. */
 static bool is_before_version(struct ga_deps_text *t, const char *line, size_t at, char after,
 			      struct ga_buf *name)
 {

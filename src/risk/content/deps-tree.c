@@ -152,7 +152,7 @@ static void check_file(const struct ga_dep *p, struct ga_buf *origin)
 	}
 }
 
-/* Add what a member of an entry says of where it is from. */
+/* Add the origin in a member of an entry. */
 static void put_origin(struct ga_dep *p, const char *key, const json_t *v, struct ga_buf *origin)
 {
 	cleanup_free char *text = NULL;
@@ -186,14 +186,13 @@ static void put_origin(struct ga_dep *p, const char *key, const json_t *v, struc
 
 /* ---- names ---------------------------------------------------------------------------- */
 
-/* The '@' between a name and what is behind it; NULL: there is none. */
+/* The '@' after a name; NULL: none. */
 static char *behind_name(char *s)
 {
 	return *s ? strchr(s + 1, '@') : NULL;
 }
 
-/* The name that a key of yarn means, of which each word is NAME@RANGE, and what other names
- * the entry goes by. */
+/* The name in a key of yarn, of which each word is NAME@RANGE, and the aliases of the entry. */
 static char *yarn_name(const char *key, const char *resolution, struct ga_buf *as)
 {
 	cleanup_free char *copy = ga_strdup(key), *first = NULL;
@@ -226,7 +225,7 @@ static const char *alias_of(const char *version)
 	return at && (skip || version + strcspn(version, ":(") > at) ? at : NULL;
 }
 
-/* Find out what an entry is called. `*version` may be set to a part of `key`, and `key` is cut. */
+/* Find the name of an entry. `*version` may be set to a part of `key`, and `key` is cut. */
 static char *name_of(const struct ga_deps_format *x, char *key, const json_t *entry,
 		     const char **version, struct ga_buf *as)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The packages of two versions of a file, compared. Which changes are harmless is decided here, and
- * for all formats alike.
+ * Compare the packages of two versions of a file, and decide which changes are harmless, in the
+ * same way for all formats.
  */
 #include "risk/content.h"
 
@@ -60,9 +60,9 @@ static int compare_versions(const char *a, const char *b)
 /* ---- what changed ------------------------------------------------------------ */
 
 struct diff {
-	struct ga_look *k;
+	struct ga_inspect *k;
 	const struct ga_deps *old, *new;
-	const char *locks; /* names of its lock files; NULL: there is none to look for */
+	const char *locks; /* names of its lock files; NULL: none */
 	/* For people: what is not harmless, the worst first, and what is. */
 	struct ga_strv bad, names, good;
 };
@@ -123,8 +123,8 @@ static const struct ga_dep *lower(const struct ga_dep *v, size_t n, size_t *i,
 
 /* Find what falls from `a` to `b`: the highest that came is against the highest that went, and so
  * on, and what came beyond these against the lowest that there was. */
-static void check_fall(struct diff *x, const struct ga_dep *a, size_t n, const struct ga_dep *b,
-		       size_t m)
+static void find_downgrades(struct diff *x, const struct ga_dep *a, size_t n,
+			    const struct ga_dep *b, size_t m)
 {
 	size_t i = n, j = m;
 	const struct ga_dep *went = lower(a, n, &i, b, m), *came = lower(b, m, &j, a, n);
@@ -182,7 +182,7 @@ static void check_entry(struct diff *x, const struct ga_dep *a, size_t n, const 
 			      p->version);
 }
 
-static const struct ga_deps *read_lock(struct ga_look *k, const char *path,
+static const struct ga_deps *read_lock(struct ga_inspect *k, const char *path,
 				       const struct ga_entry *e)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT, base = GA_BUF_INIT;
@@ -193,14 +193,14 @@ static const struct ga_deps *read_lock(struct ga_look *k, const char *path,
 	k->lock = ga_calloc(1, sizeof(*k->lock));
 	k->lock->oid = e->oid;
 	ga_name_fold(&base, ga_path_base(path));
-	if (ga_look_blob(k, e, GA_KNOWN_MAX, &text) ||
+	if (ga_inspect_blob(k, e, GA_KNOWN_MAX, &text) ||
 	    !read_deps(ga_deps_format(base.ptr), &text, &k->lock->deps))
 		ga_deps_release(&k->lock->deps);
 	return &k->lock->deps;
 }
 
-/* The packages of the nearest lock file, there or further up; NULL: there is none. */
-static const struct ga_deps *find_lock(struct ga_look *k, const char *names)
+/* The packages of the nearest lock file, in this directory or above; NULL: none. */
+static const struct ga_deps *find_lock(struct ga_inspect *k, const char *names)
 {
 	cleanup_free char *dir = ga_path_parent(k->c->path);
 
@@ -210,7 +210,7 @@ static const struct ga_deps *find_lock(struct ga_look *k, const char *names)
 		for (const char *p = names; *p; p += strcspn(p, " "), p += *p == ' ') {
 			cleanup_free char *name = ga_strndup(p, strcspn(p, " "));
 			cleanup_free char *path = ga_path_join(dir, name);
-			struct ga_entry e = ga_look_entry(k, k->new_tree, path);
+			struct ga_entry e = ga_inspect_entry(k, k->new_tree, path);
 
 			if (e.mode == GA_MODE_FILE)
 				return read_lock(k, path, &e);
@@ -233,7 +233,7 @@ static bool has_name(const struct ga_deps *d, const char *name)
 	return d->n && bsearch(name, d->v, d->n, sizeof(*d->v), compare_name);
 }
 
-/* Do its `n` entries say nothing that the lock file beside it does not decide? */
+/* Are its `n` entries all decided by the lock file? */
 static bool is_locked(const struct diff *x, const struct ga_dep *v, size_t n)
 {
 	const struct ga_deps *lock;
@@ -265,7 +265,7 @@ static size_t check_name(struct diff *x, bool loose, size_t i, size_t j)
 				      *p->origin ? " from " : "", p->origin);
 	} else if (n) {
 		if (!loose)
-			check_fall(x, a, n, p, m);
+			find_downgrades(x, a, n, p, m);
 		for (size_t k = 0; k < m; k++) {
 			if (!has_origin(a, n, &p[k]) && !has_origin(p, k, &p[k])) {
 				ga_strv_pushf(&x->bad, "%s comes from %s", p->name,
@@ -291,7 +291,7 @@ static void check_deps(struct diff *x, bool loose)
 	for (size_t k = 0; !loose && k < x->new->edges.n; k++) {
 		const char *name = x->new->edges.v[k];
 
-		/* what is new and has an entry is told above */
+		/* new names with an entry are listed above */
 		if (ga_strv_find(&x->old->edges, name) < 0 && !has_name(x->old, name) &&
 		    !has_name(x->new, name))
 			ga_strv_pushf(&x->names, "new: %s, which a package asks for", name);
@@ -330,8 +330,8 @@ static bool same_key(const char *a, const char *b)
 
 enum harm { NONE, NONE_BY_NAME, HARM };
 
-/* How harmful is a change of this key's, to this "KEY = VALUE"? */
-static enum harm harm_of(const struct ga_deps_format *x, const char *key, const char *to)
+/* How harmful is the change of this key to "KEY = VALUE"? */
+static enum harm rate_change(const struct ga_deps_format *x, const char *key, const char *to)
 {
 	const char *v = to ? value_of(to) : NULL;
 	cleanup_free char *text = v && *v == '"' ? ga_strndup(v + 1, strlen(v) - 2) : NULL;
@@ -341,7 +341,7 @@ static enum harm harm_of(const struct ga_deps_format *x, const char *key, const 
 	return x->harmless && ga_known_in(key, x->harmless) ? NONE_BY_NAME : HARM;
 }
 
-/* List what is not the same in both, old values with the new ones, and return the worst of it. */
+/* List differing values, old and new, and return the worst change. */
 static enum harm changed_rest(const struct ga_deps_format *x, const struct ga_strv *old,
 			      const struct ga_strv *new, struct ga_strv *ret)
 {
@@ -367,7 +367,7 @@ static enum harm changed_rest(const struct ga_deps_format *x, const struct ga_st
 
 		if (c) {
 			const char *to = both || c > 0 ? b.v[j] : NULL;
-			enum harm h = harm_of(x, key, to);
+			enum harm h = rate_change(x, key, to);
 
 			push_rest(ret, both || c < 0 ? a.v[i] : NULL, to);
 			worst = h > worst ? h : worst;
@@ -381,16 +381,17 @@ static enum harm changed_rest(const struct ga_deps_format *x, const struct ga_st
 	return HARM;
 }
 
-/* ---- saying so ------------------------------------------------------------------- */
+/* ---- reporting ------------------------------------------------------------------- */
 
-/* Say it with the first of the rules that fired. */
-static void say(struct ga_look *k, const char *rules, const char *intro, const struct ga_strv *what)
+/* Add a list to the first of the rules that fired. */
+static void add_list(struct ga_inspect *k, const char *rules, const char *intro,
+		     const struct ga_strv *what)
 {
 	for (const char *p = rules; *p; p += strcspn(p, " "), p += *p == ' ') {
 		cleanup_free char *rule = ga_strndup(p, strcspn(p, " "));
 
-		if (ga_look_fired(k, rule)) {
-			ga_known_say(k, rule, GA_HIGH, intro, what);
+		if (ga_has_fired(k, rule)) {
+			ga_known_add_detail(k, rule, GA_HIGH, intro, what);
 			return;
 		}
 	}
@@ -405,24 +406,24 @@ void ga_known_deps(const struct ga_known *f)
 	cleanup_free char *list = NULL, *why = NULL;
 	enum harm harm;
 
-	if (!x || !ga_look_fired(f->k, x->rules))
+	if (!x || !ga_has_fired(f->k, x->rules))
 		return;
 	if (!read_deps(x, f->text, &new) || !read_deps(x, f->old, &old)) {
 		ga_strv_push(&d.bad, "it is in no form that is understood here");
-		say(f->k, x->rules, "", &d.bad);
+		add_list(f->k, x->rules, "", &d.bad);
 	} else {
 		check_deps(&d, x->loose);
 		ga_strv_extend(&d.bad, &d.names);
 		harm = changed_rest(x, &old.rest, &new.rest, &rest);
-		say(f->k, x->rules, "", &d.bad);
+		add_list(f->k, x->rules, "", &d.bad);
 		if (!f->old->len || d.bad.n || harm == HARM) {
-			say(f->k, x->rules, "changed: ", &rest);
+			add_list(f->k, x->rules, "changed: ", &rest);
 		} else {
 			ga_strv_extend(&rest, &d.good);
 			list = ga_known_list(&rest);
 			why = *list ? ga_strf("only %s", list) :
 				      ga_strdup("only its layout, or more checksums");
-			ga_look_lower(f->k, x->rules, harm == NONE, why);
+			ga_lower_rules(f->k, x->rules, harm == NONE, why);
 		}
 	}
 	ga_strv_release(&d.bad);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Makefiles, CMake, containers and scripts. Only their own tools can parse these, so they are
- * searched for words that say most. A rule is lowered only if nothing but lists of files changes.
+ * searched for telling words. A rule is lowered only if just lists of files change.
  */
 #include <string.h>
 #include <strings.h>
@@ -9,7 +9,7 @@
 #include "ga/config/yaml.h"
 #include "risk/content.h"
 
-/* Workflows of GitHub, Gitea and Forgejo: what gives a job more power than it had. */
+/* Workflows of GitHub, Gitea and Forgejo: find changes that give a job more power. */
 
 /* Find the next name and the member that is taken of it: "a.b", "a['b']" and "A [ 'b' ]" are the
  * same. `*ret_of` NULL: all of it is meant, or a member that is computed. Returns where to
@@ -41,8 +41,8 @@ static const char *next_name(const char *p, const char *end, char **ret_name, ch
 	return p;
 }
 
-/* Add what matters of what an expression reads: secrets, and, with `command`, the text of an event,
- * which anybody may have written. */
+/* Add sensitive values that an expression reads: secrets, and, with `command`, the text of an
+ * event, which anyone may have written. */
 static void add_expression(const char *p, const char *end, bool command, struct ga_strv *ret)
 {
 	for (;;) {
@@ -102,7 +102,7 @@ static void add_text(const char *key, const char *text, struct ga_strv *ret)
 /* In a job or step that continues whatever its commands return. */
 static void add_check(const char *key, const char *text, struct ga_strv *ret)
 {
-	cleanup_free char *tool = !strcmp(key, "run") ? ga_reach_check_in(text) : NULL;
+	cleanup_free char *tool = !strcmp(key, "run") ? ga_reach_find_check(text) : NULL;
 
 	if (tool)
 		ga_strv_pushf(ret, "continues if %s fails", tool);
@@ -177,8 +177,8 @@ static void old_pin(void *arg, char *line)
 	ga_strv_take(&p->commits, commit);
 }
 
-/* A tag stays at its commit: the same one with another is what an attack looks like. Lines that
- * download something are what else is looked for. */
+/* Find pinned actions whose commit changes under the same tag, as in an attack, and lines that
+ * download something. */
 static void new_line(void *arg, char *line)
 {
 	struct pins *p = arg;
@@ -195,13 +195,13 @@ static void new_line(void *arg, char *line)
 	free(commit);
 }
 
-static void say_lines(const struct ga_known *f, const char *rule)
+static void fire_added_lines(const struct ga_known *f, const char *rule)
 {
 	struct pins p = { .actions = GA_STRV_INIT };
 
 	ga_known_lines(f->old, old_pin, &p);
 	ga_known_lines(f->added, new_line, &p);
-	ga_known_say(f->k, rule, GA_HIGH, "", &p.moved);
+	ga_known_add_detail(f->k, rule, GA_HIGH, "", &p.moved);
 	ga_strv_release(&p.actions);
 	ga_strv_release(&p.commits);
 	ga_strv_release(&p.moved);
@@ -210,34 +210,34 @@ static void say_lines(const struct ga_known *f, const char *rule)
 void ga_known_workflow(const struct ga_known *f)
 {
 	cleanup_strv struct ga_strv was = GA_STRV_INIT, is = GA_STRV_INIT, new = GA_STRV_INIT;
-	const char *rule = ga_look_fired(f->k, "ci-github") ? "ci-github" : "ci-gitea-forgejo";
+	const char *rule = ga_has_fired(f->k, "ci-github") ? "ci-github" : "ci-gitea-forgejo";
 
 	if (!strstr(f->k->base, ".y"))
 		return; /* not a workflow, but a script of an action */
 	if (!read_workflow(f->text, &is)) {
-		/* the service may understand it all the same, and what it does is not known then */
-		ga_look_say(f->k, rule, GA_HIGH,
-			    ga_strdup("is in no form that is understood here"));
+		/* the service may accept it all the same, with unknown effect */
+		ga_add_detail(f->k, rule, GA_HIGH,
+			      ga_strdup("is in no form that is understood here"));
 		return;
 	}
 	(void)read_workflow(f->old, &was);
-	say_lines(f, rule);
+	fire_added_lines(f, rule);
 	for (size_t i = 0; i < is.n; i++)
 		if (ga_strv_find(&was, is.v[i]) < 0)
 			ga_strv_push(&new, is.v[i]);
-	ga_known_say(f->k, rule, GA_HIGH, "", &new);
+	ga_known_add_detail(f->k, rule, GA_HIGH, "", &new);
 }
 
-/* Say which of the words were added, in upper or lower case. */
-static void say_words(const struct ga_known *f, const char *rule, enum ga_severity s,
-		      const char *intro, const char *const *words, size_t n)
+/* Add the new ones of the words, in upper or lower case, as a detail. */
+static void show_added_words(const struct ga_known *f, const char *rule, enum ga_severity s,
+			     const char *intro, const char *const *words, size_t n)
 {
 	cleanup_strv struct ga_strv found = GA_STRV_INIT;
 
 	for (size_t i = 0; i < n; i++)
 		if (strcasestr(f->added->ptr, words[i]))
 			ga_strv_push(&found, words[i]);
-	ga_known_say(f->k, rule, s, intro, &found);
+	ga_known_add_detail(f->k, rule, s, intro, &found);
 }
 
 void ga_known_container(const struct ga_known *f)
@@ -249,8 +249,8 @@ void ga_known_container(const struct ga_known *f)
 		"apparmor=unconfined",
 	};
 
-	say_words(f, ga_look_fired(f->k, "compose") ? "compose" : "dockerfile", GA_HIGH,
-		  "reaches out of the container: ", reach, GA_NELEMS(reach));
+	show_added_words(f, ga_has_fired(f->k, "compose") ? "compose" : "dockerfile", GA_HIGH,
+			 "reaches out of the container: ", reach, GA_NELEMS(reach));
 }
 
 /* Rules of a makefile: each "target\nprerequisites and recipe". */
@@ -299,7 +299,7 @@ static void read_makefile(const struct ga_buf *text, struct makefile *ret)
 }
 
 /* Show the first new line of a recipe. */
-static void say_recipe(const struct ga_known *f)
+static void show_recipe(const struct ga_known *f)
 {
 	const char *at = f->added->ptr[0] == '\t' ? f->added->ptr : strstr(f->added->ptr, "\n\t");
 	cleanup_free char *line = NULL;
@@ -311,7 +311,7 @@ static void say_recipe(const struct ga_known *f)
 	line = ga_strndup(at, strcspn(at, "\n"));
 	ga_buf_adds(&b, "adds ");
 	ga_risk_quote_start(&b, line);
-	ga_look_say(f->k, "make", GA_LOW, ga_buf_steal(&b));
+	ga_add_detail(f->k, "make", GA_LOW, ga_buf_steal(&b));
 }
 
 void ga_known_makefile(const struct ga_known *f)
@@ -321,15 +321,15 @@ void ga_known_makefile(const struct ga_known *f)
 						   b = { .rule = GA_BUF_INIT };
 	cleanup_strv struct ga_strv targets = GA_STRV_INIT;
 
-	say_words(f, "make", GA_LOW, "runs a command on merely being read: ", at_once,
-		  GA_NELEMS(at_once));
+	show_added_words(f, "make", GA_LOW, "runs a command on merely being read: ", at_once,
+			 GA_NELEMS(at_once));
 	read_makefile(f->old, &a);
 	read_makefile(f->text, &b);
 	for (size_t i = 0; i < b.rules.n; i++)
 		if (ga_strv_find(&a.rules, b.rules.v[i]) < 0)
 			ga_strv_push_n(&targets, b.rules.v[i], strcspn(b.rules.v[i], "\n"));
-	ga_known_say(f->k, "make", GA_LOW, "changes what these do: ", &targets);
-	say_recipe(f);
+	ga_known_add_detail(f->k, "make", GA_LOW, "changes what these do: ", &targets);
+	show_recipe(f);
 }
 
 /* The words of "NAME = words" or "NAME += words", if make would expand nothing in them; else NULL.
@@ -459,7 +459,7 @@ void ga_known_automake(const struct ga_known *f)
 	ga_known_lines(f->text, rest_line, &b);
 	/* a last line that is continued is left in `line` */
 	if (!a.line.len && !b.line.len && !strcmp(a.all.ptr, b.all.ptr) && keeps_tests(&a, &b))
-		ga_look_lower(f->k, "autotools make", false, "only lists of files change");
+		ga_lower_rules(f->k, "autotools make", false, "only lists of files change");
 }
 
 void ga_known_cmake(const struct ga_known *f)
@@ -470,11 +470,11 @@ void ga_known_cmake(const struct ga_known *f)
 		"_COMPILER_LAUNCHER",
 	};
 
-	say_words(f, "cmake", GA_LOW, "adds ", commands, GA_NELEMS(commands));
+	show_added_words(f, "cmake", GA_LOW, "adds ", commands, GA_NELEMS(commands));
 }
 
 void ga_known_script(const struct ga_known *f)
 {
 	if (f->k->c->new.mode == GA_MODE_EXEC || !strncmp(f->text->ptr, "#!", 2))
-		ga_look_say(f->k, "obfuscated-blob", GA_HIGH, ga_strdup("in a script"));
+		ga_add_detail(f->k, "obfuscated-blob", GA_HIGH, ga_strdup("in a script"));
 }

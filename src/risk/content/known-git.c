@@ -64,7 +64,7 @@ void ga_known_dotenv(const struct ga_known *f)
 		p += strspn(p, " \t");
 		/* direnv's PATH_add is a call, the rest are assignments. */
 		if ((*p == '=' || *p == ':' || !strncmp(p, "+=", 2)) && loader_variable(name))
-			ga_look_fire(f->k, "dotenv-loader-vars", ga_strdup(name));
+			ga_fire_rule(f->k, "dotenv-loader-vars", ga_strdup(name));
 		line = next ? next + 1 : NULL;
 	}
 }
@@ -78,7 +78,7 @@ void ga_known_version(const struct ga_known *f)
 	if (!strncmp(value, "lts/", 4))
 		value += 4;
 	if (GA_FINDS_ANY(strstr, value, words))
-		ga_look_fire(f->k, "version-selector-odd", NULL);
+		ga_fire_rule(f->k, "version-selector-odd", NULL);
 }
 
 /* The name that a line of INI, TOML, YAML or .yarnrc sets, or the XML element that it opens. */
@@ -94,7 +94,7 @@ static char *setting_of(const char *line)
 	return ga_strndup(p, n);
 }
 
-static const char *what_it_does(const char *name)
+static const char *describe_setting(const char *name)
 {
 	static const struct {
 		const char *names, *what;
@@ -118,7 +118,7 @@ static const char *what_it_does(const char *name)
 }
 
 struct rc {
-	struct ga_look *k;
+	struct ga_inspect *k;
 	const char *rule;
 	const char *said[3];
 	size_t n_said;
@@ -127,7 +127,7 @@ struct rc {
 static void rc_line(void *arg, char *line)
 {
 	cleanup_free char *name = setting_of(line);
-	const char *what = what_it_does(name);
+	const char *what = describe_setting(name);
 	struct rc *rc = arg;
 
 	for (size_t i = 0; what && i < rc->n_said; i++)
@@ -135,9 +135,9 @@ static void rc_line(void *arg, char *line)
 			return;
 	if (what && rc->n_said < GA_NELEMS(rc->said)) {
 		rc->said[rc->n_said++] = what;
-		ga_look_say(rc->k, rc->rule, GA_LOW,
-			    ga_strf("%s %s%s", name, what,
-				    strstr(line, "${") ? ", with the value of a variable" : ""));
+		ga_add_detail(rc->k, rc->rule, GA_LOW,
+			      ga_strf("%s %s%s", name, what,
+				      strstr(line, "${") ? ", with the value of a variable" : ""));
 	}
 }
 
@@ -156,7 +156,7 @@ void ga_known_rc(const struct ga_known *f)
 	for (size_t i = 0; i < GA_NELEMS(files); i++) {
 		struct rc rc = { .k = f->k, .rule = files[i].rule };
 
-		if (!strcmp(f->k->base, files[i].base) && ga_look_fired(f->k, files[i].rule))
+		if (!strcmp(f->k->base, files[i].base) && ga_has_fired(f->k, files[i].rule))
 			ga_known_lines(f->added, rc_line, &rc);
 	}
 }
@@ -165,7 +165,7 @@ enum { IGNORE_LINES = 512, CONFIGS_MAX = 200 };
 
 /* ---- .gitattributes ----------------------------------------------------------- */
 
-static void check_attribute(struct ga_look *k, const char *word)
+static void check_attribute(struct ga_inspect *k, const char *word)
 {
 	static const char *const kinds[] = { "filter", "diff", "merge" };
 	static const char hiding[] = "-diff binary linguist-generated linguist-generated=true "
@@ -175,16 +175,16 @@ static void check_attribute(struct ga_look *k, const char *word)
 	const char *eq = strchr(word, '=');
 
 	if (ga_has_word(hiding, word))
-		ga_look_fire(k, "gitattributes-hide", ga_quote(word));
+		ga_fire_rule(k, "gitattributes-hide", ga_quote(word));
 	if (!strncmp(word, encoding, strlen(encoding)))
-		ga_look_fire_as(k, "gitattributes-hide", GA_CRITICAL, ga_quote(word));
+		ga_fire_rule_as(k, "gitattributes-hide", GA_CRITICAL, ga_quote(word));
 	for (size_t i = 0; k->host && eq && i < GA_NELEMS(kinds); i++) {
 		cleanup_free char *driver = ga_strf("%s:%s", kinds[i], eq + 1);
 
 		if ((size_t)(eq - word) == strlen(kinds[i]) &&
 		    !strncmp(word, kinds[i], strlen(kinds[i])) && strcmp(eq + 1, "lfs") != 0 &&
 		    ga_strv_has(&k->host->drivers, driver))
-			ga_look_fire(k, "gitattributes-driver-hit", ga_quote(word));
+			ga_fire_rule(k, "gitattributes-driver-hit", ga_quote(word));
 	}
 }
 
@@ -233,7 +233,7 @@ static bool module_value_bad(const char *key, const char *value)
 	return false;
 }
 
-static void check_module(struct ga_look *k, const struct ga_gitconfig_item *it)
+static void check_module(struct ga_inspect *k, const struct ga_gitconfig_item *it)
 {
 	const char *sub = strchr(it->key, '.'), *name = strrchr(it->key, '.');
 	cleanup_free char *shown_sub = NULL, *shown_name = NULL, *shown = NULL;
@@ -242,12 +242,12 @@ static void check_module(struct ga_look *k, const struct ga_gitconfig_item *it)
 		return;
 	shown_sub = ga_strndup(sub, (size_t)(name - sub));
 	if (strstr(shown_sub, ".."))
-		ga_look_fire(k, "gitmodules-update-cmd", ga_quote(shown_sub + 1));
+		ga_fire_rule(k, "gitmodules-update-cmd", ga_quote(shown_sub + 1));
 	if (!module_value_bad(name + 1, it->value))
 		return;
 	shown_name = ga_quote(name + 1);
 	shown = ga_quote(it->value);
-	ga_look_fire(k, "gitmodules-update-cmd", ga_strf("%s = %s", shown_name, shown));
+	ga_fire_rule(k, "gitmodules-update-cmd", ga_strf("%s = %s", shown_name, shown));
 }
 
 /* Does it have a carriage return that does not end a line? Some versions of git strip it where
@@ -268,7 +268,7 @@ void ga_known_modules(const struct ga_known *f)
 			  !read_config(f, f->text, &c) ? "git cannot read it" : NULL;
 
 	if (why)
-		ga_look_fire(f->k, "gitmodules-update-cmd", ga_strdup(why));
+		ga_fire_rule(f->k, "gitmodules-update-cmd", ga_strdup(why));
 	for (size_t i = 0; i < c.n; i++)
 		check_module(f->k, &c.v[i]);
 }
@@ -276,11 +276,11 @@ void ga_known_modules(const struct ga_known *f)
 /* ---- .gitignore --------------------------------------------------------------------- */
 
 /* Does the name say that it likely holds a secret, whatever is in it? */
-static bool names_secret(struct ga_look *k, const char *path)
+static bool names_secret(struct ga_inspect *k, const char *path)
 {
 	struct ga_secret_name name;
 
-	if (!ga_secret_named(ga_look_secrets(k), path, &name) || name.example ||
+	if (!ga_secret_named(ga_inspect_secret_names(k), path, &name) || name.example ||
 	    name.fixture)
 		return false;
 	for (size_t i = 0; i < name.n; i++)
@@ -302,7 +302,7 @@ static bool is_ignored(const struct ga_ignore *ig, const char *path)
 }
 
 struct ignored {
-	struct ga_look *k;
+	struct ga_inspect *k;
 	struct ga_ignore was, is;
 	size_t looked;
 	struct ga_strv shown; /* lines about secrets, of which one is no longer ignored */
@@ -343,9 +343,9 @@ void ga_known_ignore(const struct ga_known *f)
 	for (size_t i = 0; i < f->k->n; i++) {
 		const char *rule = f->k->v[i].rank ? f->k->v[i].rule->id : "";
 
-		ga_known_say(f->k, rule, GA_HIGH, "no longer ignores ", &x.shown);
+		ga_known_add_detail(f->k, rule, GA_HIGH, "no longer ignores ", &x.shown);
 		if (x.looked > IGNORE_LINES)
-			ga_look_say(f->k, rule, GA_HIGH, ga_strdup("too many secrets in it"));
+			ga_add_detail(f->k, rule, GA_HIGH, ga_strdup("too many secrets in it"));
 	}
 	ga_ignore_release(&x.was);
 	ga_ignore_release(&x.is);
@@ -429,8 +429,8 @@ void ga_known_gitconfig(const struct ga_known *f)
 	if (!read_config(f, f->text, &b)) {
 		/* git's other files have other forms */
 		if (!ga_has_word("attributes ignore", f->k->base))
-			ga_look_say(f->k, "gitconfig-file", GA_CRITICAL,
-				    ga_strdup("git cannot read it"));
+			ga_add_detail(f->k, "gitconfig-file", GA_CRITICAL,
+				      ga_strdup("git cannot read it"));
 		return;
 	}
 	index_config(&b, &is);
@@ -444,5 +444,5 @@ void ga_known_gitconfig(const struct ga_known *f)
 			compare_values(key, &a, &was, &b, &is, &new);
 	}
 	ga_strv_sort_unique(&new);
-	ga_known_say(f->k, "gitconfig-file", GA_CRITICAL, "git would run or read: ", &new);
+	ga_known_add_detail(f->k, "gitconfig-file", GA_CRITICAL, "git would run or read: ", &new);
 }

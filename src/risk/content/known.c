@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which files are of which known kind.
+ * Dispatch files of known kinds to their inspections.
  */
 #include "risk/content.h"
 
@@ -10,17 +10,18 @@
 
 /* package.json */
 
-static void fire_value(struct ga_look *k, const char *where, const char *key, const json_t *value)
+static void fire_value(struct ga_inspect *k, const char *where, const char *key,
+		       const json_t *value)
 {
 	cleanup_free char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 	struct ga_buf b = GA_BUF_INIT;
 
 	ga_buf_addf(&b, "%s%s: ", where, key);
 	ga_risk_quote_start(&b, text ? text : "");
-	ga_look_fire(k, "npm-manifest-lifecycle", ga_buf_steal(&b));
+	ga_fire_rule(k, "npm-manifest-lifecycle", ga_buf_steal(&b));
 }
 
-static void compare_keys(struct ga_look *k, const json_t *old, const json_t *new,
+static void compare_keys(struct ga_inspect *k, const json_t *old, const json_t *new,
 			 const char *where, const char *const *keys, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -31,8 +32,8 @@ static void compare_keys(struct ga_look *k, const json_t *old, const json_t *new
 	}
 }
 
-/* Keys that have installing or committing run something. */
-static void check_lifecycle(struct ga_look *k, const json_t *old, const json_t *new)
+/* Keys that make an installation or a commit run something. */
+static void check_lifecycle(struct ga_inspect *k, const json_t *old, const json_t *new)
 {
 	static const char *const scripts[] = { "preinstall", "install", "postinstall",
 					       "preprepare", "prepare", "postprepare",
@@ -52,7 +53,7 @@ static bool is_local(const char *value)
 }
 
 /* Fire for entries of a map from packages whose values have become paths. */
-static void check_map(struct ga_look *k, const json_t *old, const json_t *new, const char *where)
+static void check_map(struct ga_inspect *k, const json_t *old, const json_t *new, const char *where)
 {
 	const char *key;
 	json_t *value;
@@ -65,11 +66,11 @@ static void check_map(struct ga_look *k, const json_t *old, const json_t *new, c
 		    ga_known_json_same(json_object_get(old, key), value))
 			continue;
 		shown = ga_quote(key);
-		ga_look_fire(k, "node-shadow", ga_strf("%s: %s", where, shown));
+		ga_fire_rule(k, "node-shadow", ga_strf("%s: %s", where, shown));
 	}
 }
 
-static void check_shadow(struct ga_look *k, const json_t *old, const json_t *new)
+static void check_shadow(struct ga_inspect *k, const json_t *old, const json_t *new)
 {
 	static const char *const maps[] = { "overrides", "resolutions", "browser", "imports",
 					    "exports" };
@@ -83,12 +84,12 @@ static void check_shadow(struct ga_look *k, const json_t *old, const json_t *new
 	if (json_object_get(b, "patchedDependencies") &&
 	    !ga_known_json_same(json_object_get(a, "patchedDependencies"),
 				json_object_get(b, "patchedDependencies")))
-		ga_look_fire(k, "node-shadow", ga_strdup("pnpm.patchedDependencies"));
+		ga_fire_rule(k, "node-shadow", ga_strdup("pnpm.patchedDependencies"));
 }
 
 /* Fire what the host runs of a manifest: `f->text` is a script's name, or "*" for what hook
  * managers and lint-staged take from it. */
-static void fire_reached(struct ga_look *k, const struct ga_reached *f, const json_t *old,
+static void fire_reached(struct ga_inspect *k, const struct ga_reached *f, const json_t *old,
 			 const json_t *new)
 {
 	static const char *const read[] = { "lint-staged", "nano-staged", "simple-git-hooks",
@@ -102,14 +103,14 @@ static void fire_reached(struct ga_look *k, const struct ga_reached *f, const js
 
 	if (!new ||
 	    !ga_known_json_same(json_object_get(a, f->text), json_object_get(b, f->text)))
-		ga_look_fire_reached(k, f, ga_strf("%s runs scripts.%s", f->why, name));
+		ga_fire_reached(k, f, ga_strf("%s runs scripts.%s", f->why, name));
 	for (size_t i = 0; new && i < n; i++)
 		if (!ga_known_json_same(json_object_get(old, keys[i]),
 					json_object_get(new, keys[i])))
-			ga_look_fire_reached(k, f, ga_strf("%s reads \"%s\"", f->why, keys[i]));
+			ga_fire_reached(k, f, ga_strf("%s reads \"%s\"", f->why, keys[i]));
 }
 
-static void check_reached(struct ga_look *k, const json_t *old, const json_t *new)
+static void check_reached(struct ga_inspect *k, const json_t *old, const json_t *new)
 {
 	for (size_t i = 0; i < k->n_facts; i++)
 		for (size_t j = 0; j < k->facts[i].h->n; j++)
@@ -117,14 +118,14 @@ static void check_reached(struct ga_look *k, const json_t *old, const json_t *ne
 				fire_reached(k, &k->facts[i].h->v[j], old, new);
 }
 
-/* What is in it beyond packages. */
+/* Members other than packages. */
 static void ga_known_package_json(const struct ga_known *f)
 {
 	cleanup_json json_t *a = ga_known_json(f->old, false), *b = ga_known_json(f->text, false);
 
 	check_reached(f->k, a, f->text->len ? b : NULL);
 	if (!b || !f->text->len) {
-		ga_look_fire(f->k, "npm-manifest-lifecycle", ga_strdup("it could not be parsed"));
+		ga_fire_rule(f->k, "npm-manifest-lifecycle", ga_strdup("it could not be parsed"));
 		return;
 	}
 	check_lifecycle(f->k, a, b);
@@ -133,7 +134,7 @@ static void ga_known_package_json(const struct ga_known *f)
 
 /* Jupyter notebooks: cells are code, outputs are the results of running it. */
 
-/* Are all outputs in forms that are shown as they are, not run or rendered by the page? */
+/* Are all outputs of plain types, which the page neither runs nor renders? */
 static bool is_plain_output(const json_t *outputs)
 {
 	const json_t *output;
@@ -183,12 +184,12 @@ static void ga_known_notebook(const struct ga_known *f)
 	if (!a || !b || !all_plain(b))
 		return;
 	if (strip_outputs(a) && strip_outputs(b) && ga_known_json_same(a, b))
-		ga_look_lower(f->k, "jupyter", false, "only outputs of cells change");
+		ga_lower_rules(f->k, "jupyter", false, "only outputs of cells change");
 }
 
 /* Settings of VS Code, JetBrains IDEs and Claude Code. */
 
-/* Settings of colours, sizes and blanks, by which nothing can be run or hidden. */
+/* Settings of colours, sizes and blanks, which can neither run nor hide anything. */
 static const char harmless_settings[] =
 	"workbench.colorCustomizations workbench.colorTheme workbench.iconTheme editor.tabSize "
 	"editor.indentSize editor.insertSpaces editor.detectIndentation editor.rulers "
@@ -198,8 +199,8 @@ static const char harmless_settings[] =
 	"editor.bracketPairColorization.enabled files.eol files.insertFinalNewline "
 	"files.trimFinalNewlines files.trimTrailingWhitespace";
 
-/* Is it a setting that chooses programs or arguments, or what is done without asking? */
-static bool telling_setting(const char *key)
+/* Does the setting choose programs, arguments, or actions without confirmation? */
+static bool is_sensitive_setting(const char *key)
 {
 	static const char *const parts[] = { "path", "command", "args", "interpreter",
 					     "executable", "env", "autoapprove",
@@ -229,12 +230,12 @@ static void sort_settings(const json_t *a, const json_t *b, bool top, struct ga_
 		}
 		ga_strv_push(changed, keys.v[i]);
 		*harmless &= ga_has_word(harmless_settings, keys.v[i]);
-		if (telling_setting(keys.v[i]))
+		if (is_sensitive_setting(keys.v[i]))
 			ga_strv_push(telling, keys.v[i]);
 	}
 }
 
-/* Say what changed, or lower the rules. Nothing is done about a new file with nothing in it. */
+/* Add the changes as details, or lower the rules. A new empty file is ignored. */
 static void judge_settings(const struct ga_known *f, const json_t *a, const json_t *b,
 			   const char *rule, const char *lowered)
 {
@@ -246,14 +247,14 @@ static void judge_settings(const struct ga_known *f, const json_t *a, const json
 	if (!changed.n && !f->old->len)
 		return;
 	if (!harmless) {
-		ga_known_say(f->k, rule, GA_LOW, telling.n ? "sets " : "changed: ",
-			     telling.n ? &telling : &changed);
+		ga_known_add_detail(f->k, rule, GA_LOW, telling.n ? "sets " : "changed: ",
+				    telling.n ? &telling : &changed);
 		return;
 	}
 	list = ga_known_list(&changed);
 	why = changed.n ? ga_strf("only colours, blanks and the like: %s", list) :
 			  ga_strdup("only its layout and comments change");
-	ga_look_lower(f->k, lowered, false, why);
+	ga_lower_rules(f->k, lowered, false, why);
 }
 
 static void ga_known_vscode_settings(const struct ga_known *f)
@@ -264,8 +265,8 @@ static void ga_known_vscode_settings(const struct ga_known *f)
 		judge_settings(f, a, b, "vscode-settings", "vscode-settings vscode-other");
 }
 
-/* Say which tasks start by themselves, and whether any runs out of sight. */
-static void say_tasks(struct ga_look *k, const char *rule, const json_t *tasks)
+/* List the tasks that start automatically, and whether any is hidden. */
+static void list_tasks(struct ga_inspect *k, const char *rule, const json_t *tasks)
 {
 	cleanup_strv struct ga_strv start = GA_STRV_INIT;
 	cleanup_free char *list = NULL;
@@ -287,16 +288,16 @@ static void say_tasks(struct ga_look *k, const char *rule, const json_t *tasks)
 	if (!start.n && !hidden)
 		return;
 	list = ga_known_list(&start);
-	ga_look_say(k, rule, GA_LOW,
-		    ga_strf("%s%s%s", start.n ? "starts when the folder opens: " : "", list,
-			    hidden ? (start.n ? ", out of sight" : "runs out of sight") : ""));
+	ga_add_detail(k, rule, GA_LOW,
+		      ga_strf("%s%s%s", start.n ? "starts when the folder opens: " : "", list,
+			      hidden ? (start.n ? ", out of sight" : "runs out of sight") : ""));
 }
 
 static void ga_known_vscode_tasks(const struct ga_known *f)
 {
 	cleanup_json json_t *b = ga_known_json(f->text, true);
 
-	say_tasks(f->k, "vscode-tasks", b);
+	list_tasks(f->k, "vscode-tasks", b);
 }
 
 static void ga_known_workspace(const struct ga_known *f)
@@ -306,14 +307,14 @@ static void ga_known_workspace(const struct ga_known *f)
 
 	if (!a || !b)
 		return;
-	say_tasks(f->k, "code-workspace", json_object_get(b, "tasks"));
+	list_tasks(f->k, "code-workspace", json_object_get(b, "tasks"));
 	ga_known_json_changed(a, b, &keys);
 	if (!keys.n || (keys.n == 1 && !strcmp(keys.v[0], "settings"))) {
 		judge_settings(f, json_object_get(a, "settings"), json_object_get(b, "settings"),
 			       "code-workspace", "code-workspace");
 		return;
 	}
-	ga_known_say(f->k, "code-workspace", GA_LOW, "changed: ", &keys);
+	ga_known_add_detail(f->k, "code-workspace", GA_LOW, "changed: ", &keys);
 }
 
 /* List the names of all components; false: the file is not in the plain form that IDEs write. */
@@ -363,11 +364,12 @@ static void ga_known_idea(const struct ga_known *f)
 	for (size_t i = 0; i < GA_NELEMS(dirs); i++)
 		in_dir |= strcasestr(f->k->folded, dirs[i]) != NULL;
 	if (harmless && in_dir)
-		ga_look_lower(f->k, "jetbrains", false, "only code style and inspections");
+		ga_lower_rules(f->k, "jetbrains", false, "only code style and inspections");
 	else
-		ga_known_say(f->k, ga_look_fired(f->k, "jetbrains-autorun") ? "jetbrains-autorun" :
-									      "jetbrains",
-			     GA_LOW, "components: ", &names);
+		ga_known_add_detail(f->k,
+				    ga_has_fired(f->k, "jetbrains-autorun") ? "jetbrains-autorun"
+									    : "jetbrains",
+				    GA_LOW, "components: ", &names);
 }
 
 static void ga_known_claude(const struct ga_known *f)
@@ -388,16 +390,16 @@ static void ga_known_claude(const struct ga_known *f)
 	if (!keys.n && !f->old->len)
 		return;
 	if (!keys.n) {
-		ga_look_lower(f->k, "claude-settings claude-code-dirs", false,
-			      "only its layout changes");
+		ga_lower_rules(f->k, "claude-settings claude-code-dirs", false,
+			       "only its layout changes");
 		return;
 	}
-	ga_known_say(f->k, "claude-settings", GA_LOW,
-		     sets.n ? "changes what runs or is allowed: " : "changed: ",
-		     sets.n ? &sets : &keys);
+	ga_known_add_detail(
+		f->k, "claude-settings", GA_LOW,
+		sets.n ? "changes what runs or is allowed: " : "changed: ", sets.n ? &sets : &keys);
 }
 
-void ga_look_known(const struct ga_known *f)
+void ga_inspect_known(const struct ga_known *f)
 {
 	/* Selected by base name, by a rule that fired on the path, or by both if both are given. */
 	static const struct {
@@ -434,7 +436,7 @@ void ga_look_known(const struct ga_known *f)
 	/* what is known has a rule about its path as well */
 	for (size_t i = 0; f->k->n && i < GA_NELEMS(kinds); i++) {
 		if ((!kinds[i].base || !strcmp(f->k->base, kinds[i].base)) &&
-		    (!kinds[i].rules || ga_look_fired(f->k, kinds[i].rules)))
+		    (!kinds[i].rules || ga_has_fired(f->k, kinds[i].rules)))
 			kinds[i].look(f);
 	}
 }

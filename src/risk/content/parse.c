@@ -3,7 +3,7 @@
 
 #include "risk/content.h"
 
-/* What the looks at known files share: lists of names, and lines. */
+/* Shared by the inspections of known files: lists of names, and lines. */
 
 enum { LIST_SHOWN = 5 };
 
@@ -21,13 +21,13 @@ char *ga_known_list(const struct ga_strv *names)
 	return ga_buf_steal(&b);
 }
 
-void ga_known_say(struct ga_look *k, const char *rule, enum ga_severity s, const char *intro,
-		  const struct ga_strv *names)
+void ga_known_add_detail(struct ga_inspect *k, const char *rule, enum ga_severity s,
+			 const char *intro, const struct ga_strv *names)
 {
 	cleanup_free char *list = ga_known_list(names);
 
 	if (names->n)
-		ga_look_say(k, rule, s, ga_strf("%s%s", intro, list));
+		ga_add_detail(k, rule, s, ga_strf("%s%s", intro, list));
 }
 
 bool ga_known_in(const char *name, const char *list)
@@ -72,7 +72,7 @@ struct blocks {
 	bool bad;
 };
 
-/* Take a word up to one of `ends` outside of quotes; NULL: it is in no form that is taken. */
+/* Take a word up to one of `ends` outside quotes; NULL: its form is not supported. */
 static char *word(char **p, const char *ends)
 {
 	char *start = *p, q = *start;
@@ -256,8 +256,8 @@ void ga_known_json_release(json_t **j)
 	json_decref(*j);
 }
 
-/* The end of a comment at `p`; NULL: there is none, or it does not end. For editors a line comment
- * ends at a carriage return too. */
+/* The end of a comment at `p`; NULL: none, or it does not end. For editors a line comment ends at a
+ * carriage return too. */
 static const char *past_comment(const char *p, const char *end)
 {
 	const char *close;

@@ -7,8 +7,8 @@
 #include "ga/base/quote.h"
 #include "ga/secret/secret.h"
 
-/* Text that coding agents obey: what it has them do, and what a person who looks at the rendered
- * page does not see. */
+/* Inspect text that coding agents obey: instructions in it, and parts that a rendered page does not
+ * show. */
 
 /* Does it have words that ask for something to be done, concealed or overridden? */
 static bool is_directive(const char *text)
@@ -28,17 +28,17 @@ static bool is_directive(const char *text)
 	return false;
 }
 
-static void fire(struct ga_look *k, const char *what, const char *text)
+static void fire_text(struct ga_inspect *k, const char *what, const char *text)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
 	ga_buf_addf(&b, "%s: ", what);
 	ga_risk_quote_start(&b, text);
 	/* an issue template is not meant for agents: its visible text is only medium */
-	if (ga_look_fired(k, "issue-templates"))
-		ga_look_fire_as(k, "hidden-instruction", GA_HIGH, ga_buf_steal(&b));
+	if (ga_has_fired(k, "issue-templates"))
+		ga_fire_rule_as(k, "hidden-instruction", GA_HIGH, ga_buf_steal(&b));
 	else
-		ga_look_fire(k, "hidden-instruction", ga_buf_steal(&b));
+		ga_fire_rule(k, "hidden-instruction", ga_buf_steal(&b));
 }
 
 /* The content of the next comment from `*pos`; one that is not closed goes to the end of the text.
@@ -59,7 +59,8 @@ static const char *next_comment(const struct ga_buf *text, size_t *pos, size_t *
 }
 
 /* Check comments as a whole: of one that changed, the new lines need not be those that begin it. */
-static void check_comments(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
+static void check_comments(struct ga_inspect *k, const struct ga_buf *old,
+			   const struct ga_buf *text)
 {
 	cleanup_strmap struct ga_strmap known = GA_STRMAP_INIT;
 	const char *p;
@@ -72,7 +73,7 @@ static void check_comments(struct ga_look *k, const struct ga_buf *old, const st
 		cleanup_free char *inside = ga_strndup(p, n);
 
 		if (ga_strmap_first(&known, p, n) < 0 && is_directive(inside)) {
-			fire(k, "a comment", inside + strspn(inside, " \t\n"));
+			fire_text(k, "a comment", inside + strspn(inside, " \t\n"));
 			return;
 		}
 	}
@@ -118,8 +119,8 @@ static void follow_fence(enum place *at, const char *line)
 				    strcspn(lang, " {")) ? SHELL : OTHER_CODE;
 }
 
-/* What an added line of prose has that asks for a look: NULL if nothing. */
-static const char *telling(const char *line, enum place at)
+/* The suspicious part of an added line of prose, as text; NULL: none. */
+static const char *find_suspicious(const char *line, enum place at)
 {
 	static const char *const commands[] = { " ./", "`./", "`sh ", "`bash ", "`curl ", "`wget ",
 						"`sudo ", "`eval ", "`npx ", "`python", "`node ",
@@ -145,8 +146,8 @@ static const char *telling(const char *line, enum place at)
 	return NULL;
 }
 
-/* Make what changed in prose high if a line of it asks for a look. */
-static void check_prose(struct ga_look *k, const struct ga_buf *text, const struct ga_buf *added)
+/* Raise a change of prose to high if a line is suspicious. */
+static void check_prose(struct ga_inspect *k, const struct ga_buf *text, const struct ga_buf *added)
 {
 	cleanup_strmap struct ga_strmap new = GA_STRMAP_INIT;
 	enum place at = PROSE;
@@ -160,18 +161,18 @@ static void check_prose(struct ga_look *k, const struct ga_buf *text, const stru
 		cleanup_free char *line = ga_strndup(s, n);
 		struct ga_buf b = GA_BUF_INIT;
 
-		what = ga_strmap_first(&new, s, n) < 0 ? NULL : telling(line, at);
+		what = ga_strmap_first(&new, s, n) < 0 ? NULL : find_suspicious(line, at);
 		follow_fence(&at, line);
 		if (!what)
 			continue;
 		ga_buf_addf(&b, "%s: ", what);
 		ga_risk_quote_start(&b, line + strspn(line, " \t"));
-		ga_look_say(k, "instruction-files", GA_HIGH, ga_buf_steal(&b));
+		ga_add_detail(k, "instruction-files", GA_HIGH, ga_buf_steal(&b));
 		return;
 	}
 }
 
-void ga_text_hidden(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text,
+void ga_text_hidden(struct ga_inspect *k, const struct ga_buf *old, const struct ga_buf *text,
 		    const struct ga_buf *added)
 {
 	/* what an agent reads once it is asked to: skills, commands, rules */
@@ -185,20 +186,20 @@ void ga_text_hidden(struct ga_look *k, const struct ga_buf *old, const struct ga
 	if (!ga_text_is_for_agents(k))
 		return;
 	check_comments(k, old, text);
-	if (ga_look_fired(k, "instruction-files"))
+	if (ga_has_fired(k, "instruction-files"))
 		check_prose(k, text, added);
 	copy = ga_strdup(added->ptr);
 	for (char *l = strtok_r(copy, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
 		if (strstr(l, "!`"))
-			fire(k, "a command that loading it runs", l);
+			fire_text(k, "a command that loading it runs", l);
 		else if (is_front_matter(l))
-			fire(k, "tools or hooks", l);
+			fire_text(k, "tools or hooks", l);
 		else if (is_definition(l) && is_directive(l))
-			fire(k, "a definition", l);
+			fire_text(k, "a definition", l);
 		runs |= strstr(l, "!`") || is_front_matter(l);
 	}
 	if (!runs && dot && ga_has_word("md mdc txt", dot + 1))
-		ga_look_cap(k, bodies, GA_MEDIUM);
+		ga_cap_rules(k, bodies, GA_MEDIUM);
 }
 
 enum { TOKEN_MAX = 64, RUN_LOOKED_AT = 256 };
@@ -231,9 +232,9 @@ static bool in_token(char c)
 	return isalnum((unsigned char)c) || c == '_' || (c & 0x80);
 }
 
-/* Does the word around byte `at` mix scripts: is it Latin, except for letters that only look Latin,
- * or has it letters of others right beside Latin ones? `*ret_end` is where the word ends, or the
- * part of it that is looked at. */
+/* Does the word around byte `at` mix scripts: is it Latin except for letters that only look Latin,
+ * or are letters of other scripts next to Latin ones? `*ret_end` is the end of the word, or of the
+ * part that is checked. */
 static bool disguised(const char *s, size_t n, size_t at, size_t *ret_end)
 {
 	size_t from = at, to = at, len;
@@ -258,7 +259,7 @@ static bool disguised(const char *s, size_t n, size_t at, size_t *ret_end)
 	return mixed || (latin && all);
 }
 
-void ga_text_characters(struct ga_look *k, const struct ga_buf *added)
+void ga_text_characters(struct ga_inspect *k, const struct ga_buf *added)
 {
 	bool mixed = false;
 	size_t looked = 0;
@@ -287,13 +288,13 @@ void ga_text_characters(struct ga_look *k, const struct ga_buf *added)
 			mixed = disguised(s, added->len, i, &looked);
 	}
 	if (mixed)
-		ga_look_fire(k, "homoglyph-identifier", NULL);
+		ga_fire_rule(k, "homoglyph-identifier", NULL);
 	if (bidi)
-		ga_look_fire(k, "bidi-controls", ga_strf("U+%04X", (unsigned)bidi));
+		ga_fire_rule(k, "bidi-controls", ga_strf("U+%04X", (unsigned)bidi));
 	if (hidden)
-		ga_look_fire(k, "invisible-chars", ga_strf("U+%04X", (unsigned)hidden));
+		ga_fire_rule(k, "invisible-chars", ga_strf("U+%04X", (unsigned)hidden));
 	if (control)
-		ga_look_fire(k, "control-escape", ga_strf("U+%04X", (unsigned)control));
+		ga_fire_rule(k, "control-escape", ga_strf("U+%04X", (unsigned)control));
 }
 
 static bool encoded(const char *line, size_t n)
@@ -331,7 +332,7 @@ static bool imports_outside(const char *line)
 	return false;
 }
 
-void ga_text_lines(struct ga_look *k, const struct ga_buf *added)
+void ga_text_lines(struct ga_inspect *k, const struct ga_buf *added)
 {
 	static const char *const plugin_keys[] = { "\"plugins\"", "\"extends\"", "node_modules" };
 	bool agents = ga_text_is_for_agents(k), tsconfig = !strncmp(k->base, "tsconfig", 8);
@@ -340,11 +341,11 @@ void ga_text_lines(struct ga_look *k, const struct ga_buf *added)
 
 	for (size_t pos = 0, n; (start = ga_buf_next_line(added, &pos, &n));) {
 		if (encoded(start, n))
-			ga_look_fire(k, "obfuscated-blob", NULL);
+			ga_fire_rule(k, "obfuscated-blob", NULL);
 		ga_buf_clear(&line);
 		ga_buf_add(&line, start, n);
 		if (!strncmp(line.ptr, "<<<<<<< ", 8) || !strncmp(line.ptr, ">>>>>>> ", 8))
-			ga_look_fire(k, "merge-markers", NULL);
+			ga_fire_rule(k, "merge-markers", NULL);
 		if (agents && imports_outside(line.ptr))
 			ga_text_quote(k, "import-of-outside", line.ptr);
 		if (tsconfig && GA_FINDS_ANY(strcasestr, line.ptr, plugin_keys))
@@ -365,7 +366,7 @@ static bool is_modeline(const char *line)
 	return strstr(line, "-*-") && strcasestr(line, "eval:");
 }
 
-static void check_modeline(struct ga_look *k, const struct ga_buf *old, const char *s, size_t n)
+static void check_modeline(struct ga_inspect *k, const struct ga_buf *old, const char *s, size_t n)
 {
 	cleanup_free char *line = memchr(s, ':', n) ? ga_strndup(s, n) : NULL;
 
@@ -373,7 +374,7 @@ static void check_modeline(struct ga_look *k, const struct ga_buf *old, const ch
 		ga_text_quote(k, "editor-modeline", line);
 }
 
-void ga_text_modelines(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
+void ga_text_modelines(struct ga_inspect *k, const struct ga_buf *old, const struct ga_buf *text)
 {
 	const char *s = text->ptr, *end = s + text->len;
 	const char *tail;
@@ -399,5 +400,5 @@ void ga_text_modelines(struct ga_look *k, const struct ga_buf *old, const struct
 	tail = strstr(tail, "Local Variables:");
 	if (tail && (strstr(tail, "eval:") || strstr(tail, "compile-command:")) &&
 	    !(old->len && memmem(old->ptr, old->len, tail, strlen(tail))))
-		ga_look_fire(k, "editor-modeline", ga_strdup("Emacs local variables"));
+		ga_fire_rule(k, "editor-modeline", ga_strdup("Emacs local variables"));
 }

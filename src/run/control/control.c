@@ -41,7 +41,7 @@ static void add(struct ga_strv *ret, const char *project, const struct ga_spec *
 void run_shares_set(struct ga_sandbox *sb, const struct ga_spec *s)
 {
 	free(sb->trees);
-	/* the stage is our child, which nobody but us reaps */
+	/* the stage is our child, which only we reap */
 	sb->trees = ga_strf("/proc/%d/root%s/project", (int)sb->bwrap, s->stage_dir);
 	ga_strv_release(&sb->shared);
 	add(&sb->shared, s->project, s);
@@ -64,7 +64,7 @@ static bool is_mount(int at, const char *path, uint64_t device)
 	return fd >= 0 && ga_mount_is_overlay(fd) && !fstat(fd, &st) && st.st_dev == device;
 }
 
-/* Whether we end before, between or after the two: it is empty, and not shown again. */
+/* If we die before, between or after the two, it is empty and not shown again. */
 static int remove_dir(int at, const char *path, const char *removed)
 {
 	cleanup_free char *above = ga_path_parent(path);
@@ -143,7 +143,7 @@ static int write_payload(int fd, const struct ga_buf *b, struct ga_error *err)
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return ga_fail_errno(err, GA_ESTART, errno, "cannot hand over a command");
 		if (ga_now_ms() >= deadline)
-			return ga_fail(err, GA_ESTART, "the sandbox does not take the command");
+			return ga_fail(err, GA_ESTART, "the sandbox does not accept the command");
 		(void)poll(&p, 1, ga_poll_timeout(deadline));
 	}
 	return 0;
@@ -161,16 +161,16 @@ int run_ctl_ended(const struct ga_sandbox *sb, struct ga_error *err)
 }
 
 /* Explain, by errno, why a message was not sent. */
-static int not_sent(const struct ga_sandbox *sb, struct ga_error *err)
+static int explain_send_failure(const struct ga_sandbox *sb, struct ga_error *err)
 {
 	if (errno == EPIPE || errno == ECONNRESET)
 		return run_ctl_ended(sb, err);
 	if (errno != ETOOMANYREFS)
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot hand over a command");
-	return ga_fail(err, GA_ESTART, "cannot hand over a command: more descriptors than 'ulimit "
-		       "-H -n' says are on their way over your sockets"
-		       GA_HINT "a program of yours, or an agent's, sends them and nobody takes "
-		       "them: end it");
+	return ga_fail(err, GA_ESTART, "cannot hand over a command: your processes have more "
+		       "descriptors in unread socket messages than 'ulimit -H -n' allows"
+		       GA_HINT "end the program that sends descriptors over a socket that is "
+		       "not read");
 }
 
 int run_pipe(int *ret_ours, int *ret_theirs, bool we_read, struct ga_error *err)
@@ -208,7 +208,7 @@ int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char
 	all[0] = rd;
 	memcpy(all + 1, fds, n * sizeof(*fds));
 	if (live_send(sb->ctl, &m, NULL, 0, all, n + 1))
-		return not_sent(sb, err);
+		return explain_send_failure(sb, err);
 	(void)close(ga_steal_fd(&rd));
 	*ret_id = m.id;
 	return write_payload(wr, &payload, err);
@@ -222,7 +222,8 @@ void run_send(const struct ga_sandbox *sb, uint32_t type, uint32_t id, int32_t v
 	(void)TEMP_FAILURE_RETRY(send(sb->ctl, &m, sizeof(m), MSG_NOSIGNAL));
 }
 
-/* Take what came with a message: the sender's pid, and a descriptor, which becomes the caller's. */
+/* Take the ancillary data of a message: the sender's pid, and a descriptor, which becomes the
+ * caller's. */
 static void take_control(struct msghdr *h, pid_t *ret_pid, int *ret_fd)
 {
 	*ret_pid = 0;
@@ -268,10 +269,10 @@ static int hint_exec(const char *program, int errnum, struct ga_error *err)
 	if (errnum != ENOENT)
 		return -1;
 	if (strchr(program, '/'))
-		return ga_hint(err, "it, or the interpreter that its first line names, is not "
-				    "there inside; 'git agent start bash' shows what is");
-	return ga_hint(err, "it must be found through PATH as it is inside; "
-			    "'git agent start bash' shows what is there");
+		return ga_hint(err, "the program or the interpreter in its first line does not "
+				    "exist inside; look with 'git agent start bash'");
+	return ga_hint(err, "the PATH inside must contain it; look with "
+			    "'git agent start bash'");
 }
 
 int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *program,

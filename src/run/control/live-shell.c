@@ -33,10 +33,10 @@ static void shell_gone(struct ga_live *l, struct live_client *c)
 	c->deadline = ga_now_ms() + GRACE_MS;
 }
 
-void live_go_on(struct ga_live *l)
+void live_resume_shells(struct ga_live *l)
 {
 	if (l->stopped && l->s)
-		l->s->go_on(l->s->payload);
+		l->s->resume(l->s->payload);
 	l->stopped = false;
 }
 
@@ -50,7 +50,7 @@ void live_drop(struct ga_live *l, struct live_client *c)
 	if (c->role == LIVE_COMMANDS)
 		shell_gone(l, c);
 	if (typed)
-		live_go_on(l);
+		live_resume_shells(l);
 }
 
 #define ENV_MAX (8 * LIVE_BYTES)
@@ -108,7 +108,7 @@ static size_t check_fds(const struct live_packet *p)
 	return n == want && (n == LIVE_FDS || p->fds[n] < 0) ? n : 0;
 }
 
-static int say_failed(const struct live_client *c, uint32_t id, int errnum)
+static int send_failed(const struct live_client *c, uint32_t id, int errnum)
 {
 	struct ga_ctl_msg m = { .type = GA_CTL_FAILED, .id = id, .flags = GA_CTL_STEP_SETUP,
 				.value = errnum };
@@ -127,7 +127,7 @@ static int spawn(struct ga_live *l, struct live_client *c, struct live_packet *p
 		m.flags |= GA_SPAWN_RENAMES | run_shares_flags(l->s->sb);
 	m.id = ++l->s->sb->last_id;
 	if (live_send(l->s->sb->ctl, &m, NULL, 0, p->fds, n))
-		return errno == ETOOMANYREFS ? say_failed(c, p->m.id, errno) : -1;
+		return errno == ETOOMANYREFS ? send_failed(c, p->m.id, errno) : -1;
 	/* from now on init reports how it ends */
 	c->theirs = p->m.id;
 	c->id = m.id;

@@ -106,7 +106,7 @@ int live_send(int fd, const struct ga_ctl_msg *m, const void *bytes, size_t n, c
 	return r == (ssize_t)(sizeof(copy) + n) ? 0 : -1;
 }
 
-int live_say(int fd, uint32_t type, int32_t value, uint32_t flags)
+int live_send_message(int fd, uint32_t type, int32_t value, uint32_t flags)
 {
 	struct ga_ctl_msg m = { .type = type, .value = value, .flags = flags };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The supervisor's side of ga/run/live.h, served by the session's poll loop. Nothing here waits for
- * a client: what a client does not take now it gets later, or misses.
+ * a client: a client that does not read now gets output later, or misses it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -68,7 +68,7 @@ static struct live_client *attached(struct ga_live *l)
 	return NULL;
 }
 
-static const struct live_client *gone(const struct ga_live *l)
+static const struct live_client *find_gone(const struct ga_live *l)
 {
 	for (size_t i = 0; i < LIVE_CLIENTS; i++)
 		if (l->clients[i].fd >= 0 && l->clients[i].gone)
@@ -76,16 +76,15 @@ static const struct live_client *gone(const struct ga_live *l)
 	return NULL;
 }
 
-/* A client is gone, and what it typed before is read when its turn comes. Only one such client
- * keeps its slot until then. */
+/* A closed client whose input is still to be read. Only one such client keeps its slot. */
 static void on_client_gone(struct ga_live *l, struct live_client *c)
 {
-	if (c->role != LIVE_TYPES || gone(l)) {
+	if (c->role != LIVE_TYPES || find_gone(l)) {
 		live_drop(l, c);
 		return;
 	}
 	c->gone = true;
-	live_go_on(l);
+	live_resume_shells(l);
 }
 
 /* A free slot: no client is connected there, and no command of a former client is left. */
@@ -114,14 +113,14 @@ static void accept_clients(struct ga_live *l)
 	}
 }
 
-static int say_status(struct ga_live *l, struct live_client *c)
+static int send_status(struct ga_live *l, struct live_client *c)
 {
 	struct ga_ctl_msg m = { .type = LIVE_STATUS, .value = LIVE_VERSION };
 	struct ga_live_status st = {
 		.detached = l->s && l->s->detached,
 		.attached = attached(l) != NULL,
-		.before = l->s && l->s->beside && !l->s->after,
-		.after = l->s && l->s->beside && l->s->after,
+		.before = l->s && l->s->auxiliary && !l->s->after,
+		.after = l->s && l->s->auxiliary && l->s->after,
 		.asks = run_ring_rang(&l->ring, l->typed),
 		.idle = (uint64_t)(ga_now_ms() - l->last),
 	};
@@ -132,7 +131,7 @@ static int say_status(struct ga_live *l, struct live_client *c)
 }
 
 /* A process that may talk to us may also enter namespaces that a process of ours made. */
-static int say_stage(struct ga_live *l, struct live_client *c)
+static int send_stage(struct ga_live *l, struct live_client *c)
 {
 	struct ga_ctl_msg m = { .type = LIVE_STAGE_IS };
 	const int fds[] = { l->s->sb->child, l->s->sb->pidfd };
@@ -142,8 +141,8 @@ static int say_stage(struct ga_live *l, struct live_client *c)
 
 /* ---- the terminal */
 
-/* If the size did not change, the command would not notice that somebody is looking now: change it
- * for a moment. */
+/* Without a change of size the command would not notice the new terminal: change it for a
+ * moment. */
 static void resize(struct ga_live *l, unsigned columns, unsigned rows, bool redraw)
 {
 	l->resize_at = 0;
@@ -164,7 +163,7 @@ static void attach(struct ga_live *l, struct live_client *c, const struct ga_ctl
 	struct live_client *former = attached(l);
 
 	if (former) {
-		(void)live_say(former->fd, LIVE_TAKEN, 0, 0);
+		(void)live_send_message(former->fd, LIVE_TAKEN, 0, 0);
 		live_drop(l, former);
 	}
 	c->role = LIVE_TYPES;
@@ -199,15 +198,15 @@ static int typed(struct ga_live *l, const struct live_packet *p)
 	return 0;
 }
 
-/* Type a text for a client that is not attached, as a paste if the command wants to know of one:
- * else it would take each line for a finished one. */
+/* Type a text for a client that is not attached, as a bracketed paste if the command enabled that:
+ * else it would submit each line. */
 static int send_text(struct ga_live *l, struct live_client *c, const struct live_packet *p)
 {
 	static const char begin[] = "\033[200~", end[] = "\033[201~";
 	struct ga_termstate on;
 	size_t n = 0;
 
-	if (!l->s->detached || l->s->beside || p->n > GA_LIVE_SEND_MAX)
+	if (!l->s->detached || l->s->auxiliary || p->n > GA_LIVE_SEND_MAX)
 		return -1;
 	c->role = LIVE_SENDS;
 	run_ring_end(&l->ring, &on);
@@ -225,10 +224,10 @@ static int send_text(struct ga_live *l, struct live_client *c, const struct live
 	}
 	l->in_n = n;
 	type(l);
-	return live_say(c->fd, LIVE_DONE, 0, 0) ? -1 : 0;
+	return live_send_message(c->fd, LIVE_DONE, 0, 0) ? -1 : 0;
 }
 
-static int say_output(struct ga_live *l, struct live_client *c)
+static int send_output(struct ga_live *l, struct live_client *c)
 {
 	struct ga_ctl_msg m = { .type = LIVE_OUTPUT };
 	char buf[LIVE_BYTES];
@@ -239,7 +238,7 @@ static int say_output(struct ga_live *l, struct live_client *c)
 	return rc;
 }
 
-static int say_reset(struct ga_live *l, struct live_client *c)
+static int send_reset(struct ga_live *l, struct live_client *c)
 {
 	struct ga_ctl_msg m = { .type = LIVE_RESET };
 	struct ga_termstate on;
@@ -264,7 +263,7 @@ static bool wants_output(const struct ga_live *l, const struct live_client *c)
 	return sees_output(c) && !c->gone && (c->fresh || c->at < l->ring.end);
 }
 
-/* Send as much output as the client takes now. Returns 0, or -1 if it is gone. */
+/* Send as much output as the client takes now. Returns 0, or -1 if it has closed. */
 static int show(struct ga_live *l, struct live_client *c)
 {
 	int rc = 0;
@@ -272,12 +271,12 @@ static int show(struct ga_live *l, struct live_client *c)
 	while (!rc && wants_output(l, c)) {
 		/* also if it is too far behind */
 		if (c->fresh || c->at < l->ring.start)
-			rc = say_reset(l, c);
+			rc = send_reset(l, c);
 		else
-			rc = say_output(l, c);
+			rc = send_output(l, c);
 	}
 	if (!rc && sees_output(c) && !c->follow) {
-		(void)live_say(c->fd, LIVE_DONE, 0, 0);
+		(void)live_send_message(c->fd, LIVE_DONE, 0, 0);
 		rc = -1;
 	}
 	return rc < 0 ? -1 : 0;
@@ -294,7 +293,7 @@ void run_live_typed(struct ga_live *l)
 	l->typed = l->ring.end;
 }
 
-/* ---- what clients say */
+/* ---- requests of clients */
 
 static int begin_role(struct ga_live *l, struct live_client *c, const struct live_packet *p)
 {
@@ -302,9 +301,9 @@ static int begin_role(struct ga_live *l, struct live_client *c, const struct liv
 
 	switch (m->type) {
 	case LIVE_ATTACH:
-		/* a session with a terminal is attached to that, and what runs beside the agent has
+		/* a session with a terminal is attached to that, and an auxiliary command has
 		 * none */
-		if (!l->s->detached || l->s->beside)
+		if (!l->s->detached || l->s->auxiliary)
 			return -1;
 		attach(l, c, m);
 		return 0;
@@ -321,9 +320,9 @@ static int begin_role(struct ga_live *l, struct live_client *c, const struct liv
 		c->role = LIVE_COMMANDS;
 		return live_shell_begin(l, c);
 	case LIVE_STAGE:
-		return say_stage(l, c);
+		return send_stage(l, c);
 	case LIVE_SEND:
-		/* what was typed before is not lost */
+		/* earlier input is not lost */
 		return l->in_n ? -1 : send_text(l, c, p);
 	default:
 		return -1;
@@ -340,8 +339,8 @@ static int on_typing(struct ga_live *l, struct live_client *c, const struct live
 		c->fresh = c->fresh || p->m.id;
 		resize(l, (unsigned)p->m.value, p->m.flags, p->m.id);
 		return 0;
-	case LIVE_GO_ON:
-		live_go_on(l);
+	case LIVE_RESUME:
+		live_resume_shells(l);
 		return 0;
 	default:
 		return -1;
@@ -355,13 +354,13 @@ static int on_packet(struct ga_live *l, struct live_client *c, struct live_packe
 		if (p->m.type != LIVE_HELLO)
 			return -1;
 		if (p->m.value != LIVE_VERSION) {
-			(void)live_say(c->fd, LIVE_STATUS, LIVE_VERSION, 0);
+			(void)live_send_message(c->fd, LIVE_STATUS, LIVE_VERSION, 0);
 			return -1;
 		}
 		c->role = LIVE_KNOWN;
-		return say_status(l, c);
+		return send_status(l, c);
 	case LIVE_KNOWN:
-		return p->m.type == LIVE_HELLO ? say_status(l, c) : begin_role(l, c, p);
+		return p->m.type == LIVE_HELLO ? send_status(l, c) : begin_role(l, c, p);
 	case LIVE_TYPES:
 		return on_typing(l, c, p);
 	case LIVE_SENDS:
@@ -393,13 +392,13 @@ static void receive(struct ga_live *l, struct live_client *c)
 /* ---- the loop's */
 
 /* Input waits for earlier input, and until the terminal has its size. */
-static bool is_heard(const struct ga_live *l, const struct live_client *c)
+static bool accepts_input(const struct ga_live *l, const struct live_client *c)
 {
 	if (c->role == LIVE_SENDS)
 		return !l->in_n;
 	if (c->role != LIVE_TYPES)
 		return true;
-	return !l->in_n && !l->resize_at && (c->gone || !gone(l));
+	return !l->in_n && !l->resize_at && (c->gone || !find_gone(l));
 }
 
 void run_live_poll(const struct ga_live *l, struct pollfd p[RUN_LIVE_POLLS])
@@ -408,7 +407,8 @@ void run_live_poll(const struct ga_live *l, struct pollfd p[RUN_LIVE_POLLS])
 	p[1] = (struct pollfd){ .fd = l->in_n ? l->in_wr : -1, .events = POLLOUT };
 	for (size_t i = 0; i < LIVE_CLIENTS; i++) {
 		const struct live_client *c = &l->clients[i];
-		int events = (is_heard(l, c) ? POLLIN : 0) | (wants_output(l, c) ? POLLOUT : 0);
+		int events =
+			(accepts_input(l, c) ? POLLIN : 0) | (wants_output(l, c) ? POLLOUT : 0);
 
 		/* otherwise the hang-up would be reported again and again */
 		p[2 + i] = (struct pollfd){ .fd = c->gone && !events ? -1 : c->fd,
@@ -416,18 +416,18 @@ void run_live_poll(const struct ga_live *l, struct pollfd p[RUN_LIVE_POLLS])
 	}
 }
 
-static int64_t sooner(int64_t a, int64_t b)
+static int64_t earlier_of(int64_t a, int64_t b)
 {
 	return !a || (b && b < a) ? b : a;
 }
 
 int64_t run_live_next(const struct ga_live *l)
 {
-	int64_t next = sooner(l->resize_at, live_shell_next(l));
+	int64_t next = earlier_of(l->resize_at, live_shell_next(l));
 
 	for (size_t i = 0; i < LIVE_CLIENTS; i++)
 		if (l->clients[i].fd >= 0 && l->clients[i].role == LIVE_NEW)
-			next = sooner(next, l->clients[i].hello_by);
+			next = earlier_of(next, l->clients[i].hello_by);
 	return next;
 }
 
@@ -456,7 +456,7 @@ void run_live_move(struct ga_live *l, const struct pollfd p[RUN_LIVE_POLLS])
 		/* the slot's client may have come or gone */
 		if (!p[2 + i].revents || p[2 + i].fd != c->fd)
 			continue;
-		if ((p[2 + i].revents & POLLIN) && is_heard(l, c))
+		if ((p[2 + i].revents & POLLIN) && accepts_input(l, c))
 			receive(l, c);
 		else if (p[2 + i].revents & (POLLERR | POLLHUP | POLLNVAL))
 			on_client_gone(l, c);
@@ -476,7 +476,7 @@ int run_live_begin(struct ga_live *l, const struct run_live_session *s, int *ret
 	l->columns = s->columns;
 	l->rows = s->rows;
 	*ret_typed = -1;
-	return s->detached && !s->beside ? run_live_detach(l, ret_typed, err) : 0;
+	return s->detached && !s->auxiliary ? run_live_detach(l, ret_typed, err) : 0;
 }
 
 int run_live_detach(struct ga_live *l, int *ret_typed, struct ga_error *err)
@@ -494,7 +494,7 @@ bool run_live_stopped(struct ga_live *l)
 {
 	struct live_client *c = attached(l);
 
-	l->stopped = c && !live_say(c->fd, LIVE_STOPPED, 0, 0);
+	l->stopped = c && !live_send_message(c->fd, LIVE_STOPPED, 0, 0);
 	return l->stopped;
 }
 
@@ -535,7 +535,7 @@ void run_live_end(struct ga_live *l, int status)
 
 		show_rest(l, c, deadline);
 		if (c->fd >= 0)
-			(void)live_say(c->fd, LIVE_EXITED, status, 0);
+			(void)live_send_message(c->fd, LIVE_EXITED, status, 0);
 	}
 	/* clients that were about to begin something are turned away; the others stay until we
 	 * exit */

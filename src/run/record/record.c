@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing a recording.
+ * Write and read recordings.
  */
 #include "ga/run/record.h"
 
@@ -481,7 +481,7 @@ static int read_header(struct ga_record *r, struct ga_error *err)
 		r->time = t > 0 ? (uint64_t)t : 0;
 		rc = 0;
 	} else {
-		rc = ga_fail(err, GA_EFATAL, "'%s' is no recording", r->path);
+		rc = ga_fail(err, GA_EFATAL, "'%s' is not a recording", r->path);
 	}
 	json_decref(j);
 	return rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Replaying a recording on a terminal.
+ * Replay recordings on a terminal.
  */
 #include <errno.h>
 #include <poll.h>

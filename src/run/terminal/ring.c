@@ -18,7 +18,7 @@ size_t run_ring_get(const struct run_ring *r, uint64_t at, char *to, size_t n)
 }
 
 /* Discard the first `n` bytes to make room. */
-static void forget(struct run_ring *r, size_t n)
+static void discard_front(struct run_ring *r, size_t n)
 {
 	char gone[CHUNK], out[GA_TERMFILTER_ROOM(CHUNK)];
 
@@ -37,7 +37,7 @@ static void add(struct run_ring *r, const char *p, size_t n)
 	uint64_t used = r->end - r->start;
 
 	if (used + n > GA_LIVE_KEPT)
-		forget(r, (size_t)(used + n - GA_LIVE_KEPT));
+		discard_front(r, (size_t)(used + n - GA_LIVE_KEPT));
 	memcpy(r->buf + at, p, n < left ? n : left);
 	if (n > left)
 		memcpy(r->buf, p + left, n - left);
@@ -74,7 +74,8 @@ uint64_t run_ring_begin(const struct run_ring *r, struct ga_termstate *ret)
 }
 
 /* Run the filter over what is kept up to `end`. */
-static void run_over(const struct run_ring *r, uint64_t *at, uint64_t end, struct ga_termfilter *f)
+static void filter_kept(const struct run_ring *r, uint64_t *at, uint64_t end,
+			struct ga_termfilter *f)
 {
 	char out[GA_TERMFILTER_ROOM(CHUNK)], piece[CHUNK];
 
@@ -92,7 +93,7 @@ void run_ring_end(const struct run_ring *r, struct ga_termstate *ret)
 	struct ga_termfilter f = r->before;
 	uint64_t at = r->start;
 
-	run_over(r, &at, r->end, &f);
+	filter_kept(r, &at, r->end, &f);
 	*ret = f.on;
 }
 
@@ -102,8 +103,8 @@ bool run_ring_rang(const struct run_ring *r, uint64_t since)
 	uint64_t at = r->start;
 	uint32_t rings;
 
-	run_over(r, &at, since, &f);
+	filter_kept(r, &at, since, &f);
 	rings = f.rings;
-	run_over(r, &at, r->end, &f);
+	filter_kept(r, &at, r->end, &f);
 	return f.rings != rings;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a program switched on in the terminal, and how to switch it off.
+ * Track the modes that a program enabled in the terminal, and reset them.
  */
 #include <stddef.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "ga/base/alloc.h"
 #include "run/termfilter-internal.h"
 
-/* Modes that a shell does not expect to find changed. They are undone in this order: those of a
- * screen before that screen is left. Modes whose usual value is a setting of the terminal are not
+/* Modes that a shell does not expect to be changed. They are reset in this order: those of a screen
+ * before that screen is left. Modes whose usual value is a setting of the terminal are not
  * listed. */
 static const struct mode {
 	uint16_t number;
@@ -70,7 +70,7 @@ static bool alternate(const struct ga_termstate *t)
 	return false;
 }
 
-/* ---- what is switched on */
+/* ---- enabled modes */
 
 enum change { SET, RESET, EITHER };
 
@@ -298,7 +298,7 @@ static char *undo_keyboard(const struct ga_termstate *t, bool alt, char *out)
 	return out;
 }
 
-/* Give each mode that was changed its usual value back or, with `redo`, the other one again. */
+/* Reset each changed mode to its usual value or, with `redo`, set the other one. */
 static char *set_modes(const struct ga_termstate *t, bool screen, bool redo, char *out)
 {
 	static const char *const forms[2][2] = { { "\033[#l", "\033[#h" },
@@ -374,7 +374,7 @@ char *term_undo(struct ga_termstate *t, char *out)
 	return out;
 }
 
-/* ---- doing it again */
+/* ---- enabling modes again */
 
 /* States with many values (colours, keyboard flags) are not known. Synchronised output must not be
  * switched on for a frame whose end was already seen. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scanning ahead over what the terminal filter need not look at byte by byte.
+ * Skip runs of input that the terminal filter passes unchanged.
  */
 #include <string.h>
 

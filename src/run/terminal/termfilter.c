@@ -32,7 +32,7 @@ static void put_byte(struct sink *o, char c)
 	*o->p++ = c;
 }
 
-/* ---- what is held */
+/* ---- held bytes */
 
 static void hold(struct ga_termfilter *f, char c)
 {
@@ -42,7 +42,7 @@ static void hold(struct ga_termfilter *f, char c)
 		f->held[f->held_n++] = c;
 }
 
-static void forget(struct ga_termfilter *f)
+static void drop_held(struct ga_termfilter *f)
 {
 	f->state = GROUND;
 	f->held_n = 0;
@@ -51,7 +51,7 @@ static void forget(struct ga_termfilter *f)
 
 static void begin(struct ga_termfilter *f)
 {
-	forget(f);
+	drop_held(f);
 	f->state = ESCAPE;
 	hold(f, ESC);
 }
@@ -71,8 +71,8 @@ static bool is_marker(char c)
 	return c >= 0x3c && c <= 0x3f;
 }
 
-/* Parse what is held, behind the introducing bytes. Returns false if it does not have ECMA-48's
- * form; without a final byte it is not complete. */
+/* Parse the held bytes after the introducer. Returns false if it does not have ECMA-48's form;
+ * without a final byte it is not complete. */
 static bool take_apart(const struct ga_termfilter *f, size_t skip, struct term_seq *s)
 {
 	const char *p = f->held + skip;
@@ -94,7 +94,7 @@ static bool take_apart(const struct ga_termfilter *f, size_t skip, struct term_s
 }
 
 /* The table's verdict, adjusted to `mute`. */
-static enum ga_termverdict settled(const struct ga_termfilter *f, enum ga_termverdict v)
+static enum ga_termverdict apply_mute(const struct ga_termfilter *f, enum ga_termverdict v)
 {
 	return v != GA_TERM_ASK ? v : f->mute ? GA_TERM_DROP : GA_TERM_PASS;
 }
@@ -120,22 +120,22 @@ static void finish_escape(struct ga_termfilter *f, struct sink *o)
 	/* only sequences that select a character set may have a second intermediate byte */
 	bool odd = s.inter_n > 2 || (s.inter_n == 2 && !strchr("()*+-./$", *s.inter));
 
-	if (!f->malformed && !odd && settled(f, term_judge(GA_TERM_ESC, &s)) == GA_TERM_PASS) {
+	if (!f->malformed && !odd && apply_mute(f, term_judge(GA_TERM_ESC, &s)) == GA_TERM_PASS) {
 		put(o, f->held, f->held_n);
 		term_note_escape(&f->on, &s);
 	}
-	forget(f);
+	drop_held(f);
 }
 
 static void finish_csi(struct ga_termfilter *f, struct sink *o)
 {
 	struct term_seq s;
 
-	if (take_apart(f, 2, &s) && settled(f, term_judge(GA_TERM_CSI, &s)) == GA_TERM_PASS) {
+	if (take_apart(f, 2, &s) && apply_mute(f, term_judge(GA_TERM_CSI, &s)) == GA_TERM_PASS) {
 		put(o, f->held, f->held_n);
 		term_note_csi(&f->on, &s);
 	}
-	forget(f);
+	drop_held(f);
 }
 
 /* ---- strings */
@@ -163,7 +163,7 @@ static void text_byte(struct ga_termfilter *f, char c, struct sink *o)
 		term_note_text(f, c);
 }
 
-/* Output all that is held. */
+/* Output all held bytes. */
 static void release(struct ga_termfilter *f, struct sink *o)
 {
 	size_t i = 2;
@@ -196,7 +196,7 @@ static enum ga_termverdict judge_palette(struct ga_termfilter *f, struct sink *o
 	f->on.palette = *p == 'P';
 	put(o, f->held, f->held_n);
 	put(o, "\033\\", 2);
-	forget(f);
+	drop_held(f);
 	return GA_TERM_PASS;
 }
 
@@ -228,7 +228,7 @@ static void decide(struct ga_termfilter *f, bool ended, struct sink *o)
 		v = judge_dcs(f, ended);
 		f->doubled = v == GA_TERM_DROP && n && text[n - 1] == 't';
 	} else {
-		v = settled(f, term_judge_text((enum ga_termkind)f->kind, text, n, ended));
+		v = apply_mute(f, term_judge_text((enum ga_termkind)f->kind, text, n, ended));
 	}
 	if (v == GA_TERM_MORE && !ended && f->held_n < sizeof(f->held))
 		return;
@@ -262,7 +262,7 @@ static void end_string(struct ga_termfilter *f, bool bel, struct sink *o)
 		put(o, bel ? "\a" : "\033\\", bel ? 1 : 2);
 	}
 	f->escape = false;
-	forget(f);
+	drop_held(f);
 }
 
 static void cancel_string(struct ga_termfilter *f, struct sink *o)
@@ -354,7 +354,7 @@ static void escape_ascii(struct ga_termfilter *f, char c, struct sink *o)
 	if (c == ESC) {
 		begin(f);
 	} else if (c == CAN || c == SUB) {
-		forget(f);
+		drop_held(f);
 	} else if (c < 0x20) {
 		control(f, c, o);
 	} else if (c == 0x7f) {
@@ -393,7 +393,7 @@ static void ascii(struct ga_termfilter *f, char c, struct sink *o)
 	}
 }
 
-/* ---- bytes beyond it */
+/* ---- bytes beyond ASCII */
 
 /* Bytes beyond ASCII end a sequence, which cannot contain them. */
 static void not_ascii(struct ga_termfilter *f, struct sink *o)
@@ -401,13 +401,13 @@ static void not_ascii(struct ga_termfilter *f, struct sink *o)
 	if (f->state >= HEAD && f->escape)
 		end_string(f, false, o);
 	if (f->state == ESCAPE || f->state == SEQUENCE)
-		forget(f);
+		drop_held(f);
 }
 
 static void c1(struct ga_termfilter *f, unsigned char code, const char *p, size_t n,
 	       struct sink *o)
 {
-	enum ga_termverdict v = settled(f, term_judge_byte(GA_TERM_C1, code));
+	enum ga_termverdict v = apply_mute(f, term_judge_byte(GA_TERM_C1, code));
 
 	not_ascii(f, o);
 	if (f->state != GROUND) {
@@ -544,7 +544,7 @@ size_t ga_termfilter_end(struct ga_termfilter *f, bool cut, char *out)
 		put(&o, "\033\\", 2);
 	if (f->state == TEXT)
 		end_of_text(f);
-	forget(f);
+	drop_held(f);
 	f->escape = false;
 	f->part_n = 0;
 	o.p = term_undo(&f->on, o.p);

@@ -122,7 +122,7 @@ test_that 'a link that an agent leaves in place of a socket is refused' '
 test_that 'a socket is neither taken from where agents write, nor put into the project' '
 	test_expect_code 125 git -C r agent -c "network.sockets=~/aihome/s" start -q -- true 2>err &&
 	grep "the socket .*aihome/s. cannot be shown inside" err &&
-	grep "^hint: agents can write where it is" err &&
+	grep "^hint: agents can write to its directory" err &&
 	test_fails 125 "hint: agents can write" git -C r agent -c "network.sockets=~/r/s:~/s" start -q -- true &&
 	test_fails 125 "r/s. cannot be shown inside" \
 		git -C r agent -c "network.sockets=~/open/s:~/r/s" start -q -- true
@@ -132,7 +132,7 @@ test_that 'a socket is neither taken from where agents write, nor put into the p
 kept() {
 	test_expect_code 125 git -C r agent "$@" start -q -- true 2>kept &&
 	grep "cannot be shown inside" kept &&
-	grep "^hint: agents can write where it is, or above it" kept
+	grep "^hint: agents can write to its directory" kept
 }
 
 test_that 'SB-08: links of the user that lead where agents write are refused' '

@@ -389,7 +389,7 @@ test_that 'log --text refuses a recording that is a symlink, a FIFO or something
 	test_fails 128 "is not a file" git agent show --text bad &&
 	rm "$file" &&
 	echo hello >"$file" &&
-	test_fails 128 "is no recording" git agent show --text bad
+	test_fails 128 "is not a recording" git agent show --text bad
 '
 
 test_done

@@ -251,7 +251,7 @@ test_that NOT_ROOT 'RS-04: with a low hard limit of descriptors too, the reason 
 		test $? = 125
 	} &&
 	grep "cannot hand over a command: more descriptors than .ulimit -H -n." ../err &&
-	grep "^hint: .*nobody takes them" ../err &&
+	grep "^hint: end the program that sends descriptors" ../err &&
 	{
 		git agent shell low -- true 2>../err
 		test $? = 125

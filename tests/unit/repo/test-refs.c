@@ -108,7 +108,7 @@ TEST(what_does_not_reach_the_disk_is_told)
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT, second = GA_REF_UPDATES_INIT;
 	STRV(known);
 	REPOSITORY(r);
-	struct ga_sync_beside *sync;
+	struct ga_sync_job *sync;
 	struct ga_refs_job *job;
 	struct ga_oid head;
 
@@ -125,7 +125,7 @@ TEST(what_does_not_reach_the_disk_is_told)
 	ga_ref_updates_add(&second, "refs/agent/d/report", NULL, &head);
 	OK(ga_refs_begin(r, "m", -1, &job, &err));
 	OK(ga_refs_end(r, job, &second, NULL, &known, &sync, &err));
-	FAILS(ga_sync_beside_end(sync, &err), "/.git/refs/agent/d': ");
+	FAILS(ga_sync_end(sync, &err), "/.git/refs/agent/d': ");
 	ga_fault_set(NULL);
 	OK(ga_refs_update(r, &u, "m", &err));
 }

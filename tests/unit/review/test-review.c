@@ -261,7 +261,7 @@ TEST(a_session_has_its_result_from_the_report)
 	ga_strv_push(&r.notes, "a note");
 	ga_strv_push(&r.left_out, "mine");
 	for (int again = 0; again < 2; again++) {
-		ga_report_tell(&r, &s);
+		ga_report_copy_result(&r, &s);
 		assert_true(ga_oid_equal(&s.result.tip, &r.tip));
 		assert_true(ga_oid_equal(&s.result.held, &r.held));
 		EQUAL(s.result.notes.n, 1);
@@ -269,9 +269,9 @@ TEST(a_session_has_its_result_from_the_report)
 		STREQ(s.result.left_out.v[0], "mine");
 	}
 	s.state = GA_STATE_LANDED;
-	ga_report_tell(&r, &s);
+	ga_report_copy_result(&r, &s);
 	EQUAL(s.result.left_out.n, 0);
-	ga_report_tell(&none, &s);
+	ga_report_copy_result(&none, &s);
 	assert_true(ga_oid_is_zero(&s.result.tip) && ga_oid_is_zero(&s.result.held));
 	EQUAL(s.result.notes.n, 0);
 }

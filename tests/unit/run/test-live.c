@@ -159,7 +159,7 @@ static void continue_it(void *payload)
 
 static const struct run_live_session detached = {
 	.detached = true, .columns = 80, .rows = 24,
-	.size = set_size, .stop = stop_it, .go_on = continue_it,
+	.size = set_size, .stop = stop_it, .resume = continue_it,
 };
 
 /* All there is to do now, which must come to an end. */
@@ -188,7 +188,7 @@ static void attach_to(struct ga_live *l, struct ga_live_peer *peer)
 
 	OK(ga_live_connect(scratch_dir, peer, &err));
 	turn(l);
-	EQUAL(live_say(peer->fd, LIVE_ATTACH, 80, 24), 0);
+	EQUAL(live_send_message(peer->fd, LIVE_ATTACH, 80, 24), 0);
 	turn(l);
 }
 

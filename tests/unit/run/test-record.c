@@ -289,7 +289,7 @@ TEST_WITH(damaged_lines_are_passed_over, make_dir, remove_dir)
 
 	write_cast(dir, "{\"version\": 1}\n", 15);
 	EQUAL(ga_record_open(dir, "transcript.cast", &r, &err), -1);
-	assert_has(err.msg, "is no recording");
+	assert_has(err.msg, "is not a recording");
 	ga_error_release(&err);
 	write_cast(dir, "", 0);
 	EQUAL(ga_record_open(dir, "transcript.cast", &r, &err), -1);

@@ -18,7 +18,7 @@ static struct ga_secret judge_with(struct ga_secret_names *names, const char *pa
 	if (!ga_secret_any(names, path, &name))
 		return s;
 	if (content)
-		(name.content ? ga_secret_look : ga_secret_look_forms)(path, content, n, &marks);
+		(name.content ? ga_secret_scan : ga_secret_scan_forms)(path, content, n, &marks);
 	ga_secret_judge(&name, path, content ? &marks : NULL, &s);
 	return s;
 }
@@ -149,7 +149,7 @@ TEST(each_form_of_a_token_is_known_and_none_that_is_shorter)
 				struct ga_secret found = { .tier = GA_TIER_BLOCK };
 				struct ga_secret_marks m;
 
-				ga_secret_look("x.c", text, strlen(text), &m);
+				ga_secret_scan("x.c", text, strlen(text), &m);
 				found.bits = m.bits & GA_MARK_TOKEN;
 				found.token = m.token;
 				reason = ga_secret_reason(&found);
@@ -357,17 +357,17 @@ TEST(what_another_version_has_is_not_new)
 				   "\r\n-----END RSA PRIVATE " "KEY-----\r\n";
 	struct ga_secret_marks a, b, c, none;
 
-	ga_secret_look(".env", one, strlen(one), &a);
-	ga_secret_look(".env", moved, strlen(moved), &b);
-	ga_secret_look(".env", two, strlen(two), &c);
-	ga_secret_look(".env", "", 0, &none);
+	ga_secret_scan(".env", one, strlen(one), &a);
+	ga_secret_scan(".env", moved, strlen(moved), &b);
+	ga_secret_scan(".env", two, strlen(two), &c);
+	ga_secret_scan(".env", "", 0, &none);
 	assert_true(ga_secret_within(&a, &b));
 	assert_true(ga_secret_within(&a, &c));
 	assert_false(ga_secret_within(&c, &a));
 	assert_false(ga_secret_within(&none, &a));
 	/* a key is the same whatever its lines end in */
-	ga_secret_look("k.pem", PEM("RSA "), strlen(PEM("RSA ")), &a);
-	ga_secret_look("k.pem", crlf, strlen(crlf), &b);
+	ga_secret_scan("k.pem", PEM("RSA "), strlen(PEM("RSA ")), &a);
+	ga_secret_scan("k.pem", crlf, strlen(crlf), &b);
 	assert_true(ga_secret_within(&a, &b) && ga_secret_within(&b, &a));
 }
 
@@ -423,7 +423,7 @@ TEST(slow_texts_are_read_up_to_a_bound)
 		"ya29.", "a:b@", "Password=;", "Authorization: Bearer ", "AKIA", "\"", "Name: x\n",
 		"LS0tLS1CRUdJTiBQUklWQVRFIEtFWS/", "discord.com/api/webhooks/",
 	};
-	size_t n = GA_SECRET_LOOK_MAX + 4096;
+	size_t n = GA_SECRET_SCAN_MAX + 4096;
 	cleanup_free char *text = ga_malloc(n);
 	struct ga_secret_marks m;
 
@@ -432,17 +432,17 @@ TEST(slow_texts_are_read_up_to_a_bound)
 
 		for (size_t at = 0; at < n; at++)
 			text[at] = (*row)[at % k];
-		ga_secret_look(".env", text, n, &m);
+		ga_secret_scan(".env", text, n, &m);
 		assert_true(m.n_prints <= GA_SECRET_PRINTS_MAX);
-		ga_secret_look_forms("x.json", text, n, &m);
+		ga_secret_scan_forms("x.json", text, n, &m);
 	}
 	/* what is behind the limit is not seen, what begins before it is */
 	memset(text, '\n', n);
-	memcpy(text + GA_SECRET_LOOK_MAX + 8, GITHUB, strlen(GITHUB));
-	ga_secret_look(".env", text, n, &m);
+	memcpy(text + GA_SECRET_SCAN_MAX + 8, GITHUB, strlen(GITHUB));
+	ga_secret_scan(".env", text, n, &m);
 	EQUAL(m.bits, 0);
-	memcpy(text + GA_SECRET_LOOK_MAX - strlen(GITHUB), GITHUB, strlen(GITHUB));
-	ga_secret_look(".env", text, n, &m);
+	memcpy(text + GA_SECRET_SCAN_MAX - strlen(GITHUB), GITHUB, strlen(GITHUB));
+	ga_secret_scan(".env", text, n, &m);
 	assert_true(m.bits & GA_MARK_TOKEN);
 }
 

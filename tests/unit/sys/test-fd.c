@@ -206,15 +206,15 @@ static void check_sync(const char *const *paths, const char *failing)
 {
 	struct ga_error one = GA_ERROR_INIT, two = GA_ERROR_INIT;
 	STRV(v);
-	struct ga_sync_beside *b;
+	struct ga_sync_job *b;
 
 	for (; *paths; paths++)
 		ga_strv_push(&v, *paths);
 	EQUAL(ga_sync_paths(&v, &one), failing ? -1 : 0);
-	b = ga_sync_beside(&v, 2);
+	b = ga_sync_begin(&v, 2);
 	assert_non_null(b);
 	EQUAL(v.n, 0);
-	EQUAL(ga_sync_beside_end(b, &two), failing ? -1 : 0);
+	EQUAL(ga_sync_end(b, &two), failing ? -1 : 0);
 	if (failing) {
 		assert_has(one.msg, failing);
 		STREQ(one.msg, two.msg);
@@ -234,8 +234,8 @@ TEST(syncing_fails_for_what_cannot_be_synced_but_is_there)
 	check_sync(fine, NULL);
 	check_sync(below_file, "cannot sync 'file/x': Not a directory");
 	check_sync(no_disk, "cannot sync '/dev/null': Invalid argument");
-	assert_null(ga_sync_beside(&none, 3));
-	OK(ga_sync_beside_end(NULL, &err));
+	assert_null(ga_sync_begin(&none, 3));
+	OK(ga_sync_end(NULL, &err));
 	OK(ga_sync_paths(&none, &err));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What fired on the change that is looked at, and reading from its trees.
+ * Fire rules on the current change, and read from its trees.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 
 enum { EDITOR = 1, ON_DELETE = 2 };
 
-#define RULE(id, category, severity, marks, patterns, reason)                       \
-	{ id, category, GA_##severity, ((marks) & EDITOR) != 0, ((marks) & ON_DELETE) != 0, \
+#define RULE(id, category, severity, marks, patterns, reason) \
+	{ id,       category, GA_##severity, ((marks)&EDITOR) != 0, ((marks)&ON_DELETE) != 0, \
 	  patterns, reason },
 
 static const struct ga_rule table[] = {
@@ -78,8 +78,9 @@ const char *ga_rule_when(const char *category, enum ga_severity s)
 
 	for (size_t i = 0; i < GA_NELEMS(rows); i++)
 		if (!strcmp(rows[i].category, category))
-			return s == GA_CRITICAL && !strcmp(category, "build") ?
-				       "by the next git command, on this host" : rows[i].when;
+			return s == GA_CRITICAL && !strcmp(category, "build")
+				       ? "by the next git command, on this host"
+				       : rows[i].when;
 	return "when the code runs";
 }
 
@@ -188,13 +189,14 @@ void ga_flags_sort(struct ga_flags *f)
 
 enum { FACT_RANK = 1000 }; /* higher than that of any pattern */
 
-bool ga_look_removes(const struct ga_look *k)
+bool ga_is_removal(const struct ga_inspect *k)
 {
 	return k->c->new.mode == GA_MODE_NONE && k->c->old.mode != GA_MODE_NONE;
 }
 
-/* What fired on the current change of this rule; a new one of low severity if it did not. */
-static struct ga_pending *pending_of(struct ga_look *k, const char *id)
+/* The pending entry of this rule on the current change; a new one of low severity if it has not
+ * fired. */
+static struct ga_pending *pending_of(struct ga_inspect *k, const char *id)
 {
 	const struct ga_rule *rule = ga_rule_find(id);
 
@@ -208,12 +210,12 @@ static struct ga_pending *pending_of(struct ga_look *k, const char *id)
 	return &k->v[k->n++];
 }
 
-struct ga_pending *ga_look_fire_as(struct ga_look *k, const char *id, enum ga_severity s,
+struct ga_pending *ga_fire_rule_as(struct ga_inspect *k, const char *id, enum ga_severity s,
 				   char *detail)
 {
 	struct ga_pending *p = pending_of(k, id);
 
-	/* what makes it worst is what is shown */
+	/* show the detail of the worst finding */
 	if (detail && (!p->detail || s > p->severity)) {
 		free(p->detail);
 		p->detail = detail;
@@ -244,7 +246,7 @@ static enum ga_severity severity_at(enum ga_reach_when when)
 	return when == GA_REACH_PUSH ? GA_HIGH : GA_CRITICAL;
 }
 
-/* Of what reads the files of this rule, and of `by`, the one at the worst moment. */
+/* The reader of this rule's files, or `by`, with the worst moment. */
 static const struct ga_reached *worse_reader(const struct ga_reach *h, const char *rule,
 					     const struct ga_reached *by)
 {
@@ -258,7 +260,7 @@ static const struct ga_reached *worse_reader(const struct ga_reach *h, const cha
 	return by;
 }
 
-struct ga_pending *ga_look_fire(struct ga_look *k, const char *id, char *detail)
+struct ga_pending *ga_fire_rule(struct ga_inspect *k, const char *id, char *detail)
 {
 	struct ga_pending *p = pending_of(k, id);
 	const struct ga_reached *by = NULL;
@@ -267,7 +269,7 @@ struct ga_pending *ga_look_fire(struct ga_look *k, const char *id, char *detail)
 	for (size_t i = 0; i < k->n_facts; i++)
 		by = worse_reader(k->facts[i].h, id, by);
 	s = by ? severity_at(by->when) : GA_LOW;
-	(void)ga_look_fire_as(k, id, s > p->rule->severity ? s : p->rule->severity, detail);
+	(void)ga_fire_rule_as(k, id, s > p->rule->severity ? s : p->rule->severity, detail);
 	if (by && !p->host) {
 		p->host = true;
 		add_detail(p, ga_strf("on this host read by %s", by->why));
@@ -275,18 +277,18 @@ struct ga_pending *ga_look_fire(struct ga_look *k, const char *id, char *detail)
 	return p;
 }
 
-void ga_look_fire_reached(struct ga_look *k, const struct ga_reached *f, char *detail)
+void ga_fire_reached(struct ga_inspect *k, const struct ga_reached *f, char *detail)
 {
 	/* a removed file cannot run, but the host relied on it */
-	enum ga_severity s = ga_look_removes(k) ? GA_HIGH : severity_at(f->when);
-	struct ga_pending *p = ga_look_fire_as(k, f->rule, s, detail);
+	enum ga_severity s = ga_is_removal(k) ? GA_HIGH : severity_at(f->when);
+	struct ga_pending *p = ga_fire_rule_as(k, f->rule, s, detail);
 
 	/* it says more than any pattern of its category */
 	p->rank = FACT_RANK;
 	p->host = true;
 }
 
-void ga_look_say(struct ga_look *k, const char *id, enum ga_severity s, char *detail)
+void ga_add_detail(struct ga_inspect *k, const char *id, enum ga_severity s, char *detail)
 {
 	for (size_t i = 0; i < k->n; i++) {
 		if (strcmp(k->v[i].rule->id, id) != 0)
@@ -300,7 +302,7 @@ void ga_look_say(struct ga_look *k, const char *id, enum ga_severity s, char *de
 	free(detail);
 }
 
-void ga_look_lower(struct ga_look *k, const char *rules, bool host, const char *why)
+void ga_lower_rules(struct ga_inspect *k, const char *rules, bool host, const char *why)
 {
 	host &= k->c->old.mode == k->c->new.mode;
 	for (size_t i = 0; i < k->n; i++) {
@@ -315,7 +317,7 @@ void ga_look_lower(struct ga_look *k, const char *rules, bool host, const char *
 	}
 }
 
-void ga_look_cap(struct ga_look *k, const char *rules, enum ga_severity s)
+void ga_cap_rules(struct ga_inspect *k, const char *rules, enum ga_severity s)
 {
 	for (size_t i = 0; i < k->n; i++) {
 		struct ga_pending *p = &k->v[i];
@@ -326,7 +328,7 @@ void ga_look_cap(struct ga_look *k, const char *rules, enum ga_severity s)
 	}
 }
 
-void ga_look_uninspected(struct ga_look *k, const char *what, struct ga_error *err)
+void ga_fire_uninspected(struct ga_inspect *k, const char *what, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
@@ -336,10 +338,10 @@ void ga_look_uninspected(struct ga_look *k, const char *what, struct ga_error *e
 		ga_quote_add(&b, err->msg, strlen(err->msg));
 		ga_error_release(err);
 	}
-	ga_look_fire(k, "uninspected", ga_buf_steal(&b));
+	ga_fire_rule(k, "uninspected", ga_buf_steal(&b));
 }
 
-bool ga_look_fired(const struct ga_look *k, const char *rules)
+bool ga_has_fired(const struct ga_inspect *k, const char *rules)
 {
 	for (size_t i = 0; i < k->n; i++)
 		if (ga_has_word(rules, k->v[i].rule->id))
@@ -347,14 +349,14 @@ bool ga_look_fired(const struct ga_look *k, const char *rules)
 	return false;
 }
 
-void ga_look_forget(struct ga_look *k)
+void ga_drop_fired(struct ga_inspect *k)
 {
 	for (size_t i = 0; i < k->n; i++)
 		free(k->v[i].detail);
 	k->n = 0;
 }
 
-struct ga_secret_names *ga_look_secrets(struct ga_look *k)
+struct ga_secret_names *ga_inspect_secret_names(struct ga_inspect *k)
 {
 	if (k->host && k->host->secrets)
 		return k->host->secrets;
@@ -363,29 +365,29 @@ struct ga_secret_names *ga_look_secrets(struct ga_look *k)
 	return k->secrets;
 }
 
-struct ga_entry ga_look_entry(struct ga_look *k, const struct ga_oid *tree, const char *path)
+struct ga_entry ga_inspect_entry(struct ga_inspect *k, const struct ga_oid *tree, const char *path)
 {
 	struct ga_entry e = { GA_MODE_NONE, { { 0 } } };
 	struct ga_error err = GA_ERROR_INIT;
 
 	if (tree && *path && ga_tree_entry(k->repo, tree, path, &e, &err)) {
-		ga_look_uninspected(k, "tree", &err);
+		ga_fire_uninspected(k, "tree", &err);
 		e.mode = GA_MODE_NONE;
 	}
 	return e;
 }
 
-int ga_look_blob(struct ga_look *k, const struct ga_entry *e, size_t max, struct ga_buf *out)
+int ga_inspect_blob(struct ga_inspect *k, const struct ga_entry *e, size_t max, struct ga_buf *out)
 {
 	struct ga_error err = GA_ERROR_INIT;
 	int r = ga_blob_read(k->repo, &e->oid, max, out, &err);
 
 	if (r < 0)
-		ga_look_uninspected(k, "content", &err);
+		ga_fire_uninspected(k, "content", &err);
 	return r;
 }
 
-bool ga_look_starts_like_script(struct ga_look *k)
+bool ga_begins_like_script(struct ga_inspect *k)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
@@ -393,7 +395,7 @@ bool ga_look_starts_like_script(struct ga_look *k)
 		return true; /* without content, it may be one */
 	if (k->c->new.mode != GA_MODE_FILE)
 		return k->c->new.mode == GA_MODE_LINK;
-	return ga_look_blob(k, &k->c->new, 1 << 20, &b) != 0 || !strncmp(b.ptr, "#!", 2);
+	return ga_inspect_blob(k, &k->c->new, 1 << 20, &b) != 0 || !strncmp(b.ptr, "#!", 2);
 }
 
 /* ---- what the host reaches ----------------------------------------------- */
@@ -438,9 +440,8 @@ struct ga_fact_index *ga_fact_index_new(const struct ga_reach *h)
 	return x;
 }
 
-/* Fire for what is about the first `n` bytes of the path: `own`, or only of something below. */
-static void fire_on_path(struct ga_look *k, const struct ga_known_facts *f, size_t n,
-			 bool own)
+/* Fire facts about the first `n` bytes of the path: `own`, or only of something below. */
+static void fire_on_path(struct ga_inspect *k, const struct ga_known_facts *f, size_t n, bool own)
 {
 	const struct ga_strmap *m = &f->index->paths;
 
@@ -449,12 +450,12 @@ static void fire_on_path(struct ga_look *k, const struct ga_known_facts *f, size
 		bool is_own = strlen(f->index->keys.v[m->nodes[i].value]) == n;
 
 		if (is_own == own && (!k->folded[n] || x->what == GA_REACH_BELOW))
-			ga_look_fire_reached(k, x, ga_strdup(x->why));
+			ga_fire_reached(k, x, ga_strdup(x->why));
 	}
 }
 
 /* Fire for the patterns that end in these `n` bytes. */
-static void fire_on_end(struct ga_look *k, const struct ga_known_facts *f, const char *base,
+static void fire_on_end(struct ga_inspect *k, const struct ga_known_facts *f, const char *base,
 			size_t n)
 {
 	const struct ga_strmap *m = &f->index->ends;
@@ -463,14 +464,14 @@ static void fire_on_end(struct ga_look *k, const struct ga_known_facts *f, const
 		const struct ga_reached *x = &f->h->v[m->nodes[i].value];
 		cleanup_free char *shown = ga_quote(x->text);
 
-		if (ga_reach_ends_so(k->folded, f->index->keys.v[m->nodes[i].value]) &&
+		if (ga_reach_matches_end(k->folded, f->index->keys.v[m->nodes[i].value]) &&
 		    (x->what == GA_REACH_GIVEN || k->c->old.mode == GA_MODE_EXEC ||
-		     ga_reach_is_script(k->folded) || ga_look_starts_like_script(k)))
-			ga_look_fire_reached(k, x, ga_strf("%s, by %s", x->why, shown));
+		     ga_reach_is_script(k->folded) || ga_begins_like_script(k)))
+			ga_fire_reached(k, x, ga_strf("%s, by %s", x->why, shown));
 	}
 }
 
-void ga_look_facts(struct ga_look *k)
+void ga_fire_facts(struct ga_inspect *k)
 {
 	const char *base = ga_path_base(k->folded);
 	size_t len = strlen(k->folded);
@@ -483,7 +484,7 @@ void ga_look_facts(struct ga_look *k)
 			if (!n || k->folded[n] == '/')
 				fire_on_path(k, f, n, true);
 		/* a changed path is never a directory: one that was there is replaced */
-		if (!ga_look_removes(k))
+		if (!ga_is_removal(k))
 			fire_on_path(k, f, len, false);
 		fire_on_end(k, f, base, strlen(base));
 		fire_on_end(k, f, base, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Keys and tokens that are known by their form, and files that are known by their structure.
- * Whatever the content, every byte is looked at a bounded number of times.
+ * Scan for keys and tokens of known forms, and files of known structure. Every byte is read a
+ * bounded number of times, whatever the content.
  */
 #include <string.h>
 
@@ -123,7 +123,8 @@ static void look_at_pem(struct span s, struct ga_secret_marks *m)
 	if (body < KEY_BYTES_MIN || !whole)
 		return;
 	locked |= openssh_locked(first, s.end);
-	secret_met(m, locked ? GA_MARK_KEY_LOCKED : GA_MARK_KEY, first, (size_t)(s.p - first));
+	secret_add_value(m, locked ? GA_MARK_KEY_LOCKED : GA_MARK_KEY, first,
+			 (size_t)(s.p - first));
 }
 
 static void look_for_keys(const char *p, size_t n, struct ga_secret_marks *m)
@@ -139,7 +140,7 @@ static void look_for_keys(const char *p, size_t n, struct ga_secret_marks *m)
 	if (n >= 21 && !memcmp(p, "PuTTY-User-Key-File-", 20)) {
 		bool open = memmem(p, n, "Encryption: none", 16) != NULL;
 
-		secret_met(m, open ? GA_MARK_KEY : GA_MARK_KEY_LOCKED, p, n);
+		secret_add_value(m, open ? GA_MARK_KEY : GA_MARK_KEY_LOCKED, p, n);
 	}
 }
 
@@ -215,7 +216,7 @@ static bool in_set(enum set set, char c)
 	return false;
 }
 
-/* Is it what documentation puts after the prefix, such as "xxxxxxxx" or "EXAMPLE"? */
+/* Is it a placeholder of documentation, such as "xxxxxxxx" or "EXAMPLE"? */
 static bool is_example(const char *p, size_t n)
 {
 	static const char *const words[] = { "EXAMPLE",   "example",  "xxxxxx", "XXXXXX", "000000",
@@ -235,8 +236,8 @@ static bool is_example(const char *p, size_t n)
 	return false;
 }
 
-/* What is looked for begins so: of each first byte a set of second ones, in which those that differ
- * only in the upper three bits share a place, and all prefixes. */
+/* Prefixes of all forms: for each first byte a set of second ones, in which those that differ only
+ * in the upper three bits share a place, and all prefixes. */
 struct begins {
 	uint32_t second[256];
 	struct prefix {
@@ -290,7 +291,7 @@ static size_t token_at(const struct begins *b, const struct span *s, struct ga_s
 		    is_example(s->p + pre, n < EXAMPLE_MAX ? n : EXAMPLE_MAX))
 			continue;
 		m->token = m->bits & GA_MARK_TOKEN ? m->token : (unsigned)b->v[i].form;
-		secret_met(m, GA_MARK_TOKEN, s->p + pre, n);
+		secret_add_value(m, GA_MARK_TOKEN, s->p + pre, n);
 		return pre + n;
 	}
 	return 0;
@@ -308,10 +309,10 @@ static size_t jwt_at(const struct span *s, struct ga_secret_marks *m)
 	}
 	if (dots != 2 || n < 40 || room - first < 3 || memcmp(s->p + first, "eyJ", 3))
 		return 0;
-	/* the well-known example of jwt.io is none */
+	/* the well-known example of jwt.io is not a secret */
 	if (memmem(s->p, n, "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c", 43))
 		return n;
-	secret_met(m, GA_MARK_JWT, s->p, n);
+	secret_add_value(m, GA_MARK_JWT, s->p, n);
 	return n;
 }
 
@@ -382,7 +383,7 @@ static void look_at_structure(const char *p, size_t n, struct ga_secret_marks *m
 }
 
 /* Is the file nothing but one word that looks random: a password or token? */
-static void look_at_whole(const char *p, size_t n, struct ga_secret_marks *m)
+static void scan_single_word(const char *p, size_t n, struct ga_secret_marks *m)
 {
 	while (n && strchr(" \t\r\n", p[n - 1]) && p[n - 1])
 		n--;
@@ -394,7 +395,7 @@ static void look_at_whole(const char *p, size_t n, struct ga_secret_marks *m)
 		if ((unsigned char)p[i] <= ' ' || (unsigned char)p[i] >= 0x7f)
 			return;
 	if (secret_random(p, n) && !ga_secret_placeholder(p, n))
-		secret_met(m, GA_MARK_OPAQUE, p, n);
+		secret_add_value(m, GA_MARK_OPAQUE, p, n);
 }
 
 /* Is it what git has stored of a file that a filter decrypts at checkout? */
@@ -422,16 +423,16 @@ static void look_at_text(const char *path, const char *p, size_t n, bool known,
 		m->bits |= GA_MARK_BINARY;
 		return;
 	}
-	secret_look_lines(p, n, ga_secret_is_code(path), m);
+	secret_scan_lines(p, n, ga_secret_is_code(path), m);
 	if (!m->n_prints)
-		look_at_whole(p, n, m);
+		scan_single_word(p, n, m);
 	look_at_structure(p, n, m);
 }
 
-/* Look at UTF-16, told by its byte order mark, as UTF-8. Surrogates are taken for characters, since
- * nothing that is looked for has any. */
-static void look_at_wide(const char *path, const unsigned char *p, size_t n, bool known,
-			 struct ga_secret_marks *m)
+/* Convert UTF-16 with a byte order mark to UTF-8, and scan that. Surrogates count as characters,
+ * since no form contains any. */
+static void scan_utf16(const char *path, const unsigned char *p, size_t n, bool known,
+		       struct ga_secret_marks *m)
 {
 	unsigned high = p[0] == 0xfe ? 0 : 1;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
@@ -455,12 +456,12 @@ bool ga_secret_is_binary(const void *p, size_t n)
 	return n && !is_wide(p, n) && memchr(p, 0, n);
 }
 
-static void look(const char *path, const void *bytes, size_t n, bool known,
+static void scan(const char *path, const void *bytes, size_t n, bool known,
 		 struct ga_secret_marks *ret)
 {
 	*ret = (struct ga_secret_marks){ .bits = 0 };
-	if (n > GA_SECRET_LOOK_MAX)
-		n = GA_SECRET_LOOK_MAX;
+	if (n > GA_SECRET_SCAN_MAX)
+		n = GA_SECRET_SCAN_MAX;
 	if (!n)
 		return;
 	if (is_filtered(bytes, n)) {
@@ -468,23 +469,23 @@ static void look(const char *path, const void *bytes, size_t n, bool known,
 		return;
 	}
 	if (is_wide(bytes, n))
-		look_at_wide(path, bytes, n, known, ret);
+		scan_utf16(path, bytes, n, known, ret);
 	else
 		look_at_text(path, bytes, n, known, ret);
 	if (is_der_key(bytes, n))
-		secret_met(ret, GA_MARK_KEY, bytes, n);
+		secret_add_value(ret, GA_MARK_KEY, bytes, n);
 	if (is_pgp_secret(bytes, n))
-		secret_met(ret, GA_MARK_PGP_SECRET, bytes, n);
+		secret_add_value(ret, GA_MARK_PGP_SECRET, bytes, n);
 }
 
-void ga_secret_look(const char *path, const void *p, size_t n, struct ga_secret_marks *ret)
+void ga_secret_scan(const char *path, const void *p, size_t n, struct ga_secret_marks *ret)
 {
-	look(path, p, n, false, ret);
+	scan(path, p, n, false, ret);
 }
 
-void ga_secret_look_forms(const char *path, const void *p, size_t n, struct ga_secret_marks *ret)
+void ga_secret_scan_forms(const char *path, const void *p, size_t n, struct ga_secret_marks *ret)
 {
-	look(path, p, n, true, ret);
+	scan(path, p, n, true, ret);
 }
 
 void ga_secret_blot(char *text)
@@ -494,7 +495,7 @@ void ga_secret_blot(char *text)
 
 	look_for_keys(text, n, &m);
 	look_for_tokens(text, n, &m);
-	secret_look_lines(text, n, true, &m);
+	secret_scan_lines(text, n, true, &m);
 	if (!m.bits)
 		return;
 	for (size_t i = 0; i < n; i++) {
