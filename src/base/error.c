@@ -40,6 +40,8 @@ static char *make_safe(char *text)
 	return ga_buf_steal(&line);
 }
 
+/* The beginning of a format that was checked is one, too. */
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
 void ga_error_set(struct ga_error *err, enum ga_code code, const char *fmt, ...)
 {
 	const char *hint = strstr(fmt, GA_HINT);

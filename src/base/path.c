@@ -98,8 +98,9 @@ char *ga_path_follow(const char *path, unsigned max, ga_path_link_fn *link, void
 
 	while (*rest) {
 		size_t skip = strspn(rest, "/"), n = strcspn(rest + skip, "/"), before = at.len;
-		cleanup_free char *former = rest, *target = NULL;
+		cleanup_free char *target = NULL;
 		const char *part = rest + skip;
+		char *next;
 
 		if (n == 2 && !memcmp(part, "..", 2)) {
 			while (at.len && at.ptr[--at.len] != '/')
@@ -111,7 +112,9 @@ char *ga_path_follow(const char *path, unsigned max, ga_path_link_fn *link, void
 		}
 		if (target)
 			ga_buf_truncate(&at, *target == '/' ? 0 : before);
-		rest = target ? ga_strf("%s/%s", target, part + n) : ga_strdup(part + n);
+		next = target ? ga_strf("%s/%s", target, part + n) : ga_strdup(part + n);
+		free(rest);
+		rest = next;
 		if (target && !max--)
 			return NULL;
 	}

@@ -40,7 +40,8 @@ char *ga_strndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull
 /* A copy of the `n` bytes at `p`. */
 void *ga_memdup(const void *p, size_t n) __attribute__((malloc, returns_nonnull));
 /* The formatted string. */
-char *ga_vstrf(const char *fmt, va_list ap) __attribute__((malloc, returns_nonnull));
+char *ga_vstrf(const char *fmt, va_list ap)
+	__attribute__((malloc, returns_nonnull, format(printf, 1, 0)));
 char *ga_strf(const char *fmt, ...) __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
 
 /* Abort with one line naming the place: for states that cannot happen. */
