@@ -172,10 +172,6 @@ int land_check_session(const struct ga_session *s, const struct record *rec, con
 int land_tree_of(struct ga_repo *r, const struct ga_oid *commit, struct ga_oid *ret,
 		 struct ga_error *err);
 
-/* Is HEAD on the record's branch, and at this commit? 1 yes. */
-int land_is_at(struct ga_repo *r, const struct record *rec, const struct ga_oid *at,
-	       struct ga_error *err);
-
 /* Reopen rejected flags that the rules raise again. */
 void decide_reopen(struct ga_report *r, const struct ga_flags *found);
 

@@ -9,7 +9,8 @@
 #include "ga/repo/objects.h"
 #include "land-internal.h"
 
-int land_is_at(struct ga_repo *r, const struct record *rec, const struct ga_oid *at,
+/* Is HEAD on the record's branch, and at this commit? 1 yes. */
+static int land_is_at(struct ga_repo *r, const struct record *rec, const struct ga_oid *at,
 	       struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;

@@ -24,7 +24,7 @@ static const char *const passed[] = {
 };
 
 /* Variables that locate toolchains and their parts: passed if those places exist inside. */
-const char *const sandbox_places[] = {
+static const char *const sandbox_places[] = {
 	"ANDROID_HOME", "ANDROID_SDK_ROOT", "ASDF_DATA_DIR", "ASDF_DIR", "BUN_INSTALL",
 	"CONDA_PREFIX", "DOTNET_ROOT", "FNM_DIR", "GOROOT", "HOMEBREW_CELLAR", "HOMEBREW_PREFIX",
 	"HOMEBREW_REPOSITORY", "JAVA_HOME", "MISE_DATA_DIR", "NVM_DIR", "PLAYWRIGHT_BROWSERS_PATH",

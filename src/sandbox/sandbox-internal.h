@@ -38,9 +38,6 @@ bool sandbox_in_system(const char *path);
 /* Would the host's `path` be visible inside? Unlike ga_spec_visible(), ignores the agents' home. */
 bool sandbox_shows(const struct ga_spec *s, const char *path);
 
-/* The variables that say where toolchains are; NULL-terminated. */
-extern const char *const sandbox_places[];
-
 /* The part of ga_mount_check() that no setting can change: the system, home, credentials, and the
  * places of sessions. */
 int sandbox_check_place(const struct ga_mount_place *place, const char *path, struct ga_error *err);
