@@ -11,7 +11,7 @@
 
 /* Is HEAD on the record's branch, and at this commit? 1 yes. */
 static int land_is_at(struct ga_repo *r, const struct record *rec, const struct ga_oid *at,
-	       struct ga_error *err)
+		      struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
 	struct ga_oid head = { { 0 } };

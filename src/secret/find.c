@@ -117,7 +117,7 @@ static int look_at_committed(struct finder *f, struct target *t, struct ga_error
 
 /* Judge the file by its content while `f->left` lasts, then by its name: the worst. */
 static void judge_target(struct finder *f, const struct target *t, const struct stat *st,
-		  struct finder_version *ret)
+			 struct finder_version *ret)
 {
 	uint64_t size = (uint64_t)st->st_size < GA_SECRET_SCAN_MAX ? (uint64_t)st->st_size
 								   : GA_SECRET_SCAN_MAX;

@@ -200,8 +200,8 @@ static int fail_conflict(const struct ga_oid *commit, const struct ga_strv *conf
 
 /* The tree of `c` on top of `cur`. */
 static int apply_commit(struct ga_repo *r, const struct ga_oid *oid, const struct ga_commit *c,
-		 const struct ga_oid *cur, const char *who, struct ga_oid *ret,
-		 struct ga_error *err)
+			const struct ga_oid *cur, const char *who, struct ga_oid *ret,
+			struct ga_error *err)
 {
 	cleanup_strv struct ga_strv conflicts = GA_STRV_INIT;
 	struct ga_oid base, ours;
