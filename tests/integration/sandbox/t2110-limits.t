@@ -250,7 +250,7 @@ test_that NOT_ROOT 'RS-04: with a low hard limit of descriptors too, the reason 
 		low git agent start -q --name no -- true 2>../err
 		test $? = 125
 	} &&
-	grep "cannot hand over a command: more descriptors than .ulimit -H -n." ../err &&
+	grep "hand over a command: your processes have more descriptors .* than .ulimit -H -n. allows" ../err &&
 	grep "^hint: end the program that sends descriptors" ../err &&
 	{
 		git agent shell low -- true 2>../err
