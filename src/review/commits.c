@@ -276,7 +276,7 @@ void ga_past_text(const struct ga_past_flag *p, struct ga_buf *out)
 	if (p->unknown)
 		ga_buf_adds(out, "not at the tip; maybe in commits before it: too many to read");
 	else if (p->others)
-		ga_buf_adds(out, "in no commit as it is; other versions in earlier commits:");
+		ga_buf_adds(out, "in no commit in this version; others in earlier commits:");
 	else
 		ga_buf_adds(out, "in earlier commits only:");
 	for (size_t i = 0; i < p->n && i < GA_PAST_COMMITS; i++)

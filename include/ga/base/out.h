@@ -41,7 +41,7 @@ int ga_out_offer(struct ga_out *o, struct ga_error *err);
 #define GA_PROGRESS_NEVER ((int64_t)-1)
 
 struct ga_progress {
-	const char *title; /* borrowed; a text of ours, printed as it is */
+	const char *title; /* borrowed; a text of ours, printed unchanged */
 	uint64_t n, total; /* total 0: unknown */
 	int64_t due;       /* when to write next (ga_now_ms()); < 0: never */
 	bool shown;

@@ -62,7 +62,7 @@ void ga_land_result_release(struct ga_land_result *r);
  * was checked, by its id.
  *
  * GA_EFLAGS while flags of the session are undecided, or if the rules, run on the result with the
- * host as it is now, raise flags that no verdict of the same rule and path covers. Those are stored
+ * present host, raise flags that no verdict of the same rule and path covers. Those are stored
  * in the report, unless this is a dry run, so that they can be decided.
  *
  * GA_ELOSE, with nothing touched, if git would refuse: an operation is in progress, uncommitted
@@ -114,7 +114,7 @@ int ga_land_check_ended(struct ga_repo *r, const struct ga_session *s, struct ga
 
 /* Is the session's branch integrated: merged; squashed, so that merging it would change nothing,
  * now or at some commit since; or rebased or cherry-picked, each commit by patch id? Not if lines
- * were changed on the way. The candidates are HEAD, the branch the session started from, the
+ * were changed by then. The candidates are HEAD, the branch the session started from, the
  * remote-tracking refs of their upstreams, and origin's first branch. Commits that somebody added
  * to the branch on a remote count as its own. If the branch was moved and lacks the session's last
  * commit (s->tip), that commit must be integrated as well.
