@@ -2,8 +2,7 @@
  *
  * Shared by the files of this folder.
  */
-#ifndef AGENTS_INTERNAL_H
-#define AGENTS_INTERNAL_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,5 +26,3 @@ char *agents_notes(const struct ga_env *e);
 /* Where a command is on the host, or NULL. Agents are also searched in installers' places; if found
  * there, `*ret_place` (`ret_place` may be NULL) is that directory. Caller frees both. */
 char *agents_find_command(const struct ga_env *e, const char *command, char **ret_place);
-
-#endif

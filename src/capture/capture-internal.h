@@ -2,8 +2,7 @@
  *
  * The steps of a capture, and the values they share.
  */
-#ifndef CAPTURE_INTERNAL_H
-#define CAPTURE_INTERNAL_H
+#pragma once
 
 #include "ga/capture/capture.h"
 #include "ga/capture/rewrite.h"
@@ -276,5 +275,3 @@ bool has_changes(const struct capture *c);
 /* Update all refs in one transaction, then remove .keep files and the worktree entry, then save the
  * state. */
 int publish(struct capture *c, struct ga_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The walk over an upper layer, and the transport of its result out of the child.
  */
-#ifndef CAPTURE_UPPER_INTERNAL_H
-#define CAPTURE_UPPER_INTERNAL_H
+#pragma once
 
 #include <fcntl.h>
 #include <limits.h>
@@ -203,5 +202,3 @@ struct child_job {
  * `b`, to be read from `ret`. */
 int run_in_child(const struct child_job *j, struct ga_buf *b, struct wire *ret,
 		 struct ga_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * Shared by all commands: option tables, a command's context, output, prompts, and the choice of
  * sessions.
  */
-#ifndef CLI_H
-#define CLI_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -484,5 +483,3 @@ int cli_print_next(struct cli *c, const struct ga_session *s, const struct ga_re
 /* Print the summary of a captured session on `f`, and the next command to type. */
 int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
 		struct ga_error *err);
-
-#endif

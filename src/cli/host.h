@@ -2,8 +2,7 @@
  *
  * The environment as git-agent and git-agent-main read it.
  */
-#ifndef HOST_H
-#define HOST_H
+#pragma once
 
 #include "ga/config/config.h"
 #include "ga/start/start.h"
@@ -37,5 +36,3 @@ void cli_risk_paths(const struct ga_config *conf, struct ga_risk_paths *ret);
 
 /* The directory that 'git agent shim' installs into. Caller frees. */
 char *cli_shims(const char *home);
-
-#endif

@@ -3,8 +3,7 @@
  * Sessions as `git agent list` shows them: one row each, read once; only running sessions are
  * polled.
  */
-#ifndef LISTING_H
-#define LISTING_H
+#pragma once
 
 #include <jansson.h>
 #include <stdio.h>
@@ -66,5 +65,3 @@ void cli_listing_print(const struct cli_listing *l, FILE *f);
 /* After the rows: next commands of the first few, and sessions that change the same paths. */
 void cli_listing_print_more(const struct cli_listing *l, FILE *f);
 json_t *cli_listing_json(const struct cli_listing *l);
-
-#endif

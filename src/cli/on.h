@@ -2,8 +2,7 @@
  *
  * Commands on sessions of other machines (ga/on/on.h).
  */
-#ifndef ON_H
-#define ON_H
+#pragma once
 
 #include "cli.h"
 #include "ga/on/on.h"
@@ -31,5 +30,3 @@ int cli_on_attach(struct cli *c, struct ga_on *o, struct ga_error *err);
 int cli_on_query(struct cli *c, struct ga_ons *ret, struct ga_error *err);
 /* Its status in a word or two: "unknown" if the host did not answer. */
 const char *cli_on_describe(const struct ga_on *o);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Verdicts on a session's changes, from the command line or interactively.
  */
-#ifndef REVIEW_H
-#define REVIEW_H
+#pragma once
 
 #include "cli.h"
 #include "ga/land/land.h"
@@ -31,5 +30,3 @@ int cli_walk(struct cli_walk *w, const struct ga_report *r, struct ga_review_ite
 	     struct cli_verdict *ret, struct ga_error *err);
 /* After a refusal, ask whether to try again. 1: no. */
 int cli_walk_refused(struct cli_walk *w, struct ga_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The table of keys.
  */
-#ifndef CONFIG_SCHEMA_H
-#define CONFIG_SCHEMA_H
+#pragma once
 
 #include <stdint.h>
 
@@ -90,5 +89,3 @@ const struct ga_strv *config_list(const struct ga_config *c, const struct config
 void config_store(struct ga_config *c, const struct config_key *k, union config_value v);
 /* What storing `text` would grant an agent, for users. The caller frees it. */
 char *config_grant_text(const struct ga_config *c, const struct config_key *k, const char *text);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Shared by the files of this folder.
  */
-#ifndef HOME_INTERNAL_H
-#define HOME_INTERNAL_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,5 +38,3 @@ bool home_sweep(const struct ga_env *e, int lock);
 /* Synchronise logins between the agents' home and another: the one that changed last replaces an
  * older or missing one. */
 int home_share_logins(const struct ga_env *e, const char *other, struct ga_error *err);
-
-#endif

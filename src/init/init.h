@@ -3,8 +3,7 @@
  * Internals of git-agent-init. Nothing here allocates except the child that reads a payload; pid 1
  * itself uses only its stack.
  */
-#ifndef INIT_H
-#define INIT_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -75,5 +74,3 @@ struct project {
 
 /* The exit status, 128 + n for a signal, as in shells. */
 int32_t status_value(int status);
-
-#endif

@@ -12,8 +12,7 @@
  * So it announces removals of directories, too. A shared directory is removed by the supervisor,
  * when it is empty; a rename of one gets EXDEV.
  */
-#ifndef RENAMES_INTERNAL_H
-#define RENAMES_INTERNAL_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -116,5 +115,3 @@ void shares_drop(struct shares *s, int listener);
  So what is open stays open, and nothing is read or written but by the
  * kernel, where it copies a file up. 0 or an errno; then everything is as it was. */
 int rename_move(const struct rename_call *c, const char *temporary);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The state of one decision while it is carried out.
  */
-#ifndef GA_LAND_DECIDE_H
-#define GA_LAND_DECIDE_H
+#pragma once
 
 #include "ga/base/strmap.h"
 #include "ga/risk/risk.h"
@@ -62,5 +61,3 @@ int decide_cut(struct decision *d, struct ga_error *err);
  * found to the report. */
 int decide_classify(struct decision *d, struct ga_error *err);
 void decide_add_found(const struct decision *d, struct ga_report *r);
-
-#endif

@@ -13,8 +13,7 @@
  *                         after a failure or a kill: complete it, or roll it back
  *     undo.c land.c       undo; continue and abort of what was left to the user
  */
-#ifndef LAND_INTERNAL_H
-#define LAND_INTERNAL_H
+#pragma once
 
 #include "ga/land/land.h"
 #include "record.h"
@@ -174,5 +173,3 @@ int land_tree_of(struct ga_repo *r, const struct ga_oid *commit, struct ga_oid *
 
 /* Reopen rejected flags that the rules raise again. */
 void decide_reopen(struct ga_report *r, const struct ga_flags *found);
-
-#endif

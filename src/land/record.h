@@ -10,8 +10,7 @@
  * undone. The bytes of files that are brought, before and after, are objects in the session's own
  * object directory.
  */
-#ifndef LAND_RECORD_H
-#define LAND_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -73,5 +72,3 @@ void record_add(struct record *rec, const char *path, const struct ga_work_stat 
  * `left`. */
 int record_bring(const struct ga_repo *r, struct record *rec, size_t first, bool back,
 		 struct ga_strv *left, struct ga_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Shared by the files of this folder.
  */
-#ifndef NETPLAN_INTERNAL_H
-#define NETPLAN_INTERNAL_H
+#pragma once
 
 #include "ga/net/netplan.h"
 
@@ -34,5 +33,3 @@ bool net_addr_is_localhost(const struct ga_net_addr *a);
 
 /* Parse a port of exactly `n` digits: 1 to 65535, without leading zeros. */
 bool net_port_parse(const char *s, size_t n, uint16_t *ret);
-
-#endif

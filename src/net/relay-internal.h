@@ -2,8 +2,7 @@
  *
  * Shared by the files of the relay.
  */
-#ifndef RELAY_INTERNAL_H
-#define RELAY_INTERNAL_H
+#pragma once
 
 #include <netinet/in.h>
 #include <stdio.h>
@@ -331,5 +330,3 @@ int net_listen_unix(const char *path, int dir, size_t i, struct ga_error *err);
 int net_check_unix(const char *path, const struct ga_strv *written, struct ga_error *err);
 /* Connect to a socket of the host. -1 with errno; EXDEV if its path enters such a place. */
 int net_dial_unix(const char *path, const struct ga_strv *written);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Shared by the files of this folder.
  */
-#ifndef ON_INTERNAL_H
-#define ON_INTERNAL_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -149,5 +148,3 @@ bool slurm_is_over(const json_t *state);
 int slurm_job(struct depot *d, struct ga_error *err);
 int slurm_inside(struct depot *d, struct ga_error *err);
 bool slurm_id_ok(const char *id);
-
-#endif

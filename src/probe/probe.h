@@ -3,8 +3,7 @@
  * Shared by the files of git-agent-probe. Every attempt does no harm if it succeeds: files are
  * opened for writing but not written, calls are made with arguments that the kernel refuses.
  */
-#ifndef PROBE_H
-#define PROBE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ probe_fn probe_masks, probe_proc, probe_devices, probe_setuid, probe_pivots, pro
 /* peers.c */
 probe_fn probe_caps, probe_environment, probe_descriptors, probe_keyring, probe_sockets,
 	probe_abstract, probe_bus, probe_display, probe_agents, probe_scope;
-
-#endif

@@ -3,8 +3,7 @@
  * Shared by the files of this folder: sources (gather.c) give texts and words, which are followed
  * (follow.c).
  */
-#ifndef REACH_INTERNAL_H
-#define REACH_INTERNAL_H
+#pragma once
 
 #include "ga/reach/reach.h"
 #include "words-internal.h"
@@ -109,5 +108,3 @@ void ga_words_of_code(const char *text, const char *home, struct ga_words *ret);
 
 /* The words of shell text. `home`: what "~" and $HOME are, or NULL. */
 void ga_words_of_shell(const char *text, const char *home, struct ga_words *ret);
-
-#endif

@@ -4,8 +4,7 @@
  * command is run, and unknown values stay unknown. So there are more words than a run would use,
  * and the set of words is still small.
  */
-#ifndef WORDS_INTERNAL_H
-#define WORDS_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -100,5 +99,3 @@ void ga_shell_run(struct ga_shell *s, const struct ga_command *c, size_t at,
  * lists. Without `all`: only words like paths, unless it prints what it reads. */
 void ga_shell_printed(const struct ga_command *c, size_t at, bool all, struct ga_strv *ret);
 void ga_command_release(struct ga_command *c);
-
-#endif

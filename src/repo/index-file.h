@@ -4,8 +4,7 @@
  * without a process. Compose those of base trees from entries that git wrote and entries that it
  * has yet to check out.
  */
-#ifndef GA_INDEX_FILE_H
-#define GA_INDEX_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ void ga_index_add(struct ga_buf *out, const char *path, const struct ga_entry *e
 void ga_index_add_extension(struct ga_buf *out, const char *name, const void *p, size_t n);
 void ga_index_end(struct ga_buf *out, uint32_t n);
 void ga_index_put32(char *at, uint32_t v);
-
-#endif

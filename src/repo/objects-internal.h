@@ -2,8 +2,7 @@
  *
  * Shared by the files of src/repo that read and write objects.
  */
-#ifndef GA_OBJECTS_INTERNAL_H
-#define GA_OBJECTS_INTERNAL_H
+#pragma once
 
 #include "repo-internal.h"
 
@@ -154,5 +153,3 @@ int ga_import_scan(int fd, uint64_t size, const struct ga_import_limits *l, int6
 /* Check the bytes of one object. Returns NULL, or why it is refused; the caller frees it. */
 char *ga_import_judge_tree(const char *p, size_t n);
 char *ga_import_judge_commit(const char *p, size_t n);
-
-#endif

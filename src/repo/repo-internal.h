@@ -3,8 +3,7 @@
  * Shared by the files of src/repo: the handle itself, and the conversion of libgit2's errors and
  * ids into ours.
  */
-#ifndef GA_REPO_INTERNAL_H
-#define GA_REPO_INTERNAL_H
+#pragma once
 
 #include <git2.h>
 #if __has_include(<git2/sys/errors.h>) /* has git_error_clear() since 1.9 */
@@ -83,5 +82,3 @@ static inline struct ga_oid ga_from_git_oid(const git_oid *oid)
 	memcpy(o.id, oid->id, GA_OID_RAWSZ);
 	return o;
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Shared by the files of this folder.
  */
-#ifndef RESUME_INTERNAL_H
-#define RESUME_INTERNAL_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,5 +51,3 @@ int resume_layers_lost(const struct ga_session *s, const char *path, struct ga_e
  * can be repeated with the same result. */
 int resume_move_to_point(struct ga_env *e, struct ga_start *st, const struct resume_point *p,
 			 struct ga_error *err);
-
-#endif

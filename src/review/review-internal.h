@@ -2,8 +2,7 @@
  *
  * Shared by the renderings of a report.
  */
-#ifndef GA_REVIEW_INTERNAL_H
-#define GA_REVIEW_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -82,5 +81,3 @@ enum review_colour review_severity_colour(enum ga_severity s);
 void review_put_reason(struct ga_buf *out, const char *reason, const char *rule);
 /* Append text in a colour; plain if `colour` is false. The text must be escaped already. */
 void review_paint(struct ga_buf *out, bool colour, enum review_colour c, const char *text);
-
-#endif

@@ -5,8 +5,7 @@
  * change consists only of items listed as harmless. If either version cannot be parsed, the rules
  * are not lowered.
  */
-#ifndef GA_RISK_CONTENT_H
-#define GA_RISK_CONTENT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -161,5 +160,3 @@ struct ga_deps_lock {
 	struct ga_oid oid;
 	struct ga_deps deps;
 };
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Shared by the files of this folder.
  */
-#ifndef GA_RISK_INTERNAL_H
-#define GA_RISK_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -150,5 +149,3 @@ void ga_flags_add(struct ga_flags *f, const struct ga_rule *rule, enum ga_severi
  */
 struct ga_fact_index *ga_fact_index_new(const struct ga_reach *h);
 void ga_fact_index_free(struct ga_fact_index *x);
-
-#endif

@@ -4,8 +4,7 @@
  * bytes for some. The first is LIVE_HELLO, answered by LIVE_STATUS. After that the client sends one
  * of LIVE_ATTACH, LIVE_WATCH, LIVE_STOP, LIVE_SHELL, LIVE_STAGE and LIVE_SEND.
  */
-#ifndef LIVE_INTERNAL_H
-#define LIVE_INTERNAL_H
+#pragma once
 
 #include "ga/run/live.h"
 #include "run-internal.h"
@@ -144,5 +143,3 @@ int live_shell_packet(struct ga_live *l, struct live_client *c, struct live_pack
 bool live_shell_message(struct ga_live *l, const struct ga_ctl_msg *m, int *fd);
 int64_t live_shell_next(const struct ga_live *l);
 void live_shell_tick(struct ga_live *l);
-
-#endif

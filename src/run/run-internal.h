@@ -2,8 +2,7 @@
  *
  * Shared by the files of this folder.
  */
-#ifndef RUN_INTERNAL_H
-#define RUN_INTERNAL_H
+#pragma once
 
 #include <poll.h>
 #include <signal.h>
@@ -311,5 +310,3 @@ void session_output(void *payload, const char *p, size_t n);
 /* ---- record.c: names of the recordings of a session's runs, from 1 */
 
 #define RECORD_RUNS_MAX 9999
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Shared by the files of the terminal filter.
  */
-#ifndef TERMFILTER_INTERNAL_H
-#define TERMFILTER_INTERNAL_H
+#pragma once
 
 #include "ga/run/termfilter.h"
 
@@ -60,5 +59,3 @@ bool term_second_byte(unsigned char first, unsigned char c);
 size_t term_plain(const char *p, size_t n);
 size_t term_plain_text(const char *p, size_t n);
 size_t term_parameters(const char *p, size_t n);
-
-#endif

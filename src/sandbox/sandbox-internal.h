@@ -2,8 +2,7 @@
  *
  * Shared by the files of this folder.
  */
-#ifndef SANDBOX_INTERNAL_H
-#define SANDBOX_INTERNAL_H
+#pragma once
 
 #include "ga/base/buf.h"
 #include "ga/sandbox/sandbox.h"
@@ -59,5 +58,3 @@ void sandbox_words(struct ga_buf *b, ...) __attribute__((sentinel));
 /* May bwrap start before home and project are mounted? Not if they could hide something mounted
  * earlier: bwrap must not be examining the mounts then. */
 bool sandbox_starts_early(const struct ga_spec *s);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The toolchain table, for the files of this folder.
  */
-#ifndef TOOLCHAINS_H
-#define TOOLCHAINS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -28,5 +27,3 @@ struct sandbox_mask {
 	const char *path, *if_has;
 };
 size_t sandbox_masks(const struct sandbox_mask **ret);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Shared by the files of this folder: a cache of verdicts, and the search for secrets.
  */
-#ifndef SECRET_INTERNAL_H
-#define SECRET_INTERNAL_H
+#pragma once
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -170,5 +169,3 @@ int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *er
 void finder_blob(struct finder *f, const char *path, const struct ga_oid *oid,
 		 const struct ga_secret_name *name, struct ga_secret *ret,
 		 struct ga_secret_marks *ret_marks);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Internals of git-agent-stage: the plan as values, and failures.
  */
-#ifndef STAGE_H
-#define STAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,5 +98,3 @@ void stage_disowned_close(struct stage_disowned *d);
  * that cannot be disowned. */
 int stage_mount(int plan, int (*start)(void *payload, struct stage_fault *f), void *payload,
 		struct ga_strv *ret_loose, struct stage_fault *f);
-
-#endif

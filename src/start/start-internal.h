@@ -2,8 +2,7 @@
  *
  * Shared by the files of this folder.
  */
-#ifndef START_INTERNAL_H
-#define START_INTERNAL_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -113,5 +112,3 @@ int start_save_parts(struct ga_start *st, struct ga_error *err);
 /* Add their paths that must be synced later. */
 void start_part_paths(const struct ga_start *st, struct ga_strv *ret);
 void start_unlock_parts(struct ga_start *st);
-
-#endif

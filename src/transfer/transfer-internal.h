@@ -2,8 +2,7 @@
  *
  * Shared by the files of this folder.
  */
-#ifndef TRANSFER_INTERNAL_H
-#define TRANSFER_INTERNAL_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,5 +26,3 @@ int remote_known(struct ga_env *e, const struct ga_fetch_opts *o, struct ga_refs
 /* fetch-uncommitted.c: for a fetch with a snapshot, make the uncommitted part of the session. */
 int fetch_uncommitted(struct ga_env *e, const struct ga_fetch_opts *o,
 		      struct ga_session *s, struct ga_report *r, struct ga_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Shared by the files of this folder.
  */
-#ifndef VIEW_INTERNAL_H
-#define VIEW_INTERNAL_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,5 +35,3 @@ int view_dress(int from, const char *source, int to, const char *at);
 
 /* The path inside of the user's known hosts. */
 #define VIEW_SSH_KNOWN "/run/git-agent-ssh/known_hosts"
-
-#endif

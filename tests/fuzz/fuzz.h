@@ -3,8 +3,7 @@
  * What the fuzz targets share. A target is one file with LLVMFuzzerTestOneInput();
  * replay.c gives it a plain main() over a corpus, libFuzzer one that searches.
  */
-#ifndef FUZZ_H
-#define FUZZ_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ uint64_t fuzz_open_fds(void);
 /* A repository in fuzz_dir() whose new objects stay in memory, until fuzz_repo_forget(). */
 struct ga_repo *fuzz_repo(void);
 void fuzz_repo_forget(void);
-
-#endif

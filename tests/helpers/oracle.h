@@ -2,8 +2,7 @@
  *
  * An agent's work from a seed: the same seed does the same things to the same files.
  */
-#ifndef GA_TEST_ORACLE_H
-#define GA_TEST_ORACLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ int run(struct work *w, const char *first, ...) __attribute__((sentinel));
  * `to`, which is made. What its mode forbids to read is made readable meanwhile. Returns 0 or -1.
  */
 int copy_view(const char *to);
-
-#endif

@@ -3,8 +3,7 @@
  * For tests of review and landing: a session as capture would leave it, made from
  * what git commands left in a scratch repository.
  */
-#ifndef GA_TEST_LAND_SUPPORT_H
-#define GA_TEST_LAND_SUPPORT_H
+#pragma once
 
 #include "objects-support.h"
 
@@ -180,5 +179,3 @@ static inline void decide(struct stay *t, const char *path, bool accept)
 	ga_strv_push(&paths, path);
 	OK(decide_on(t, &paths, accept, &err));
 }
-
-#endif

@@ -3,8 +3,7 @@
  * For tests of what reads and writes objects: repositories, ids from git, and
  * numbers that repeat with their seed.
  */
-#ifndef GA_TEST_OBJECTS_SUPPORT_H
-#define GA_TEST_OBJECTS_SUPPORT_H
+#pragma once
 
 #include "repo-support.h"
 
@@ -39,5 +38,3 @@ static inline void rnd_seed(void)
 		rnd_state = 1;
 	print_message("# SEED=%u\n", rnd_state);
 }
-
-#endif

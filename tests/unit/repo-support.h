@@ -3,8 +3,7 @@
  * For tests that need a repository: a scratch directory, a frozen environment
  * and shell scripts run in it.
  */
-#ifndef GA_TEST_REPO_SUPPORT_H
-#define GA_TEST_REPO_SUPPORT_H
+#pragma once
 
 #include "ga/base/buf.h"
 #include "ga/repo/repo.h"
@@ -103,5 +102,3 @@ static inline struct ga_repo *open_repo(const char *rel)
 
 /* A new one there, after commands in it, formatted as by printf(3). */
 #define make_repo(rel, ...) (SH(rel, "git init -q; " __VA_ARGS__), open_repo(rel))
-
-#endif

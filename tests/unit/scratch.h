@@ -3,8 +3,7 @@
  * A directory of its own for a test of files, on a real file system, entered
  * as an ordinary user: root would pass every permission check untested.
  */
-#ifndef SCRATCH_H
-#define SCRATCH_H
+#pragma once
 
 #include <grp.h>
 #include <sys/prctl.h>
@@ -77,5 +76,3 @@ static inline int scratch_leave(void **state)
 	(void)ga_rmtree_at(scratch_parent, strrchr(scratch_dir, '/') + 1, &err);
 	return close(scratch_parent);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Unit tests with cmocka: TEST(name) { ... } is a test, TEST_MAIN() the end of the file. They run in the
  * order in which they stand there. A name reads as a sentence, `a_path_with_dots_is_refused`.
  */
-#ifndef GA_TEST_H
-#define GA_TEST_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -95,5 +94,3 @@ static inline void add_test(const char *name, CMUnitTestFunction f, CMFixtureFun
 		if (!err.msg || !strstr(err.msg, what)) \
 			fail_msg("'%s' not in: %s", what, err.msg ? err.msg : "nothing"); \
 	} while (0)
-
-#endif

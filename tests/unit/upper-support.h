@@ -2,8 +2,7 @@
  *
  * A repository, and an upper layer over its checkout made by hand.
  */
-#ifndef GA_TEST_UPPER_SUPPORT_H
-#define GA_TEST_UPPER_SUPPORT_H
+#pragma once
 
 #include "ga/config/config.h"
 #include "repo-support.h"
@@ -181,5 +180,3 @@ static inline uint32_t mode(const struct layer *l, const char *path)
 	OK(ga_tree_entry(l->repo, &l->res.tree, path, &e, &err));
 	return e.mode;
 }
-
-#endif

@@ -9,8 +9,7 @@
  * Agents can write there as everywhere in their home; which version the user wants is therefore
  * recorded in the state directory, where they cannot.
  */
-#ifndef GA_AGENTS_H
-#define GA_AGENTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -125,5 +124,3 @@ int ga_agents_find_config(struct ga_repo *r, const struct ga_preset *p, const st
 void ga_agents_find_loose(struct ga_repo *r, const struct ga_preset *p, const struct ga_scan *scan,
 			  bool uncommitted, const struct ga_strv *masked,
 			  struct ga_agents_config *ret);
-
-#endif

@@ -6,8 +6,7 @@
  * with one line when memory runs out, so no caller handles NULL. Memory they
  * return is released by free().
  */
-#ifndef GA_ALLOC_H
-#define GA_ALLOC_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -76,5 +75,3 @@ void ga_cleanup_freep(void *pp);
 	} while (0)
 
 #define GA_NELEMS(a) (sizeof(a) / sizeof((a)[0]))
-
-#endif

@@ -3,8 +3,7 @@
  * A growing byte string. `ptr` is always NUL-terminated and never NULL, so an
  * empty buffer is usable as "". NUL bytes inside are allowed; `len` counts.
  */
-#ifndef GA_BUF_H
-#define GA_BUF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ struct ga_tail {
 	size_t n;
 };
 void ga_tail_add(struct ga_tail *t, const char *p, size_t n);
-
-#endif

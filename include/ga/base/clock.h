@@ -2,8 +2,7 @@
  *
  * The monotonic clock, for deadlines.
  */
-#ifndef GA_CLOCK_H
-#define GA_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ int64_t ga_now_ms(void);
 /* The milliseconds left until `deadline`, as the timeout of poll(2): 0 once it has passed, -1 (no
  * timeout) if `deadline` is 0. */
 int ga_poll_timeout(int64_t deadline);
-
-#endif

@@ -12,8 +12,7 @@
  * escaping inside the quotes; a name without quotes goes through ga_quote(). The hint, if any, says
  * what to do next; names in a command are quoted by ga_quote_shell().
  */
-#ifndef GA_ERROR_H
-#define GA_ERROR_H
+#pragma once
 
 #include <stdbool.h>
 #include <string.h>
@@ -100,5 +99,3 @@ bool ga_means_disk_trouble(const char *text);
 
 /* Exit status of a code (the second column above). */
 int ga_error_status(enum ga_code code);
-
-#endif

@@ -3,8 +3,7 @@
  * gitignore(5) on text alone: a stack of pattern lists, of which the innermost match decides.
  * Nothing here touches the file system or the repository.
  */
-#ifndef GA_IGNORE_H
-#define GA_IGNORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ enum ga_ignore_verdict ga_ignore_check(const struct ga_ignore *ig, const char *p
 /* The pattern that decides, quoted, for users: "'!x/' of 'dir/.gitignore'", or of the user's own
  * excludes; NULL if none does. The caller frees it. */
 char *ga_ignore_reason(const struct ga_ignore *ig, const char *path, bool is_dir);
-
-#endif

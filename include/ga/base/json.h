@@ -2,8 +2,7 @@
  *
  * Small additions to jansson that every listing needs.
  */
-#ifndef GA_JSON_H
-#define GA_JSON_H
+#pragma once
 
 #include <jansson.h>
 
@@ -31,5 +30,3 @@ void ga_json_add_text(const json_t *v, struct ga_buf *ret);
 bool ga_json_bytes(const json_t *v, struct ga_buf *ret);
 /* Append the elements of such a list; an element that does not decode as "(not text)". */
 void ga_json_words(const json_t *list, struct ga_strv *ret);
-
-#endif

@@ -3,8 +3,7 @@
  * Leftovers: files that capture leaves in the session. The list is read from the layers, stored in
  * the report and shown by the review.
  */
-#ifndef GA_LEFT_H
-#define GA_LEFT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ void ga_left_files_release(struct ga_left_files *f);
 void ga_left_files_add(struct ga_left_files *f, const char *path, enum ga_left_kind kind,
 		       mode_t mode, uint64_t bytes);
 void ga_left_files_sort(struct ga_left_files *f); /* by path; each path once */
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Git object ids, tree entries and lists of changes, as plain values without libgit2.
  */
-#ifndef GA_OID_H
-#define GA_OID_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -92,5 +91,3 @@ void ga_oidmap_release(struct ga_oidmap *m);
 bool ga_oidmap_add(struct ga_oidmap *m, const struct ga_oid *oid, size_t value);
 /* Look an id up. Returns false, leaving `*ret` (which may be NULL) alone, if it is not there. */
 bool ga_oidmap_get(const struct ga_oidmap *m, const struct ga_oid *oid, size_t *ret);
-
-#endif

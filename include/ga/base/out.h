@@ -3,8 +3,7 @@
  * Streamed output: text is written while it is produced, so that a reader does not wait for all of
  * it.
  */
-#ifndef GA_OUT_H
-#define GA_OUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ void ga_progress_begin(struct ga_progress *p, int64_t delay_ms, const char *titl
 void ga_progress_step(struct ga_progress *p);
 /* End the line, if one was shown: with ", done" unless the known total was not reached. */
 void ga_progress_end(struct ga_progress *p);
-
-#endif

@@ -3,8 +3,7 @@
  * Strict parsing of numbers: no leading blanks or signs, no trailing bytes, no overflow. Each
  * function returns false and leaves `*ret` alone on anything else.
  */
-#ifndef GA_PARSE_H
-#define GA_PARSE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ bool ga_version_before(const struct ga_version *v, uint64_t major, uint64_t mino
 
 /* git's booleans: true/yes/on/1, false/no/off/0 and "". Any case. */
 bool ga_parse_bool(const char *s, bool *ret);
-
-#endif

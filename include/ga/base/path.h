@@ -2,8 +2,7 @@
  *
  * Paths as text: no function here touches the file system.
  */
-#ifndef GA_PATH_H
-#define GA_PATH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ bool ga_path_names_dotgit(const char *path);
 
 /* Does the component fold to `dotname` in the same way, such as ".gitmodules"? */
 bool ga_path_component_folds_to(const char *name, size_t n, const char *dotname);
-
-#endif

@@ -4,8 +4,7 @@
  * messages, link targets) passes through here before it reaches a terminal,
  * a log or an error message.
  */
-#ifndef GA_QUOTE_H
-#define GA_QUOTE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,5 +82,3 @@ char *ga_base64(const void *p, size_t n);
 /* Decode base64 and append it to `out`. Accepts only what ga_base64() produces: no blanks, padding
  * in place, unused bits zero. Returns false, appending nothing, for anything else. */
 bool ga_base64_decode(const char *s, struct ga_buf *out);
-
-#endif

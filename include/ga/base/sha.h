@@ -6,8 +6,7 @@
  * their header in front. Ids of objects are never computed with it: they come from libgit2, which
  * detects collisions. SHA-256 names LFS objects and pins trusted files.
  */
-#ifndef GA_SHA_H
-#define GA_SHA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ void ga_sha_add(struct ga_sha *s, const void *p, size_t n);
 void ga_sha_end(struct ga_sha *s, unsigned char *ret);
 /* The same for SHA-256, as lower-case hex digits and a NUL. */
 void ga_sha256_end_hex(struct ga_sha *s, char ret[GA_SHA256_HEXSZ + 1]);
-
-#endif

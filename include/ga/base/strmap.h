@@ -3,8 +3,7 @@
  * A map from strings to numbers, with several numbers per string. Keys are borrowed: they must
  * outlive the map. The hash is seeded, so that keys cannot be chosen to collide.
  */
-#ifndef GA_STRMAP_H
-#define GA_STRMAP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ void ga_strmap_add(struct ga_strmap *m, const char *key, size_t len, uint32_t va
 /* The index of the key's first node, -1 if it has none. Its nodes follow in the order in which they
  * were added. */
 int32_t ga_strmap_first(const struct ga_strmap *m, const char *key, size_t len);
-
-#endif

@@ -3,8 +3,7 @@
  * A growing, NULL-terminated vector of strings it owns: argument lists,
  * environments, lists of paths and notes.
  */
-#ifndef GA_STRV_H
-#define GA_STRV_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ const char *ga_strv_above(const struct ga_strv *dirs, const char *path);
  * skipped. The cost grows with the product of both lengths: shorten a word that may be long. Points
  * into `names`. */
 const char *ga_nearest(const char *word, const char *const *names, size_t n);
-
-#endif

@@ -3,8 +3,7 @@
  * TOML as a tree of JSON values. Numbers and dates are not interpreted: each is a bare value, an
  * object whose only member, "=", is its text. Hostile input: bounded in bytes and depth.
  */
-#ifndef GA_TOML_H
-#define GA_TOML_H
+#pragma once
 
 #include <jansson.h>
 
@@ -22,5 +21,3 @@ const char *ga_toml_bare(const json_t *v);
  * one line; comments and formatting of the original are lost. Returns false if it is too large or
  * too deep. */
 bool ga_toml_write(json_t *table, struct ga_buf *out);
-
-#endif

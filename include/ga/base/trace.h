@@ -2,8 +2,7 @@
  *
  * Named points in the program, for fault injection and tracing by tests.
  */
-#ifndef GA_TRACE_H
-#define GA_TRACE_H
+#pragma once
 
 #include "ga/base/error.h"
 
@@ -24,5 +23,3 @@ void ga_fault_set(const char *spec);
 int ga_fault(const char *point);
 /* The same, with an error that names the point. */
 int ga_fault_stop(const char *point, struct ga_error *err);
-
-#endif

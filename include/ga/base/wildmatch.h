@@ -2,8 +2,7 @@
  *
  * Pattern matching as in gitignore(5), on text alone; shared by ignore rules and risk rules.
  */
-#ifndef GA_WILDMATCH_H
-#define GA_WILDMATCH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +15,3 @@ bool ga_wildmatch(const char *pattern, const char *text, bool icase);
 /* Can this pattern be configured? It is a .gitignore pattern on one line, of at most 256 bytes,
  * without '!', braces, backslashes and ", " (the separator of lists). */
 bool ga_pattern_ok(const char *pattern);
-
-#endif

@@ -3,8 +3,7 @@
  * Capture a session: turn its layers and private git dir into commits, refs and a report.
  * Idempotent: after a kill at any point, running it again gives the same result.
  */
-#ifndef GA_CAPTURE_H
-#define GA_CAPTURE_H
+#pragma once
 
 #include "ga/base/error.h"
 #include "ga/base/left.h"
@@ -89,5 +88,3 @@ int ga_capture_lock_keeps(const struct ga_repo *r, struct ga_error *err);
 int ga_list_leftovers(struct ga_repo *r, const struct ga_session *s, const struct ga_limits *limits,
 		      const struct ga_left_list *lines, struct ga_left_files *ret,
 		      struct ga_error *err);
-
-#endif

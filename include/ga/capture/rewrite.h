@@ -3,8 +3,7 @@
  * Rewrite the agent's history into the published one: each commit gets its parent's value in the
  * paths of the user's uncommitted work, then in those that the rules hold.
  */
-#ifndef GA_REWRITE_H
-#define GA_REWRITE_H
+#pragma once
 
 #include "ga/base/error.h"
 #include "ga/base/oid.h"
@@ -100,5 +99,3 @@ int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rew
 int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *known, size_t n_known,
 		     struct ga_oid *tips, size_t n_tips, size_t *ret_cleaned,
 		     struct ga_strv *claimed, struct ga_strv *keeps, struct ga_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * Read an upper layer, which is hostile input: everything is accessed by descriptor, no symlink is
  * followed, nothing is opened that could block, and depth, entries and bytes are limited.
  */
-#ifndef GA_UPPER_H
-#define GA_UPPER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -109,5 +108,3 @@ int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_up
  * notes and limits of `ret`. */
 int ga_upper_count(const char *upper, const char *path, const struct ga_limits *limits,
 		   struct ga_upper_result *ret, struct ga_error *err);
-
-#endif

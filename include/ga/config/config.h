@@ -7,8 +7,7 @@
  * (ga/config/trust.h); ga_config_grants() lists that for the user to read. The caller reads the
  * file from the commit that the session is based on, never from a working tree.
  */
-#ifndef GA_CONFIG_H
-#define GA_CONFIG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -198,5 +197,3 @@ char *ga_limit_text(const struct ga_limits *l, enum ga_limit which);
 
 /* The defaults. */
 void ga_limits_default(struct ga_limits *ret);
-
-#endif

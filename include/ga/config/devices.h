@@ -3,8 +3,7 @@
  * Devices of the host that the setting `devices` shows inside. A word of it is "kvm", "dri",
  * "nvidia", or a path below /dev: a character device, or a directory with such devices.
  */
-#ifndef GA_DEVICES_H
-#define GA_DEVICES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +15,3 @@ bool ga_device_ok(const char *word);
 /* Append the paths of the character devices that exist for a word, sorted. No others: what is
  * written to a block device is written beneath the file systems on it. */
 void ga_devices_find(const char *word, struct ga_strv *ret);
-
-#endif

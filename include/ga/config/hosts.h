@@ -3,8 +3,7 @@
  * The setting `hosts`: hosts of `git agent start --on` that need more than a name for ssh. Only the
  * user's file has it.
  */
-#ifndef GA_HOSTS_H
-#define GA_HOSTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ extern const char *const ga_host_members[];
  * members. */
 int ga_host_find(const struct ga_strv *words, const char *name, struct ga_host *ret,
 		 struct ga_error *err);
-
-#endif

@@ -4,8 +4,7 @@
  * happens when it is reached), and those on what a session may use (0: none). Times are in seconds,
  * sizes in bytes.
  */
-#ifndef GA_LIMITS_H
-#define GA_LIMITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ static inline bool ga_limit_is_lowered(const struct ga_limits *l, enum ga_limit 
 {
 	return l->lowered >> which & 1;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * The table of common agents: flags for a sandbox, environment variables, and their files in a
  * home.
  */
-#ifndef GA_PRESET_H
-#define GA_PRESET_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -92,5 +91,3 @@ const struct ga_preset *ga_preset_find(const struct ga_presets *own, const char 
 const struct ga_preset *ga_preset_at(const struct ga_presets *own, size_t i);
 /* The program to run for it: `program`, or else `name`. */
 const char *ga_preset_program(const struct ga_preset *p);
-
-#endif

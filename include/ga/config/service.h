@@ -3,8 +3,7 @@
  * The user's commands that run in a session with the agent, as configured: `setup` and `finish` are
  * lists of shell commands, `services` are such commands with names.
  */
-#ifndef GA_SERVICE_H
-#define GA_SERVICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ void ga_services_parse(const struct ga_strv *words, struct ga_services *ret);
 /* A command on one line, for users and for a trailer: escaped, and cut to `most` bytes. The caller
  * frees it. */
 char *ga_command_text(const char *command, size_t most);
-
-#endif

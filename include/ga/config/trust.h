@@ -11,8 +11,7 @@
  * put a text there. A file whose content does not match its name, or that is not the user's, is
  * ignored.
  */
-#ifndef GA_TRUST_H
-#define GA_TRUST_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ int ga_trust_add(const char *dir, const void *text, size_t n, struct ga_error *e
 int ga_trust_list(const char *dir, struct ga_trust_list *ret, struct ga_error *err);
 /* Revoke all. Returns 1 if there is none. */
 int ga_trust_revoke_all(const char *dir, struct ga_error *err);
-
-#endif

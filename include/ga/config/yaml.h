@@ -3,8 +3,7 @@
  * A YAML document as a small tree. Hostile input: bounded in bytes, depth and nodes; a single UTF-8
  * document without anchors, aliases, tags and directives; no key twice.
  */
-#ifndef GA_YAML_H
-#define GA_YAML_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ int ga_yaml_parse(const char *name, const void *text, size_t n, struct ga_yaml *
 /* Report an error at a position of such a file. Returns -1. */
 #define ga_yaml_fail(err, code, name, line, column, fmt, ...)                               \
 	ga_fail((err), (code), "%s:%u:%u: " fmt, (name), (line), (column), __VA_ARGS__)
-
-#endif

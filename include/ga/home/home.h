@@ -3,8 +3,7 @@
  * The agents' home on the host: choosing, measuring and resetting it. Agents write there, so it is
  * accessed by descriptors and no link is followed.
  */
-#ifndef GA_HOME_H
-#define GA_HOME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -123,5 +122,3 @@ void ga_home_import_find(const struct ga_env *e, const struct ga_preset *p,
 /* Write it. The home is made if it is missing. */
 int ga_home_import_bring(const struct ga_env *e, const struct ga_home_import *m,
 			 struct ga_error *err);
-
-#endif

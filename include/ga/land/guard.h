@@ -10,8 +10,7 @@
  *                                 `git ls-tree` prints them; commit ids
  *         hooks/   named by core.hooksPath: ours, and beside them the user's
  */
-#ifndef GA_GUARD_H
-#define GA_GUARD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -38,5 +37,3 @@ int ga_guard_refresh(struct ga_repo *r, const char *state_dir, bool change, stru
 
 /* Is the guard off in the configuration `c`, and no file of it left? */
 bool ga_guard_idle(const struct ga_repo *r, const struct ga_gitconfig *c);
-
-#endif

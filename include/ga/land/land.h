@@ -3,8 +3,7 @@
  * Land a session's branch on the branch that is checked out, undo that, and carry out the user's
  * verdicts on flags. The caller holds the session's lock.
  */
-#ifndef GA_LAND_H
-#define GA_LAND_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -209,5 +208,3 @@ void ga_decision_add_hunks(struct ga_decision *d, const struct ga_change *c, boo
 int ga_decide(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	      const struct ga_decision *what, struct ga_changes *rejected_or_null,
 	      struct ga_error *err);
-
-#endif

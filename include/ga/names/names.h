@@ -2,8 +2,7 @@
  *
  * File names as file systems and users read them, and matching paths against many patterns.
  */
-#ifndef GA_NAMES_H
-#define GA_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ void ga_hits_release(struct ga_hits *h);
  * too, since a link takes the place of a directory that has those. */
 void ga_matcher_find(const struct ga_matcher *m, const char *folded, bool link,
 		     struct ga_hits *ret);
-
-#endif

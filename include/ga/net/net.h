@@ -9,8 +9,7 @@
  * What comes from inside the namespace is hostile: the number of connections, their buffers and the
  * log of them are bounded.
  */
-#ifndef GA_NET_H
-#define GA_NET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -126,5 +125,3 @@ struct ga_use {
 /* All destinations, in the order of their first use; they belong to `r` and are valid until the
  * next call of ga_relay_serve(). `*ret_more`: the number of uses beyond the limit. */
 const struct ga_use *ga_relay_uses(const struct ga_relay *r, size_t *ret_n, uint64_t *ret_more);
-
-#endif

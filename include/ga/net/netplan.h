@@ -15,8 +15,7 @@
  * Everything that comes out of the sandbox is hostile: each parser is bounded, takes its input in
  * pieces of any size, and gives the same answer however the input is cut.
  */
-#ifndef GA_NETPLAN_H
-#define GA_NETPLAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -263,5 +262,3 @@ enum ga_net_outcome {
 /* Report the outcome of connecting, in state TARGET only. Fills `out`; the state becomes RELAY or
  * CLOSE and is returned. A refusal over HTTP names the target and the rule that would allow it. */
 enum ga_net_ask_state ga_net_ask_answer(struct ga_net_ask *a, enum ga_net_outcome how);
-
-#endif

@@ -23,8 +23,7 @@
  * the commands said at its end. Its own depot and tree are on a disk of the node, and go with the
  * job.
  */
-#ifndef GA_ON_H
-#define GA_ON_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -149,5 +148,3 @@ int ga_on_resume(const struct ga_on *o, const struct ga_strv *words,
 /* Handle a request. Returns 0 and the exit status, unless it executes another program. */
 int ga_on_serve(const char *word, const char *home, int *ret_status,
 		struct ga_error *err);
-
-#endif

@@ -8,8 +8,7 @@
  * for more words, in HEAD's tree, by the same rule. Bounded; where a limit is hit, everything
  * counts as reached.
  */
-#ifndef GA_REACH_H
-#define GA_REACH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,5 +76,3 @@ char *ga_reach_find_check(const char *text);
 /* The moment at which a hook of this name runs; false if git has no such client-side hook.
  */
 bool ga_reach_hook(const char *name, enum ga_reach_when *ret);
-
-#endif

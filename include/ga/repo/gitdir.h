@@ -3,8 +3,7 @@
  * Write the agent's private git dir, an upper layer over the base's template, and check what the
  * agent left in it. Nothing on the host ever opens it as a repository.
  */
-#ifndef GA_GITDIR_H
-#define GA_GITDIR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -68,5 +67,3 @@ char *ga_gitdir_public(const char *text);
 /* Append, in git-config syntax, the user's settings that suit any repository: identity and
  * preferences, none that names a command, a key or a file. */
 void ga_gitdir_home_config(const struct ga_gitconfig *c, struct ga_buf *out);
-
-#endif

@@ -10,8 +10,7 @@
  * What a review leaves out of a change is decided here, by ga_diff_read(), and nowhere else: no
  * rendering has a limit of its own, and the rules flag what ga_diff_read() says is not shown.
  */
-#ifndef GA_HISTORY_H
-#define GA_HISTORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -197,5 +196,3 @@ int ga_rev_list(struct ga_repo *r, const struct ga_oid *tips, size_t n_tips,
 int ga_rev_list_bounded(struct ga_repo *r, const struct ga_oid *tips, size_t n_tips,
 			const struct ga_oid *hide, size_t n_hide, size_t max, struct ga_oid **ret,
 			size_t *ret_n, struct ga_error *err);
-
-#endif

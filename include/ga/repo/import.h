@@ -3,8 +3,7 @@
  * Import an agent's objects into the user's repository: a pack stream from inside the sandbox is
  * indexed outside under limits, into a quarantine, checked, and only then moved in.
  */
-#ifndef GA_IMPORT_H
-#define GA_IMPORT_H
+#pragma once
 
 #include "ga/base/error.h"
 #include "ga/base/oid.h"
@@ -92,5 +91,3 @@ int ga_import_check_file(struct ga_repo *r, const char *name, const char *data, 
 int ga_import_migrate(struct ga_import *im, struct ga_strv *keeps, struct ga_error *err);
 /* Remove the quarantine and free the handle. NULL is fine. */
 void ga_import_free(struct ga_import *im);
-
-#endif

@@ -3,8 +3,7 @@
  * Git LFS without git-lfs: parse pointers, and store the objects that they name. Both are hostile
  * input.
  */
-#ifndef GA_LFS_H
-#define GA_LFS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ enum ga_lfs_have ga_lfs_find(const char *store, const struct ga_lfs_pointer *p);
  * must still be synced are added to `dirs`. */
 int ga_lfs_add(const char *store, const struct ga_lfs_pointer *p, int fd, struct ga_strv *dirs,
 	       struct ga_error *err);
-
-#endif

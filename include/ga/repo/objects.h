@@ -2,8 +2,7 @@
  *
  * Reading and writing git objects by value.
  */
-#ifndef GA_OBJECTS_H
-#define GA_OBJECTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -177,5 +176,3 @@ void ga_import_sweep(struct ga_repo *r);
 
 /* Remove all our .keep files. The caller makes sure that none is still needed. */
 void ga_keeps_sweep(struct ga_repo *r);
-
-#endif

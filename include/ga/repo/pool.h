@@ -13,8 +13,7 @@
  *                      /git         template of private git dirs (ga_gitdir_template()) with
  *                                   the same index, its mtime past the newest entry
  */
-#ifndef GA_POOL_H
-#define GA_POOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <time.h>
@@ -62,5 +61,3 @@ int ga_base_acquire(struct ga_repo *r, const char *state_dir, const struct ga_oi
  * and the reasons, for users, to `whys`. */
 int ga_base_prune(const char *state_dir, time_t unused_since, bool dry, struct ga_strv *names,
 		  struct ga_strv *whys, struct ga_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Read, list and update refs of the user's repository.
  */
-#ifndef GA_REFS_H
-#define GA_REFS_H
+#pragma once
 
 #include "ga/base/error.h"
 #include "ga/base/oid.h"
@@ -106,5 +105,3 @@ const char *ga_ref_branch(const char *name);
 /* Is `name` (below refs/) a ref name that is valid for git and safe to create: no component that
  * git check-ref-format refuses, none that folds to ".git", at most 200 bytes? */
 bool ga_ref_name_ok(const char *name);
-
-#endif

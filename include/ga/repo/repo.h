@@ -5,8 +5,7 @@
  * A handle is single-threaded. Nothing here reads a directory an agent can write: the private git
  * dirs of sessions are never opened as repositories.
  */
-#ifndef GA_REPO_H
-#define GA_REPO_H
+#pragma once
 
 #include <stdbool.h>
 #include <time.h>
@@ -262,5 +261,3 @@ int ga_configfile_read(const char *path, struct ga_gitconfig *ret, struct ga_err
 /* Have git parse the text of an untrusted file. Also fails if the list is absurdly long. */
 int ga_configfile_parse(const struct ga_repo *r, const struct ga_buf *text,
 			struct ga_gitconfig *ret, struct ga_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Scan the user's working tree for uncommitted changes, and commit a snapshot of them.
  */
-#ifndef GA_SNAPSHOT_H
-#define GA_SNAPSHOT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -58,5 +57,3 @@ int ga_scan_cache_store(struct ga_repo *r, const char *state_dir, const struct g
 int ga_snapshot_commit(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_scan *s,
 		       const struct ga_oid *head, const struct ga_strv *exclude, struct ga_oid *ret,
 		       struct ga_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Resume a captured session.
  */
-#ifndef GA_RESUME_H
-#define GA_RESUME_H
+#pragma once
 
 #include "ga/start/start.h"
 
@@ -14,5 +13,3 @@
 #define GA_FEEDBACK_MAX ((size_t)1 << 20) /* bytes of all files together */
 int ga_resume(struct ga_env *e, const struct ga_start_opts *o, struct ga_session *s,
 	      int *lock, struct ga_start *ret, struct ga_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * The review of a session as a value, its stored form on refs/agent/<name>/report, and its
  * renderings.
  */
-#ifndef GA_REVIEW_H
-#define GA_REVIEW_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -290,5 +289,3 @@ void ga_remarks_add(struct ga_remarks *r, const char *path, const char *text);
 #define GA_FEEDBACK_PATCHES ((size_t)900 << 10)
 int ga_feedback(struct ga_repo *repo, const char *session, const struct ga_changes *rejected,
 		const struct ga_remarks *remarks, struct ga_buf *out, struct ga_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * Flags: rules that fire on changed paths. The table of rules is data (docs/flags.md); what the
  * state of the host makes critical is passed in as a value.
  */
-#ifndef GA_RISK_H
-#define GA_RISK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -165,5 +164,3 @@ char *ga_risk_installed(const char *path);
 /* Does this flag keep its path off the branch? Critical ones do, those of `hold`, and high ones if
  * the guard is on. `h` may be NULL. */
 bool ga_flag_holds(const struct ga_host_facts *h, const struct ga_flag *f);
-
-#endif

@@ -10,8 +10,7 @@
  * manager or, for root, the system's). Without either, memory is limited per process by a resource
  * limit, and processor time cannot be limited.
  */
-#ifndef GA_CONFINE_H
-#define GA_CONFINE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -54,5 +53,3 @@ int ga_run_confine(struct ga_sandbox *sb, const struct ga_confine *c, struct ga_
 /* How many of its processes the kernel killed for lack of memory (0 unless a cgroup limits it).
  * Call before ga_run_end(). */
 uint64_t ga_run_oom_kills(const struct ga_sandbox *sb, const struct ga_confine *c);
-
-#endif

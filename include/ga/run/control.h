@@ -44,8 +44,7 @@
  * given environment. The command starts with default signal dispositions, an empty mask and no
  * descriptor but 0, 1 and 2.
  */
-#ifndef GA_CONTROL_H
-#define GA_CONTROL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -103,5 +102,3 @@ struct ga_ctl_msg {
 #define GA_CTL_MOVING ".git-agent-moving-"
 
 #define GA_CTL_PAYLOAD_MAX (4u << 20)
-
-#endif

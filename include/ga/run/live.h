@@ -14,8 +14,7 @@
  * terminal at a time is attached; the next one to attach takes over. A client that does not keep up
  * with the output misses some of it and is told so; the command never waits for a client.
  */
-#ifndef GA_LIVE_H
-#define GA_LIVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -123,5 +122,3 @@ int ga_live_command(const struct ga_live_peer *p, const struct ga_run_command *c
 		    int *ret_status, struct ga_error *err);
 int ga_live_attach(const struct ga_live_peer *p, bool unfiltered, enum ga_live_end *ret,
 		   int *ret_status, struct ga_error *err);
-
-#endif

@@ -7,8 +7,7 @@
  * Input is never recorded. Output without a terminal is stored with CR LF line ends, as a terminal
  * would show it.
  */
-#ifndef GA_RECORD_H
-#define GA_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -94,5 +93,3 @@ void ga_record_text(struct ga_record_text *t, const char *p, size_t n, struct ga
 /* Append the last, unfinished line. */
 void ga_record_text_end(struct ga_record_text *t, struct ga_buf *out);
 void ga_record_text_release(struct ga_record_text *t);
-
-#endif

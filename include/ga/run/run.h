@@ -9,8 +9,7 @@
  * a session or services were hung up, or after ga_run_ignore_hangup(). The terminal is restored on
  * every way out. Descriptors 0, 1 and 2 must be open.
  */
-#ifndef GA_RUN_H
-#define GA_RUN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -207,5 +206,3 @@ void ga_run_abandon(struct ga_sandbox *sb);
 /* For recovery: does the sandbox with this pid 1 and this pid namespace still exist? Both are
  * compared, because the kernel reuses either number. */
 bool ga_run_alive(pid_t pid, uint64_t pidns);
-
-#endif

@@ -14,8 +14,7 @@
  * It is a pure state machine: how its input is cut into pieces makes no difference. It buffers only
  * an incomplete character and an undecided sequence, at most GA_TERMFILTER_HELD bytes.
  */
-#ifndef GA_TERMFILTER_H
-#define GA_TERMFILTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -130,5 +129,3 @@ bool ga_termstate_pastes(const struct ga_termstate *t);
 /* The reverse: write to `out`, which has GA_TERMFILTER_END bytes, what enables these modes in a
  * fresh terminal, as far as they are known. Returns the number of bytes. */
 size_t ga_termstate_redo(const struct ga_termstate *t, char *out);
-
-#endif

@@ -90,8 +90,7 @@
  * everything is mounted; bwrap may still be starting. Before that it writes for each loose DEST or
  * SOURCE a record "loose\0ERRNO\0PATH\0", which is no failure.
  */
-#ifndef GA_PLAN_H
-#define GA_PLAN_H
+#pragma once
 
 #define GA_PLAN_MAGIC "git-agent-plan-6"
 #define GA_PLAN_MARKER ".git-agent-mount-point"
@@ -130,5 +129,3 @@ enum ga_stage_step {
 	GA_STAGE_STEPS(X)
 #undef X
 };
-
-#endif

@@ -4,8 +4,7 @@
  * Changes nothing on the host: making a plan tests which host directories exist, and finding bwrap
  * may run it.
  */
-#ifndef GA_SANDBOX_H
-#define GA_SANDBOX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -230,5 +229,3 @@ int ga_landlock_abi(void);
 
 /* "Docker", "WSL 2" and the like; NULL on an ordinary machine. */
 const char *ga_machine(void);
-
-#endif

@@ -4,8 +4,7 @@
  * scanner reads the content of files in bounded, linear time. Nothing here keeps, prints or returns
  * the value of a secret: results are kinds, and words for them.
  */
-#ifndef GA_SECRET_H
-#define GA_SECRET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -246,5 +245,3 @@ void ga_exposure_mask(struct ga_exposure *x, const struct ga_strv *expose);
 
 /* Is this the name of a directory that package managers fill? */
 bool ga_exposure_skips(const char *name);
-
-#endif

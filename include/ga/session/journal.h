@@ -3,8 +3,7 @@
  * The journal of a session: one JSON object per line in journal.jsonl, outside the agent's reach.
  * Append-only; each event is one write(2).
  */
-#ifndef GA_JOURNAL_H
-#define GA_JOURNAL_H
+#pragma once
 
 #include <jansson.h>
 
@@ -22,5 +21,3 @@ int ga_journal(const char *session_dir, const char *event, json_t *fields);
  * GA_JOURNAL_READ_MAX bytes are read. */
 #define GA_JOURNAL_READ_MAX ((size_t)8 << 20)
 int ga_journal_read(const char *session_dir, json_t **ret, struct ga_error *err);
-
-#endif

@@ -8,8 +8,7 @@
  * <state> is a directory below the setting `state_dir`, named after the repository's id; every
  * directory is 0700.
  */
-#ifndef GA_SESSION_H
-#define GA_SESSION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -353,5 +352,3 @@ char *ga_wip_objects(const struct ga_session *s);
 int ga_wip_use(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 /* ... or only read it. */
 int ga_wip_attach(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
-
-#endif

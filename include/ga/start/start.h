@@ -3,8 +3,7 @@
  * The flow of a session: from the user's working tree to a running sandbox, and then to a captured
  * branch.
  */
-#ifndef GA_START_H
-#define GA_START_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -203,5 +202,3 @@ extern const char *const ga_start_git_env[];
 /* Add lines on limits and secrets to the banner, of parts too. */
 void ga_start_describe_limits(struct ga_start *st);
 void ga_start_describe_secrets(const struct ga_view_base *b, struct ga_start *st);
-
-#endif

@@ -4,8 +4,7 @@
  * "beneath" resolve a relative path from a directory without leaving it and
  * without following any symlink, so they are safe in trees an agent wrote.
  */
-#ifndef GA_FD_H
-#define GA_FD_H
+#pragma once
 
 #include <dirent.h>
 #include <stdbool.h>
@@ -154,5 +153,3 @@ bool ga_disk_full(const char *dir);
  * is practically full (git does not always say why it could not write). If so, "no space left" is
  * prepended to the message. */
 bool ga_explain_full(struct ga_error *err, const char *dir);
-
-#endif

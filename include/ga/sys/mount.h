@@ -7,8 +7,7 @@
  *
  * Needs Linux 5.12 (mount_setattr(2)); overlays by ordinary users came in 5.11.
  */
-#ifndef GA_MOUNT_H
-#define GA_MOUNT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ enum { GA_MOUNT_PATH, GA_MOUNT_TYPE, GA_MOUNT_DEVICE, GA_MOUNT_ROOT, GA_MOUNT_WO
  * system, "MAJOR:MINOR", which is the same wherever that file system is mounted, and the path in it
  * that is mounted there, as the kernel writes it. */
 int ga_mount_list(struct ga_strv *ret, struct ga_error *err);
-
-#endif

@@ -7,8 +7,7 @@
  * Functions without an error parameter return 0, or -1 with errno, so that a caller with a protocol
  * of its own (the stage) can report step and number.
  */
-#ifndef GA_NS_H
-#define GA_NS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -52,5 +51,3 @@ int ga_ns_join_mounts(int pidfd);
  * good, even across an exec as uid 0, and set no_new_privs. Uid 0 keeps CAP_SETFCAP over its
  * namespace, without which it could not map itself into the next one. */
 int ga_ns_drop_caps(void);
-
-#endif

@@ -4,8 +4,7 @@
  * dispositions and mask are reset, except that an ignored SIGHUP stays ignored, as with nohup(1);
  * only the descriptors given here are inherited.
  */
-#ifndef GA_PROCESS_H
-#define GA_PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,5 +88,3 @@ const char *ga_environ_get(const char *const *env, const char *name);
 /* Add "NAME=VALUE", replacing the former value of NAME. */
 void ga_environ_put(struct ga_strv *env, const char *entry);
 void ga_environ_set(struct ga_strv *env, const char *name, const char *value);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Passing descriptors over unix sockets (SCM_RIGHTS, unix(7)).
  */
-#ifndef GA_SCM_H
-#define GA_SCM_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -27,5 +26,3 @@ size_t ga_take_fds(struct msghdr *h, int *ret, size_t n);
  * call; where that is not enough either, this waits up to 5 seconds for receivers, then fails with
  * ETOOMANYREFS. */
 ssize_t ga_sendmsg(int fd, const struct msghdr *h);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Signals that a terminal sends to its foreground process group: SIGINT, SIGQUIT, SIGHUP.
  */
-#ifndef GA_SIGNALS_H
-#define GA_SIGNALS_H
+#pragma once
 
 #include <signal.h>
 
@@ -18,5 +17,3 @@ struct ga_saved_signals {
  * Signals that were ignored stay ignored. Process-wide, so calls do not nest. */
 void ga_catch_terminal_signals(struct ga_saved_signals *ret);
 void ga_restore_terminal_signals(const struct ga_saved_signals *was);
-
-#endif

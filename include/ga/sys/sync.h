@@ -4,8 +4,7 @@
  * so some run in threads. No signal is delivered to these threads, and the caller does not touch
  * the data they share.
  */
-#ifndef GA_SYNC_H
-#define GA_SYNC_H
+#pragma once
 
 #include "ga/base/error.h"
 #include "ga/base/strv.h"
@@ -23,5 +22,3 @@ struct ga_sync_job *ga_sync_begin(struct ga_strv *paths, size_t threads);
 /* Wait until everything is on the disk, and free it. Errors are reported here, as by
  * ga_sync_paths(). NULL is fine. */
 int ga_sync_end(struct ga_sync_job *b, struct ga_error *err);
-
-#endif

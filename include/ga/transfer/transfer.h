@@ -4,8 +4,7 @@
  * as hostile: objects go through the import of ga/repo/import.h; rules and holding are applied
  * here, with the facts of this host; no flag, verdict or base commit of the remote is trusted.
  */
-#ifndef GA_TRANSFER_H
-#define GA_TRANSFER_H
+#pragma once
 
 #include "ga/base/error.h"
 #include "ga/base/oid.h"
@@ -78,5 +77,3 @@ int ga_fetch_touched(struct ga_env *e, const struct ga_session *s, struct ga_err
  * is refused, nothing else is pushed. Both pushes run the user's hooks. */
 int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_session *s, bool held,
 		    bool force, struct ga_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * Drop and restore sessions: the directory moves to <state>/trash/<name>-<time>, the refs to
  * refs/agent-trash/<name>-<time>/, so that none of its objects is pruned.
  */
-#ifndef GA_TRASH_H
-#define GA_TRASH_H
+#pragma once
 
 #include "ga/base/error.h"
 #include "ga/base/strv.h"
@@ -39,5 +38,3 @@ int ga_trash_restore(struct ga_repo *r, const char *state_dir, struct ga_session
  * repeat after a crash, and while something is being restored. */
 int ga_trash_sweep(struct ga_repo *r, const char *state_dir, uint64_t before, bool dry,
 		   struct ga_strv *names, struct ga_strv *whys, struct ga_error *err);
-
-#endif

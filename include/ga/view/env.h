@@ -2,8 +2,7 @@
  *
  * The environment of a session's flows: host and settings.
  */
-#ifndef GA_ENV_H
-#define GA_ENV_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -48,5 +47,3 @@ struct ga_env {
 	bool progress;              /* show progress of long steps on standard error ... */
 	int64_t progress_delay_ms;  /* ... for ours after this delay */
 };
-
-#endif

@@ -3,8 +3,7 @@
  * The view of a session: its base, hidden secrets, layers, and the other members of its sandbox's
  * spec.
  */
-#ifndef GA_VIEW_H
-#define GA_VIEW_H
+#pragma once
 
 #include <sys/stat.h>
 
@@ -169,5 +168,3 @@ int ga_view_show_ssh(const struct ga_env *e, struct ga_spec *s, struct ga_strv *
 /* Wait for the host's git configuration, which git reads in parallel. Does nothing if it was
  * read. */
 int ga_env_config(struct ga_env *e, struct ga_error *err);
-
-#endif

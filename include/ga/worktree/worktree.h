@@ -2,8 +2,7 @@
  *
  * Files in the user's working tree, and git run there as the user.
  */
-#ifndef GA_WORKTREE_H
-#define GA_WORKTREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -121,5 +120,3 @@ int ga_work_roll_back(struct ga_repo *r, const struct ga_gitconfig *c, const str
  * are not older than `since`: of a git that was killed. GA_EFATAL while a git is running here that
  * could hold them; processes of other users cannot be examined. */
 int ga_work_remove_locks(struct ga_repo *r, const struct timespec *since, struct ga_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Shared by the steps of rewriting: a range of commits in memory, each with its rewritten id.
  */
-#ifndef GA_REWRITE_INTERNAL_H
-#define GA_REWRITE_INTERNAL_H
+#pragma once
 
 #include "ga/base/oid.h"
 #include "ga/capture/rewrite.h"
@@ -77,5 +76,3 @@ int find_moved(struct range *g, unsigned ms, struct ga_strv *paths, bool *ret_ex
 bool clean_commit(struct ga_commit *c);
 /* Add the keys of the message's trailers that only git agent writes. */
 void find_claimed(const struct ga_commit *c, struct ga_strv *keys);
-
-#endif

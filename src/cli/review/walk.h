@@ -2,8 +2,7 @@
  *
  * Shared by the files of `review -i`.
  */
-#ifndef WALK_H
-#define WALK_H
+#pragma once
 
 #include "cli/review.h"
 #include "ga/repo/history.h"
@@ -51,5 +50,3 @@ const char *walk_choice_text(enum choice c);
 
 /* Review the parts of `s`. 1: it has none, which the user was told. */
 int walk_parts(struct cli_walk *w, struct step *s, struct ga_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Results of `git agent doctor`.
  */
-#ifndef DOCTOR_H
-#define DOCTOR_H
+#pragma once
 
 #include <jansson.h>
 
@@ -19,5 +18,3 @@ void doctor_add_error(struct checks *k, const char *check, const struct ga_error
 /* Run git-agent-probe, which tries an agent's attacks, in sessions of a scratch repository; one
  * check for each id of docs/threats.md that can be tried. */
 void doctor_deep(struct cli *c, struct checks *k);
-
-#endif

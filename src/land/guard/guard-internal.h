@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef GA_GUARD_INTERNAL_H
-#define GA_GUARD_INTERNAL_H
+#pragma once
 
 #include "ga/land/guard.h"
 
@@ -13,5 +12,3 @@ bool guard_installed(const struct ga_repo *r, const struct ga_gitconfig *c, bool
 /* Install the hooks, remove them. Both can be repeated. */
 int guard_install(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err);
 int guard_remove(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err);
-
-#endif

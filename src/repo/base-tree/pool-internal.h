@@ -2,8 +2,7 @@
  *
  * Shared by the files of the pool of base trees.
  */
-#ifndef GA_POOL_INTERNAL_H
-#define GA_POOL_INTERNAL_H
+#pragma once
 
 #include <time.h>
 
@@ -54,5 +53,3 @@ int ga_base_settle_begin(const struct ga_repo *r, const char *dir, time_t since,
 			 struct ga_error *err);
 int ga_base_settle_end(struct ga_base_settle *s, struct ga_base *ret, struct ga_error *err);
 void ga_base_settle_free(struct ga_base_settle *s); /* NULL is fine */
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Shared by the files that make a private git dir.
  */
-#ifndef GA_GITDIR_INTERNAL_H
-#define GA_GITDIR_INTERNAL_H
+#pragma once
 
 #include "ga/repo/gitdir.h"
 #include "repo/repo-internal.h"
@@ -20,5 +19,3 @@ void ga_gitdir_config(const struct ga_repo *r, const struct ga_gitconfig *c, boo
 /* A remote's URL without credentials; NULL: it names a remote helper, and what follows may be a
  * command. The caller frees it. */
 char *ga_gitdir_public_url(const char *url);
-
-#endif

@@ -3,8 +3,7 @@
  * Histories that are rewritten, by rules of the tests' own: critical is what lies beneath "crit",
  * "hook", and a "note" that begins to be evil. What the real ones say is tested elsewhere.
  */
-#ifndef GA_TEST_REWRITE_SUPPORT_H
-#define GA_TEST_REWRITE_SUPPORT_H
+#pragma once
 
 #include "../objects-support.h"
 
@@ -117,5 +116,3 @@ static inline void assert_list(const struct ga_strv *sv, const char *want)
 #define START "git init -q; echo 1 >f; echo old >hook; mkdir crit; echo c >crit/c; git add .;" \
 	      "git commit -qm base; git tag base; git checkout -q --detach;"
 #define C "git add -A; git commit -q --allow-empty -m "
-
-#endif

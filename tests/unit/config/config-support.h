@@ -2,8 +2,7 @@
  *
  * Settings, and asking what one of them is.
  */
-#ifndef GA_TEST_CONFIG_SUPPORT_H
-#define GA_TEST_CONFIG_SUPPORT_H
+#pragma once
 
 #include "../test.h"
 
@@ -31,5 +30,3 @@ static inline void assert_is(const struct ga_config *c, const char *key, const c
 	STREQ(text, value);
 	STREQ(from, origin);
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A repository with another one, from which packs are imported.
  */
-#ifndef GA_TEST_IMPORT_SUPPORT_H
-#define GA_TEST_IMPORT_SUPPORT_H
+#pragma once
 
 #include "../objects-support.h"
 
@@ -122,5 +121,3 @@ static inline void refused(const char *script, const char *pack, const char *sta
 {
 	refused_within(&wide, script, pack, stage, why);
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * For tests of base trees: getting one, and holding it against what git makes of the commit.
  */
-#ifndef GA_TEST_POOL_SUPPORT_H
-#define GA_TEST_POOL_SUPPORT_H
+#pragma once
 
 #include "../repo-support.h"
 
@@ -55,5 +54,3 @@ static inline void assert_template(const char *name, const char *rev, const stru
 
 	STREQ(out, "");
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * For tests of rules: a change as a value, and what is found in it.
  */
-#ifndef GA_TEST_RISK_SUPPORT_H
-#define GA_TEST_RISK_SUPPORT_H
+#pragma once
 
 #include "../repo-support.h"
 
@@ -147,5 +146,3 @@ static inline int teardown(void **state)
 #define ADDED(t) NONE, FILE_(t)
 #define POS(rule, path, ...) { rule, path, .fires = true, __VA_ARGS__ }
 #define NEG(rule, path, ...) { rule, path, .fires = false, __VA_ARGS__ }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A home and a project in a directory of their own, and the sandbox that is described for them.
  */
-#ifndef GA_TEST_SPEC_SUPPORT_H
-#define GA_TEST_SPEC_SUPPORT_H
+#pragma once
 
 #include "../test.h"
 
@@ -125,5 +124,3 @@ static inline char *root_of(const struct ga_spec *s)
 	OK(ga_spec_plan_system(s, &b, &err) || ga_spec_plan_root(s, "/lib/init", &b, &err));
 	return text_of(&b);
 }
-
-#endif
