@@ -201,7 +201,7 @@ static int upper_late(struct capture *c, struct ga_error *err)
 	note = limit_met(c, GA_LIMIT_READ_TIME, "reading what the agent wrote took too long: what "
 						"it did not commit stays in the session");
 	ga_strv_push(&c->notes, note);
-	ga_left_add(&c->upper.left, ".", GA_LEFT_LIMIT, 1, 0);
+	ga_leftovers_add(&c->upper.left, ".", GA_LEFTOVER_LIMIT, 1, 0);
 	c->upper.tree = c->git.head_tree;
 	return 0;
 }
@@ -248,7 +248,7 @@ static void add_uncounted_shared(struct capture *c, const char *path)
 					    "counting what was written there took too long");
 
 	ga_strv_pushf(&c->notes, "%s: %s", q, note);
-	ga_left_add(&c->upper.left, path, GA_LEFT_LIMIT, 1, 0);
+	ga_leftovers_add(&c->upper.left, path, GA_LEFTOVER_LIMIT, 1, 0);
 }
 
 /* What the agent wrote into shared ignored directories stays with the session. */
@@ -268,7 +268,7 @@ static int count_shared(struct capture *c, struct ga_error *err)
 		if (rc)
 			add_uncounted_shared(c, c->s->view.shared.v[i]);
 	}
-	ga_left_sort(&c->upper.left);
+	ga_leftovers_sort(&c->upper.left);
 	c->met |= c->upper.met;
 	return 0;
 }

@@ -152,7 +152,7 @@ static bool left_is_dir(const struct ga_session *s, int upper, const char *path)
  * the list of them, with the severity they would have on the branch. */
 static void flag_left(const struct capture *c, struct ga_report *r)
 {
-	const struct ga_left_list *left = &c->upper.left;
+	const struct ga_leftovers *left = &c->upper.left;
 	cleanup_free char *layer = ga_path_join(c->s->dir, "upper");
 	cleanup_close int upper = open(layer, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
@@ -273,7 +273,7 @@ static int fill_report(struct capture *c, struct ga_error *err)
 	flag_inodes(c, &c->upper.set_id, "setuid-caps-xattr", &inodes);
 	flag_inodes(c, &c->upper.linked, "hardlink", &inodes);
 	ga_report_add_flags(r, GA_FROM_SESSION, &inodes, NULL);
-	ga_left_extend(&r->left, &c->upper.left);
+	ga_leftovers_extend(&r->left, &c->upper.left);
 	flag_left(c, r);
 	if (c->s->view.incomplete)
 		ga_strv_pushf(&r->notes, "session incomplete: %s", c->s->view.incomplete);

@@ -146,7 +146,7 @@ static inline bool entry_is_content(const struct ga_entry *e)
 }
 
 /* For the current path: it stays behind; it is odd; the base's entry was removed. */
-void walk_leave(struct walk *w, enum ga_left_kind kind, uint64_t count, uint64_t bytes);
+void walk_leave(struct walk *w, enum ga_leftover_kind kind, uint64_t count, uint64_t bytes);
 void walk_note(struct walk *w, const char *what);
 /* The current path is beyond a limit: it stays behind and counts as limited; the first few are
  * noted, with the limit. */
@@ -182,7 +182,7 @@ struct wire {
 	bool bad;   /* a record is incomplete; nothing more is read */
 };
 void wire_result(struct wire *w, struct ga_upper_result *r);
-void wire_files(struct wire *w, struct ga_left_files *l);
+void wire_files(struct wire *w, struct ga_leftover_files *l);
 void wire_error(struct wire *w, struct ga_error *err);
 
 /* ---- the child that reads (upper.c) -------------------------------------- */

@@ -35,7 +35,7 @@
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
 #include "ga/review/review.h"
-#include "ga/run/live.h"
+#include "ga/run/control.h"
 #include "ga/session/journal.h"
 #include "ga/session/session.h"
 #include "ga/start/start.h"
@@ -284,7 +284,7 @@ int cli_notice_landed(struct cli *c, struct ga_session *s, struct ga_error *err)
 /* The JSON object of a session, for list, show and fetch. `r` and `peer` may be NULL; `peer` is its
  * supervisor's answer. */
 json_t *cli_session_json(const struct ga_session *s, bool running, const struct ga_report *r,
-			 const struct ga_live_peer *peer);
+			 const struct ga_control_peer *peer);
 
 /* Has it anything to land? */
 bool cli_has_work(const struct ga_session *s);
@@ -436,8 +436,8 @@ int cli_apply_run(struct cli *c, const struct cli_run_options *o, struct cli_det
 /* Pick a session that is running or has ended. 0: it is running, and `peer` is connected; 1: it has
  * ended, and is locked, or another command holds its lock (`*ret_lock` -1); 2: neither within `ms`
  * (-1: wait for ever). */
-int cli_pick_live(struct cli *c, const char *name, int ms, struct ga_session *ret, int *ret_lock,
-		  struct ga_live_peer *peer, struct ga_error *err);
+int cli_connect_or_lock(struct cli *c, const char *name, int ms, struct ga_session *ret,
+			int *ret_lock, struct ga_control_peer *peer, struct ga_error *err);
 /* Fail before anything is changed if one of the names has no session. */
 int cli_check_names(struct cli *c, size_t n, char **names, struct ga_error *err);
 /* Add the names of the sessions for which `is` returns true. `running`: it runs, or another command
@@ -446,7 +446,7 @@ int cli_sessions_where(struct cli *c, bool (*is)(const struct ga_session *s, boo
 		       struct ga_strv *ret, struct ga_error *err);
 /* Ask the supervisor of a running session for its status; `ret` is not connected without an
  * answer. */
-void cli_query_live(const struct ga_session *s, struct ga_live_peer *ret);
+void cli_query_supervisor(const struct ga_session *s, struct ga_control_peer *ret);
 /* Does its state say running or starting? It is so only if its lock is held as well. */
 bool cli_has_running_state(const struct ga_session *s);
 /* For cli_sessions_where(): is it running, and not a part of a superproject's session? */
@@ -458,14 +458,15 @@ int cli_pick_only(struct cli *c, bool running_too, char **ret, struct ga_error *
 int cli_only_running(struct cli *c, char **ret, struct ga_error *err);
 /* Pick a running session and connect to it; `name` NULL: the only one. */
 int cli_pick_running(struct cli *c, const char *name, struct ga_session *ret,
-		     struct ga_live_peer *peer, struct ga_error *err);
+		     struct ga_control_peer *peer, struct ga_error *err);
 /* Fail unless the session is detached and its agent is running: only then can others use its
  * terminal. Fills in the answer of `peer`. */
-int cli_ask_detached(const struct ga_session *s, struct ga_live_peer *peer, struct ga_error *err);
+int cli_ask_detached(const struct ga_session *s, struct ga_control_peer *peer,
+		     struct ga_error *err);
 /* Wait until a session has ended and was captured, or is in the trash; `peer` may be connected to
- * it. Returns 1 or 2 of cli_pick_live(), or -1. */
+ * it. Returns 1 or 2 of cli_connect_or_lock(), or -1. */
 int cli_wait_over(struct cli *c, const char *name, int ms, struct ga_session *ret, int *ret_lock,
-		  struct ga_live_peer *peer, struct ga_error *err);
+		  struct ga_control_peer *peer, struct ga_error *err);
 /* "--timeout 10", in milliseconds; NULL: `otherwise`. */
 int cli_parse_timeout(const char *value, int otherwise, int *ret, struct ga_error *err);
 

@@ -10,7 +10,7 @@
 
 #include "cli.h"
 #include "ga/review/review.h"
-#include "ga/run/live.h"
+#include "ga/run/control.h"
 
 /* Sessions that have not landed, compared with the current branch and each other by commits and
  * paths, without a merge. */
@@ -35,7 +35,7 @@ struct cli_counts {
 struct cli_row {
 	struct ga_session s;
 	struct ga_report r;
-	struct ga_live_peer peer; /* of one that runs and answers */
+	struct ga_control_peer peer; /* of one that runs and answers */
 	struct cli_counts counts;
 	char *elsewhere;          /* status on the host s.id.remote; NULL: local */
 	bool running;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "ga/run/control.h"
+#include "ga/run/init-protocol.h"
 
 #define MAX_COMMANDS 32
 #define MAX_FDS 4
@@ -38,7 +38,7 @@ struct exec_failure {
 /* Read the next one; false at the end. */
 bool read_failure(int fd, struct exec_failure *ret);
 
-/* The descriptors of a request, in the order of ga/run/control.h. */
+/* The descriptors of a request, in the order of ga/run/init-protocol.h. */
 struct request_fds {
 	int v[MAX_FDS];
 	size_t n;

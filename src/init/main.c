@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * git-agent-init CONTROL_FD PROJECT: pid 1 of a sandbox; see ga/run/control.h.
+ * git-agent-init CONTROL_FD PROJECT: pid 1 of a sandbox; see ga/run/init-protocol.h.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "ga/run/control.h"
+#include "ga/run/init-protocol.h"
 
 /* The filters, made at build time: for renames and removals by path, and that with all removals of
  * directories. */

@@ -222,18 +222,18 @@ static void put_place_flags(struct ga_buf *out, const struct ga_flags *stored, c
 
 static void put_left(struct ga_buf *out, const struct ga_report *r)
 {
-	cleanup_(ga_left_release) struct ga_left_list groups = GA_LEFT_INIT;
+	cleanup_(ga_leftovers_release) struct ga_leftovers groups = GA_LEFTOVER_INIT;
 	cleanup_flags struct ga_flags stored = GA_FLAGS_INIT;
 	size_t i;
 
 	review_left_flags(r, &stored);
 	if (!r->left.n || full(out))
 		return;
-	ga_left_group(&r->left, &groups);
+	ga_leftovers_group(&r->left, &groups);
 	ga_buf_adds(out, "\n#### Left behind\n\n| kind | files | path | flags |\n"
 			 "|---|---|---|---|\n");
 	for (i = 0; i < groups.n && i < LEFT_SHOWN; i++) {
-		ga_buf_addf(out, "| %s | %" PRIu64 " | ", ga_left_kind_name(groups.v[i].kind),
+		ga_buf_addf(out, "| %s | %" PRIu64 " | ", ga_leftover_kind_name(groups.v[i].kind),
 			    groups.v[i].count);
 		put_path(out, groups.v[i].path);
 		ga_buf_adds(out, " | ");

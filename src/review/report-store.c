@@ -338,7 +338,7 @@ static void write_flags(const struct io *io, const struct ga_report *r)
 
 /* ---- the report --------------------------------------------------------- */
 
-static int io_left(const struct io *io, struct ga_left_list *l)
+static int io_left(const struct io *io, struct ga_leftovers *l)
 {
 	size_t n = l->n;
 	json_t *a = io_list(io, "left", &n);
@@ -348,10 +348,11 @@ static int io_left(const struct io *io, struct ga_left_list *l)
 
 		if (!io->writes) {
 			GA_GROW(l->v, l->n, l->cap);
-			l->v[l->n++] = (struct ga_left){ NULL, 0, 0, 0 };
+			l->v[l->n++] = (struct ga_leftover){ NULL, 0, 0, 0 };
 		}
 		if (io_bytes(&at, "path", &l->v[i].path) ||
-		    io_named(&at, "kind", GA_LEFT_LIMIT, ga_left_kind_name, &l->v[i].kind) ||
+		    io_named(&at, "kind", GA_LEFTOVER_LIMIT, ga_leftover_kind_name,
+			     &l->v[i].kind) ||
 		    io_count(&at, "count", false, &l->v[i].count) ||
 		    io_count(&at, "bytes", false, &l->v[i].bytes))
 			return -1;

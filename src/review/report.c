@@ -33,7 +33,7 @@ void ga_report_release(struct ga_report *r)
 		ga_strv_release(&r->flags[i].also);
 	}
 	free(r->flags);
-	ga_left_release(&r->left);
+	ga_leftovers_release(&r->left);
 	ga_strv_release(&r->notes);
 	ga_strv_release(&r->left_out);
 	ga_strv_release(&r->checks);

@@ -63,7 +63,7 @@ int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_o
 /* "accepted", "held", "open" ... */
 const char *review_flag_state(const struct ga_report_flag *f);
 
-json_t *review_left_json(const struct ga_report *r, const struct ga_left_list *l);
+json_t *review_left_json(const struct ga_report *r, const struct ga_leftovers *l);
 /* The flags of leftovers: those of the report, and those raised by names and kinds of its lines. */
 void review_left_flags(const struct ga_report *r, struct ga_flags *ret);
 /* The high and critical ones of a place: each rule once, the worst first. */

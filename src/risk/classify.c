@@ -428,16 +428,16 @@ static bool is_in_executed_dir(const char *folded)
 	}
 }
 
-void ga_classify_place(const struct ga_left_file *f, bool severe, struct ga_flags *ret)
+void ga_classify_place(const struct ga_leftover_file *f, bool severe, struct ga_flags *ret)
 {
 	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
 
 	ga_name_fold(&folded, f->path);
-	if (f->kind == GA_LEFT_IGNORED && severe)
+	if (f->kind == GA_LEFTOVER_IGNORED && severe)
 		ga_flags_found(ret, "ignored-config", f->path, &none, NULL);
-	if (f->kind == GA_LEFT_IGNORED && is_in_executed_dir(folded.ptr))
+	if (f->kind == GA_LEFTOVER_IGNORED && is_in_executed_dir(folded.ptr))
 		ga_flags_found(ret, "ignored-executables", f->path, &none, NULL);
-	if (f->kind == GA_LEFT_SPECIAL)
+	if (f->kind == GA_LEFTOVER_SPECIAL)
 		ga_flags_found(ret, "special-file", f->path, &none, NULL);
 	if (S_ISREG(f->mode) && (f->mode & (S_ISUID | S_ISGID)))
 		ga_flags_found(ret, "setuid-caps-xattr", f->path, &none, NULL);
@@ -449,10 +449,10 @@ bool ga_flag_is_severe_in_place(const struct ga_flag *f)
 	       strcmp(f->rule, "ignore-rules-source") != 0;
 }
 
-void ga_classify_left(const struct ga_host_facts *h, const struct ga_left_file *f,
+void ga_classify_left(const struct ga_host_facts *h, const struct ga_leftover_file *f,
 		      struct ga_flags *ret)
 {
-	bool dir = f->mode ? S_ISDIR(f->mode) : f->kind != GA_LEFT_SPECIAL, severe = false;
+	bool dir = f->mode ? S_ISDIR(f->mode) : f->kind != GA_LEFTOVER_SPECIAL, severe = false;
 	size_t from = ret->n;
 
 	ga_classify_path(h, f->path, dir, ret);

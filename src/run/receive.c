@@ -13,7 +13,7 @@
 
 #include "ga/base/clock.h"
 #include "ga/sys/fd.h"
-#include "run/live-internal.h"
+#include "run/control-internal.h"
 
 #define PTY_MS 20000
 
@@ -66,20 +66,20 @@ int run_recv_fd(struct ga_sandbox *sb, struct ga_ctl_msg *m, int *ret_fd, struct
 
 /* Returns 1 with the answer, in `*ret_fd` or m.value; 0 if there is none yet; -1 with an error. All
  * terminals are alike: this may be one that a client asked for, who then gets the next. */
-static int take_pty(struct ga_sandbox *sb, struct ga_live *live, struct ga_ctl_msg *m, int *ret_fd,
-		    struct ga_error *err)
+static int take_pty(struct ga_sandbox *sb, struct ga_control *control, struct ga_ctl_msg *m,
+		    int *ret_fd, struct ga_error *err)
 {
 	int r;
 
 	while ((r = run_recv_fd(sb, m, ret_fd, err)) > 0 && m->type != GA_CTL_PTY_OPEN) {
-		if (live)
-			(void)run_live_message(live, m, ret_fd);
+		if (control)
+			(void)run_control_message(control, m, ret_fd);
 		ga_cleanup_closep(ret_fd);
 	}
 	return r;
 }
 
-int run_ask_pty(struct ga_sandbox *sb, struct ga_live *live, struct ga_error *err)
+int run_ask_pty(struct ga_sandbox *sb, struct ga_control *control, struct ga_error *err)
 {
 	int64_t deadline = ga_now_ms() + PTY_MS;
 	struct pollfd p = { .fd = sb->ctl, .events = POLLIN };
@@ -87,7 +87,7 @@ int run_ask_pty(struct ga_sandbox *sb, struct ga_live *live, struct ga_error *er
 	int fd = -1, r;
 
 	run_send(sb, GA_CTL_PTY, 0, 0);
-	while (!(r = take_pty(sb, live, &m, &fd, err))) {
+	while (!(r = take_pty(sb, control, &m, &fd, err))) {
 		if (ga_now_ms() >= deadline)
 			return ga_fail(err, GA_ESTART, "the sandbox does not open a terminal");
 		(void)poll(&p, 1, ga_poll_timeout(deadline));

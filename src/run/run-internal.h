@@ -12,7 +12,7 @@
 #include <termios.h>
 
 #include "ga/base/clock.h"
-#include "ga/run/control.h"
+#include "ga/run/init-protocol.h"
 #include "ga/run/run.h"
 #include "ga/run/termfilter.h"
 
@@ -33,7 +33,7 @@ struct ga_sandbox {
 	char *cgroup;       /* its cgroup, to be removed with it; or NULL */
 	uint32_t last_id;
 	struct run_services *services; /* NULL: none */
-	char *trees;        /* control.c: the project as the stage has it; NULL: not yet ... */
+	char *trees;        /* init-messages.c: the project as the stage has it, or NULL ... */
 	struct ga_strv shared; /* ... and for each shared directory its path in it, and the file
 			       * that says that it was removed */
 	bool elsewhere;     /* another process runs the sandbox: `ctl` is a socket to that */
@@ -107,7 +107,7 @@ int run_signals_fatal_pending(void);
 /* Stop as Ctrl-Z stops a job, and return when continued. */
 void run_signals_suspend(const struct ga_sandbox *sb);
 
-/* ---- control.c: talking to init */
+/* ---- init-messages.c: talking to init */
 
 /* Create a pipe whose end `ret_ours` does not block. The caller closes both, also on failure. */
 int run_pipe(int *ret_ours, int *ret_theirs, bool we_read, struct ga_error *err);
@@ -123,9 +123,9 @@ int run_recv(struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err);
 /* The same, with the sender's pid, and without the reason at the end. A descriptor is accepted only
  * with `ret_fd`, which is left alone if none comes, else it is the caller's. */
 int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_pid, int *ret_fd);
-/* The master of a new terminal of the sandbox, or -1. Messages for clients of `live` (may be NULL)
- * are passed on while waiting. */
-int run_ask_pty(struct ga_sandbox *sb, struct ga_live *live, struct ga_error *err);
+/* The master of a new terminal of the sandbox, or -1. Messages for clients of `control` (may be
+ * NULL) are passed on while waiting. */
+int run_ask_pty(struct ga_sandbox *sb, struct ga_control *control, struct ga_error *err);
 int run_ctl_ended(const struct ga_sandbox *sb, struct ga_error *err);
 /* Turn a FAILED message into an error. */
 int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *program,
@@ -140,7 +140,7 @@ int run_recv_fd(struct ga_sandbox *sb, struct ga_ctl_msg *m, int *ret_fd, struct
 
 struct run_terminal;
 /* Open a pty of the sandbox with the settings and size of the caller's terminal. */
-int run_pty_open(struct ga_sandbox *sb, struct ga_live *live, const struct run_terminal *t,
+int run_pty_open(struct ga_sandbox *sb, struct ga_control *control, const struct run_terminal *t,
 		 int *ret_master, int *ret_slave, struct ga_error *err);
 
 /* ---- terminal.c: the caller's terminal */
@@ -225,7 +225,7 @@ void run_services_free(struct ga_sandbox *sb);
 bool run_services_over(const struct run_services *all);
 void run_services_signal(const struct ga_sandbox *sb, int n);
 
-/* ---- control.c: shared directories that a program inside removes */
+/* ---- init-messages.c: shared directories that a program inside removes */
 
 void run_shares_set(struct ga_sandbox *sb, const struct ga_spec *s);
 /* Flags of a GA_CTL_SPAWN: GA_SPAWN_DEEP if there is one in a directory of the project. */
@@ -233,10 +233,10 @@ uint32_t run_shares_flags(const struct ga_sandbox *sb);
 /* Answer the message if it is about a shared directory. */
 void run_shares_message(const struct ga_sandbox *sb, const struct ga_ctl_msg *m);
 
-/* ---- live.c: the supervisor's side of ga/run/live.h */
+/* ---- control.c: the supervisor's side of ga/run/control.h */
 
-struct ga_live;
-struct run_live_session {
+struct ga_control;
+struct run_control_session {
 	struct ga_sandbox *sb;
 	const char *const *envp;
 	bool detached;
@@ -249,26 +249,26 @@ struct run_live_session {
 	void (*stop)(void *payload, unsigned ms);
 	void (*resume)(void *payload); /* continue the command, which was stopped */
 };
-#define RUN_LIVE_POLLS (2 + 64)
+#define RUN_CONTROL_POLLS (2 + 64)
 /* Input of clients is read from `*ret_typed`, which the callee owns; -1: none. */
-int run_live_begin(struct ga_live *l, const struct run_live_session *s, int *ret_typed,
-		   struct ga_error *err);
+int run_control_begin(struct ga_control *l, const struct run_control_session *s, int *ret_typed,
+		      struct ga_error *err);
 /* The same once its session has become detached. */
-int run_live_detach(struct ga_live *l, int *ret_typed, struct ga_error *err);
-void run_live_output(struct ga_live *l, const char *p, size_t n);
-void run_live_typed(struct ga_live *l); /* the command was given input */
-void run_live_poll(const struct ga_live *l, struct pollfd p[RUN_LIVE_POLLS]);
-void run_live_move(struct ga_live *l, const struct pollfd p[RUN_LIVE_POLLS]);
-int64_t run_live_next(const struct ga_live *l); /* 0: never */
+int run_control_detach(struct ga_control *l, int *ret_typed, struct ga_error *err);
+void run_control_output(struct ga_control *l, const char *p, size_t n);
+void run_control_typed(struct ga_control *l); /* the command was given input */
+void run_control_poll(const struct ga_control *l, struct pollfd p[RUN_CONTROL_POLLS]);
+void run_control_move(struct ga_control *l, const struct pollfd p[RUN_CONTROL_POLLS]);
+int64_t run_control_next(const struct ga_control *l); /* 0: never */
 /* Pass on a message of init that is not about the session's command; false if it has no
  * recipient. */
-bool run_live_message(struct ga_live *l, const struct ga_ctl_msg *m, int *fd);
+bool run_control_message(struct ga_control *l, const struct ga_ctl_msg *m, int *fd);
 /* The command was stopped from its terminal. Returns false if no client could continue it. */
-bool run_live_stopped(struct ga_live *l);
+bool run_control_stopped(struct ga_control *l);
 /* The command has ended, and another one of the session follows: clients are not notified. */
-void run_live_pause(struct ga_live *l);
+void run_control_pause(struct ga_control *l);
 /* The command has ended: all clients get the rest of the output and its status. */
-void run_live_end(struct ga_live *l, int status);
+void run_control_end(struct ga_control *l, int status);
 
 enum { IN, OUT, ERR, N_STREAMS };
 
@@ -280,8 +280,8 @@ struct session {
 	struct run_keys keys;
 	bool unfiltered;
 	const struct ga_run_command *c;
-	struct ga_live *live;      /* or NULL */
-	struct run_live_session live_session;
+	struct ga_control *control;      /* or NULL */
+	struct run_control_session control_session;
 	struct ga_run_sink sink, typed;
 	bool started, exited;
 	int status;

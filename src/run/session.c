@@ -86,7 +86,7 @@ static void detach_terminal(struct session *s)
 	int typed;
 
 	in->leave = false;
-	if (null < 0 || s->exited || run_live_detach(s->live, &typed, GA_IGNORED))
+	if (null < 0 || s->exited || run_control_detach(s->control, &typed, GA_IGNORED))
 		return;
 	run_stream_undo(out, OUT);
 	run_terminal_write(OUT, "\r\n", 2);
@@ -96,7 +96,7 @@ static void detach_terminal(struct session *s)
 	in->from = typed;
 	in->keys = NULL;
 	s->term = (struct run_terminal){ .fd = -1 };
-	s->detached = s->live_session.detached = true;
+	s->detached = s->control_session.detached = true;
 	s->c->leave(s->c->payload);
 }
 
@@ -126,7 +126,7 @@ static void suspend(struct session *s)
 	}
 	s->suspended = false;
 	if (s->detached) {
-		if (!run_live_stopped(s->live))
+		if (!run_control_stopped(s->control))
 			continue_command(s);
 		return;
 	}
@@ -248,7 +248,7 @@ static int on_message(struct session *s, struct ga_error *err)
 		if (r <= 0)
 			return r;
 		/* further commands continue after this one ended, unless it is the last */
-		if ((s->live && run_live_message(s->live, &m, &fd)) || s->exited)
+		if ((s->control && run_control_message(s->control, &m, &fd)) || s->exited)
 			continue;
 		if (on_one(s, &m, err))
 			return -1;
@@ -287,9 +287,12 @@ static bool has_ended(const struct session *s)
 
 static int timeout(const struct session *s)
 {
-	const int64_t all[] = { s->exited ? 0 : s->deadline, s->exited ? 0 : s->term_at, s->tick,
+	const int64_t all[] = { s->exited ? 0 : s->deadline,
+				s->exited ? 0 : s->term_at,
+				s->tick,
 				s->started || s->exited ? 0 : s->start_by,
-				s->live ? run_live_next(s->live) : 0, run_relay_next(s->sb) };
+				s->control ? run_control_next(s->control) : 0,
+				run_relay_next(s->sb) };
 	int64_t next = 0;
 
 	for (size_t i = 0; i < N_STREAMS; i++)
@@ -316,8 +319,8 @@ static void on_tick(struct session *s)
 
 /* What to poll for: the sandbox, signals, its network, streams, services, and clients. */
 enum { CTL, SIGNALS, RELAY, STREAMS, SERVICES = STREAMS + N_STREAMS * RUN_STREAM_POLLS,
-       LIVE = SERVICES + GA_RUN_SERVICES_MAX,
-       N_POLLS = LIVE + RUN_LIVE_POLLS };
+       CONTROL = SERVICES + GA_RUN_SERVICES_MAX,
+       N_POLLS = CONTROL + RUN_CONTROL_POLLS };
 
 static size_t prepare_polls(const struct session *s, struct pollfd p[N_POLLS])
 {
@@ -334,9 +337,9 @@ static size_t prepare_polls(const struct session *s, struct pollfd p[N_POLLS])
 	if (!s->started && s->term.fd >= 0)
 		p[STREAMS + OUT * RUN_STREAM_POLLS].fd = -1;
 	run_services_poll(s->sb, p + SERVICES);
-	if (!s->live || !s->started)
-		return LIVE;
-	run_live_poll(s->live, p + LIVE);
+	if (!s->control || !s->started)
+		return CONTROL;
+	run_control_poll(s->control, p + CONTROL);
 	return N_POLLS;
 }
 
@@ -368,15 +371,15 @@ static int loop(struct session *s, struct ga_error *err)
 			return -1;
 		run_services_move(s->sb, p + SERVICES);
 		if (n == N_POLLS)
-			run_live_move(s->live, p + LIVE);
+			run_control_move(s->control, p + CONTROL);
 		on_tick(s);
 	}
 	return 0;
 }
 
-static int begin_live(struct session *s, const struct ga_run_command *c, struct ga_error *err)
+static int begin_control(struct session *s, const struct ga_run_command *c, struct ga_error *err)
 {
-	s->live_session = (struct run_live_session){
+	s->control_session = (struct run_control_session){
 		.sb = s->sb,
 		.envp = c->envp,
 		.detached = s->detached,
@@ -390,7 +393,9 @@ static int begin_live(struct session *s, const struct ga_run_command *c, struct 
 		.stop = end_within,
 		.resume = continue_command,
 	};
-	return c->live ? run_live_begin(c->live, &s->live_session, &s->streams[IN].from, err) : 0;
+	return c->control ? run_control_begin(c->control, &s->control_session, &s->streams[IN].from,
+					      err)
+			  : 0;
 }
 
 /* Open a pty or pipes, and start the command on the other ends. */
@@ -410,14 +415,14 @@ static int start(struct session *s, struct ga_error *err)
 }
 
 /* If the command was told to end, no other command follows. */
-static void end_live(const struct session *s, int status)
+static void end_control(const struct session *s, int status)
 {
 	const struct ga_run_command *c = s->c;
 
-	if (c->live && c->auxiliary && !s->deadline)
-		run_live_pause(c->live);
-	else if (c->live)
-		run_live_end(c->live, status);
+	if (c->control && c->auxiliary && !s->deadline)
+		run_control_pause(c->control);
+	else if (c->control)
+		run_control_end(c->control, status);
 }
 
 void ga_run_relay(struct ga_sandbox *sb, struct ga_relay *r)
@@ -429,7 +434,7 @@ int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *r
 		   struct ga_error *err)
 {
 	cleanup_(session_release) struct session s = {
-		.sb = sb, .master = -1, .unfiltered = c->unfiltered, .c = c, .live = c->live,
+		.sb = sb, .master = -1, .unfiltered = c->unfiltered, .c = c, .control = c->control,
 		.tty = !c->auxiliary && (c->detached || (isatty(0) && isatty(1))),
 		.detached = c->detached,
 		.start_by = ga_now_ms() + START_MS,
@@ -444,8 +449,8 @@ int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *r
 	for (size_t i = 0; i < N_STREAMS; i++)
 		s.streams[i].from = s.streams[i].to = -1;
 	s.term.fd = s.tty && !c->detached ? 0 : -1;
-	rc = begin_live(&s, c, err) || start(&s, err) || loop(&s, err) ? -1 : 0;
-	end_live(&s, rc ? -1 : s.status);
+	rc = begin_control(&s, c, err) || start(&s, err) || loop(&s, err) ? -1 : 0;
+	end_control(&s, rc ? -1 : s.status);
 	if (rc)
 		return -1;
 	/* signals that came while the command ended were for the command */

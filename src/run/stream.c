@@ -225,8 +225,8 @@ void session_output(void *payload, const char *p, size_t n)
 {
 	const struct session *s = payload;
 
-	if (s->live)
-		run_live_output(s->live, p, n);
+	if (s->control)
+		run_control_output(s->control, p, n);
 	if (s->c->sink)
 		s->c->sink->output(s->c->sink->payload, p, n);
 }
@@ -237,8 +237,8 @@ void session_typed(void *payload, const char *p, size_t n)
 
 	(void)p;
 	(void)n;
-	if (s->live)
-		run_live_typed(s->live);
+	if (s->control)
+		run_control_typed(s->control);
 }
 
 /* Without a terminal of the caller's, the command's own is served all the same. */
@@ -253,10 +253,10 @@ static int open_nowhere(struct session *s, struct ga_error *err)
 	return out->to < 0 ? ga_fail_errno(err, GA_ESTART, errno, "cannot open '/dev/null'") : 0;
 }
 
-int run_pty_open(struct ga_sandbox *sb, struct ga_live *live, const struct run_terminal *t,
+int run_pty_open(struct ga_sandbox *sb, struct ga_control *control, const struct run_terminal *t,
 		 int *ret_master, int *ret_slave, struct ga_error *err)
 {
-	cleanup_close int master = run_ask_pty(sb, live, err), slave = -1;
+	cleanup_close int master = run_ask_pty(sb, control, err), slave = -1;
 	struct termios tio;
 	int unlock = 0;
 
@@ -277,7 +277,7 @@ int run_pty_open(struct ga_sandbox *sb, struct ga_live *live, const struct run_t
 
 static int open_tty(struct session *s, int *ret_slave, struct ga_error *err)
 {
-	if (run_pty_open(s->sb, s->live, &s->term, &s->master, ret_slave, err))
+	if (run_pty_open(s->sb, s->control, &s->term, &s->master, ret_slave, err))
 		return -1;
 	s->streams[IN].to = s->master;
 	s->streams[IN].sink = &s->typed;
@@ -285,7 +285,7 @@ static int open_tty(struct session *s, int *ret_slave, struct ga_error *err)
 	if (s->c->detached)
 		return open_nowhere(s, err);
 	s->streams[IN].from = 0;
-	s->streams[IN].keys = s->c->leave && s->live ? &s->keys : NULL;
+	s->streams[IN].keys = s->c->leave && s->control ? &s->keys : NULL;
 	set_writer(s, &s->streams[OUT], 1);
 	s->term.filter = s->streams[OUT].filter;
 	session_resize(s);

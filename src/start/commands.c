@@ -93,7 +93,7 @@ static int start_step(const struct start_step *s, struct start_stepped *ret, str
 		.tick = on_tick,
 		.payload = &r,
 		.sink = &sink,
-		.live = st->live,
+		.control = st->control,
 		.auxiliary = true,
 		.after = s->after,
 		.silent = st->quiet,

@@ -8,7 +8,7 @@
 struct refresh {
 	struct ga_env *e;           /* of the superproject */
 	const struct ga_session *s;
-	const struct ga_live_peer *peer;
+	const struct ga_control_peer *peer;
 	const char *stage_dir;
 };
 
@@ -55,7 +55,7 @@ static int show(const struct refresh *r, const struct place *a, const struct sta
 		return rc > 0 ? 0 : -1;
 	if (sh.dev != st->st_dev || sh.ino != st->st_ino)
 		return ga_fail(err, GA_EFATAL, "it was replaced once more");
-	if (ga_live_remount(r->peer, r->stage_dir, r->s->id.project, &sh, err))
+	if (ga_control_remount(r->peer, r->stage_dir, r->s->id.project, &sh, err))
 		return -1;
 	ga_view_seen_set(seen, a->i, &sh);
 	return ga_view_seen_write(seen, a->s, err);
@@ -130,12 +130,13 @@ static int refresh_part(const struct ga_part_at *at, void *payload, struct ga_er
 				  err) ? -1 : 0;
 }
 
-int ga_start_refresh(struct ga_env *e, const struct ga_session *s, const struct ga_live_peer *peer,
-		     const char *stage_dir, struct ga_error *err)
+int ga_start_refresh(struct ga_env *e, const struct ga_session *s,
+		     const struct ga_control_peer *peer, const char *stage_dir,
+		     struct ga_error *err)
 {
 	struct refresh r = { e, s, peer, stage_dir };
 	struct place a = { .e = e, .s = s };
 
-	return ga_live_refresh(peer, stage_dir, err) || refresh_all(&r, &a, err) ||
+	return ga_control_refresh(peer, stage_dir, err) || refresh_all(&r, &a, err) ||
 	       ga_start_each_part(e, s, false, refresh_part, &r, err) ? -1 : 0;
 }

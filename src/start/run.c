@@ -162,7 +162,7 @@ int ga_start_recover(struct ga_env *e, struct ga_session *s, struct ga_error *er
 				       s->name, (unsigned long long)s->run.pidns);
 		(void)nanosleep(&t, NULL);
 	}
-	ga_live_remove(s->dir);
+	ga_control_remove(s->dir);
 	ga_strv_release(&s->run.published);
 	if (!s->run.finished) {
 		s->run.finished = (uint64_t)time(NULL);
@@ -239,7 +239,7 @@ static int run_all(struct start_watch *w, struct ga_start *st, int *ret_status,
 		.written = &w->written,
 		.started = started,
 		.sink = w->recorder ? ga_record_sink(w->recorder) : NULL,
-		.live = st->live,
+		.control = st->control,
 		.signal = &signal,
 		.ended = &ended,
 		.detached = st->detach.now,
@@ -287,7 +287,7 @@ static int begin(struct ga_env *e, struct ga_start *st, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
 
-	if (ga_live_open(s->dir, &st->live, err))
+	if (ga_control_open(s->dir, &st->control, err))
 		return -1;
 	free(s->view.boot);
 	s->view.boot = ga_boot_id();

@@ -23,7 +23,7 @@
 #include "ga/repo/objects.h"
 #include "ga/repo/refs.h"
 #include "ga/review/review.h"
-#include "ga/run/live.h"
+#include "ga/run/control.h"
 #include "ga/run/record.h"
 #include "ga/session/journal.h"
 #include "ga/session/session.h"

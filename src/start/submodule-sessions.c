@@ -38,7 +38,7 @@ void ga_start_release(struct ga_start *s)
 	ga_cleanup_closep(&s->net.ports);
 	ga_session_release(&s->session);
 	/* before the lock: whoever sees the socket close waits for the lock */
-	ga_live_close(s->live);
+	ga_control_close(s->control);
 	ga_cleanup_closep(&s->lock);
 	ga_base_release(&s->base);
 	ga_cleanup_closep(&s->home_lock);

@@ -65,7 +65,7 @@ static void check_report(const struct ga_strv *sv)
 	ga_strv_extend(&r.command, sv);
 	ga_strv_extend(&r.notes, sv);
 	for (size_t i = 0; i < sv->n; i++)
-		ga_left_add(&r.left, sv->v[i], GA_LEFT_IGNORED, i, i);
+		ga_leftovers_add(&r.left, sv->v[i], GA_LEFTOVER_IGNORED, i, i);
 	text = ga_report_encode(&r);
 	for (const char *p = text; *p; p++)
 		CHECK((unsigned char)*p < 0x80);

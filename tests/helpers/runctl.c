@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "run/live-internal.h"
+#include "run/control-internal.h"
 #include "ga/base/parse.h"
 #include "ga/base/path.h"
 #include "ga/run/run.h"
@@ -245,7 +245,7 @@ static int ask(const struct ga_sandbox *sb, int slave, int *ret_payload, struct 
 	fds[0] = p[0];
 	fds[1] = slave;
 	*ret_payload = p[1];
-	return live_send(sb->ctl, &m, NULL, 0, fds, 2) ? ga_fail(err, GA_EFATAL, "cannot ask for a command") : 0;
+	return control_send(sb->ctl, &m, NULL, 0, fds, 2) ? ga_fail(err, GA_EFATAL, "cannot ask for a command") : 0;
 }
 
 static int leader(struct place *p, char **argv, int *ret, struct ga_error *err)

@@ -33,7 +33,7 @@ cli: cli resume trash transfer start agents home view on land
 cli: secret names capture review session run net risk reach repo sandbox config sys base
 stage: stage sys base sandbox/plan
 seccomp: base sandbox/sandbox
-init: init sys/scm run/control
+init: init sys/scm run/init-protocol
 probe: probe
 '
 

@@ -159,7 +159,7 @@ static inline void check_left(const struct layer *l, const char *want, const cha
 	BUF(b);
 
 	for (size_t i = 0; i < l->res.left.n; i++)
-		ga_buf_addf(&b, "%s %s %llu;", ga_left_kind_name(l->res.left.v[i].kind), l->res.left.v[i].path,
+		ga_buf_addf(&b, "%s %s %llu;", ga_leftover_kind_name(l->res.left.v[i].kind), l->res.left.v[i].path,
 			    (unsigned long long)l->res.left.v[i].count);
 	_assert_string_equal(b.ptr, want, file, line);
 }

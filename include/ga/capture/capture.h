@@ -6,7 +6,7 @@
 #pragma once
 
 #include "ga/base/error.h"
-#include "ga/base/left.h"
+#include "ga/base/leftovers.h"
 #include "ga/config/limits.h"
 #include "ga/repo/import.h"
 #include "ga/repo/repo.h"
@@ -83,8 +83,8 @@ int ga_capture_lock_keeps(const struct ga_repo *r, struct ga_error *err);
 
 /* List every file of the leftovers `lines` of a report, sorted. Ignored directories are walked;
  * other entries are listed themselves. Deletions in a shared directory are left out. A directory
- * that cannot be listed or exceeds a limit is listed itself, as GA_LEFT_UNREADABLE or
- * GA_LEFT_LIMIT. */
+ * that cannot be listed or exceeds a limit is listed itself, as GA_LEFTOVER_UNREADABLE or
+ * GA_LEFTOVER_LIMIT. */
 int ga_list_leftovers(struct ga_repo *r, const struct ga_session *s, const struct ga_limits *limits,
-		      const struct ga_left_list *lines, struct ga_left_files *ret,
+		      const struct ga_leftovers *lines, struct ga_leftover_files *ret,
 		      struct ga_error *err);

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "ga/base/error.h"
-#include "ga/base/left.h"
+#include "ga/base/leftovers.h"
 #include "ga/base/oid.h"
 #include "ga/base/strv.h"
 #include "ga/config/limits.h"
@@ -52,7 +52,7 @@ struct ga_upper_opts {
 struct ga_upper_result {
 	struct ga_oid tree;           /* base tree + upper */
 	struct ga_changes changes;    /* against the base tree */
-	struct ga_left_list left;
+	struct ga_leftovers left;
 	struct ga_strv newly_ignored; /* ignored by the rules of the result but not by those of the
 				       * base ... */
 	struct ga_strv newly_ignored_by; /* ... and, parallel to it, the pattern and file that do

@@ -10,7 +10,7 @@
 
 #include "ga/base/buf.h"
 #include "ga/base/error.h"
-#include "ga/base/left.h"
+#include "ga/base/leftovers.h"
 #include "ga/base/oid.h"
 #include "ga/base/out.h"
 #include "ga/base/strv.h"
@@ -42,7 +42,7 @@ struct ga_report {
 					 * zero */
 	struct ga_report_flag *flags;   /* most severe first, then by path */
 	size_t n_flags, cap_flags;
-	struct ga_left_list left;
+	struct ga_leftovers left;
 	struct ga_strv notes;           /* for users, already quoted */
 	struct ga_strv left_out;        /* paths of the uncommitted part: on no branch */
 	struct ga_oid shown, seen;      /* the commit of what the agent was shown and the tree of
@@ -192,10 +192,10 @@ int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struc
 
 /* Every leftover file, with the flags that its name raises on this host, below the
  * entries of the report: as text, and as the object printed by `review --leftovers --json`. */
-void ga_left_text(const struct ga_report *r, const struct ga_left_files *files,
-		  const struct ga_host_facts *facts, bool colour, struct ga_buf *out);
-json_t *ga_left_json(const struct ga_report *r, const struct ga_left_files *files,
-		     const struct ga_host_facts *facts);
+void ga_leftovers_text(const struct ga_report *r, const struct ga_leftover_files *files,
+		       const struct ga_host_facts *facts, bool colour, struct ga_buf *out);
+json_t *ga_leftovers_json(const struct ga_report *r, const struct ga_leftover_files *files,
+			  const struct ga_host_facts *facts);
 
 /* ---- the colours of a diff, from the user's git configuration (color.diff.*) ---- */
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "ga/base/error.h"
-#include "ga/base/left.h"
+#include "ga/base/leftovers.h"
 #include "ga/base/oid.h"
 #include "ga/base/strv.h"
 #include "ga/reach/reach.h"
@@ -142,12 +142,12 @@ void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 /* Flags for what capture left in the session because it is ignored, and for its type and
  * permissions (`f->mode`; 0: unknown). `severe`: path rules raised a flag for which
  * ga_flag_is_severe_in_place() is true. */
-void ga_classify_place(const struct ga_left_file *f, bool severe, struct ga_flags *ret);
+void ga_classify_place(const struct ga_leftover_file *f, bool severe, struct ga_flags *ret);
 /* Does the flag say that the file may be loaded or run from its present path? */
 bool ga_flag_is_severe_in_place(const struct ga_flag *f);
 
 /* Both ga_classify_path() and ga_classify_place(). */
-void ga_classify_left(const struct ga_host_facts *h, const struct ga_left_file *f,
+void ga_classify_left(const struct ga_host_facts *h, const struct ga_leftover_file *f,
 		      struct ga_flags *ret);
 
 /* Add a flag of a rule for the caller's own finding; `detail` (quoted, may be NULL) is copied. */

@@ -78,8 +78,8 @@ struct ga_run_facts {
 	pid_t pid;      /* pid 1 of the sandbox, in our pid namespace */
 	uint64_t pidns; /* inode number of its pid namespace */
 	bool lost;      /* the project was moved inside while a command ran (GA_CTL_LOST in
-			 * ga/run/control.h): what was written under its path after that is not in
-			 * its layers */
+			 * ga/run/init-protocol.h): what was written under its path after that is
+			 * not in its layers */
 	int no_renames; /* the errno for which renames of directories could not be served for a
 			 * command that asked for it (GA_SPAWN_RENAMES); 0 if they were */
 };
@@ -99,13 +99,13 @@ void ga_run_loose(const struct ga_sandbox *sb, struct ga_strv *ret);
  * reset afterwards. `*ret_status` is the command's: 0-255, 128+n. A command that could not be
  * executed is GA_ESTART. */
 struct ga_run_sink;
-struct ga_live;
+struct ga_control;
 struct ga_run_command {
 	const char *cwd;
 	const char *const *argv;
 	const char *const *envp;
 	bool unfiltered;
-	bool renames; /* serve renames of directories that an overlay refuses (ga/run/control.h) */
+	bool renames; /* serve renames of directories that an overlay refuses */
 	/* Called every `tick_ms` or so while it runs; must not block. Returns true to end the
 	 * command, as by a hang-up. NULL: not called. */
 	unsigned tick_ms;
@@ -115,22 +115,22 @@ struct ga_run_command {
 	const struct ga_run_sink *sink; /* receives the output; NULL: none */
 	/* Called once, after the command was executed; NULL: not called. */
 	void (*started)(void *payload);
-	/* The access that other processes have (ga/run/live.h); NULL: none. */
-	struct ga_live *live;
+	/* The access that other processes have (ga/run/control.h); NULL: none. */
+	struct ga_control *control;
 	/* A `setup` or `finish` command of the user. Its standard input is empty, and its output
 	 * goes to standard error or, if `silent`, is discarded. Others can see it and end it
-	 * through `live`, but not attach. A signal that ends programs is passed on to it, and kills
-	 * it soon after. */
+	 * through `control`, but not attach. A signal that ends programs is passed on to it, and
+	 * kills it soon after. */
 	bool auxiliary, silent;
 	bool after; /* it runs after the agent has exited */
 	int *signal; /* set to a signal that ends programs, if one came while it ran; NULL */
-	bool *ended; /* set if its end was asked for, by `tick`, a hang-up or `live`; NULL */
-	/* Runs on a pty of this size that is reached through `live`, not on the caller's terminal.
-	 * With `auxiliary`: the agent has such a pty, this command has none. */
+	bool *ended; /* set if its end was asked for, by `tick`, a hang-up or `control`; NULL */
+	/* Runs on a pty of this size that is reached through `control`, not on the caller's
+	 * terminal. With `auxiliary`: the agent has such a pty, this command has none. */
 	bool detached;
 	unsigned columns, rows;
 	/* Called after the user typed Ctrl-\ d and the caller's terminal was released: from then on
-	 * the command is `detached`. Needs `live`. NULL: these keys go to the command. */
+	 * the command is `detached`. Needs `control`. NULL: these keys go to the command. */
 	void (*leave)(void *payload);
 };
 /* A listener to a session's output. */

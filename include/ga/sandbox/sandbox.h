@@ -163,10 +163,10 @@ int ga_spec_find_tools(const char *home, const char *path, const char *command,
 
 /* Set `s->env`, the environment inside, from the host's: an allowlist (TERM, COLORTERM, LANG, LC_*,
  * TZ, EDITOR, VISUAL, NO_COLOR; with the host's network those that name a proxy, without a
- * password) and the names in `pass`; HOME, USER, LOGNAME, SHELL; PWD, for ga/run/control.h, if the
- * user spells the project in a way of his own; PATH, from the list of directories `path`, keeping
- * in order the entries that exist inside `s`, with GA_AGENT_BIN at the end; the variables that
- * locate those toolchains that are shown; and those that keep caches in the agents' home. */
+ * password) and the names in `pass`; HOME, USER, LOGNAME, SHELL; PWD, for ga/run/init-protocol.h,
+ * if the user spells the project in a way of his own; PATH, from the list of directories `path`,
+ * keeping in order the entries that exist inside `s`, with GA_AGENT_BIN at the end; the variables
+ * that locate those toolchains that are shown; and those that keep caches in the agents' home. */
 #define GA_AGENT_BIN ".local/agent/bin" /* below home: for programs that the agent installs */
 void ga_spec_environment(struct ga_spec *s, const char *path, const char *const *host_env,
 			 const struct ga_strv *pass);

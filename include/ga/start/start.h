@@ -87,7 +87,7 @@ struct ga_start {
 	bool resumed;           /* by ga_resume() */
 	bool stopped;           /* its command was told to end, or was interrupted */
 	struct ga_detach detach;
-	struct ga_live *live;   /* exists from before the run to the end */
+	struct ga_control *control; /* exists from before the run to the end */
 };
 #define GA_START_INIT \
 	{ .session = GA_SESSION_INIT, .lock = -1, .home_lock = -1, .base = GA_BASE_INIT, \
@@ -164,9 +164,10 @@ int ga_start_each_part(const struct ga_env *e, const struct ga_session *s, bool 
 
 /* Show a running session and its parts the host's changes in shared directories, also in recreated
  * ones. Secrets are masked as at a start. */
-struct ga_live_peer;
-int ga_start_refresh(struct ga_env *e, const struct ga_session *s, const struct ga_live_peer *peer,
-		     const char *stage_dir, struct ga_error *err);
+struct ga_control_peer;
+int ga_start_refresh(struct ga_env *e, const struct ga_session *s,
+		     const struct ga_control_peer *peer, const char *stage_dir,
+		     struct ga_error *err);
 
 /* The tree that capture would yield now, for diff; adds to `notes` what a limit skipped. */
 int ga_start_peek(struct ga_env *e, const struct ga_session *s, struct ga_oid *ret_tree,

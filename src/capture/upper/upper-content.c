@@ -22,10 +22,11 @@ static const char *where(const struct walk *w)
 	return w->path.len ? w->path.ptr : ".";
 }
 
-void walk_leave(struct walk *w, enum ga_left_kind kind, uint64_t count, uint64_t bytes)
+void walk_leave(struct walk *w, enum ga_leftover_kind kind, uint64_t count, uint64_t bytes)
 {
-	ga_left_add(&w->res->left, where(w), kind, count, bytes);
-	if (kind == GA_LEFT_REFUSED || kind == GA_LEFT_UNREADABLE || kind == GA_LEFT_LIMIT)
+	ga_leftovers_add(&w->res->left, where(w), kind, count, bytes);
+	if (kind == GA_LEFTOVER_REFUSED || kind == GA_LEFTOVER_UNREADABLE ||
+	    kind == GA_LEFTOVER_LIMIT)
 		ga_strv_push(&w->stood, w->path.ptr);
 }
 
@@ -50,7 +51,7 @@ void walk_note_limit(struct walk *w, enum ga_limit which, const char *what)
 void walk_limit(struct walk *w, enum ga_limit which, const char *what, uint64_t count,
 		uint64_t bytes)
 {
-	walk_leave(w, GA_LEFT_LIMIT, count, bytes);
+	walk_leave(w, GA_LEFTOVER_LIMIT, count, bytes);
 	walk_note_limit(w, which, what);
 }
 
@@ -110,7 +111,7 @@ static char *newly_ignored_by(const struct walk *w, bool is_dir)
 
 void walk_ignored(struct walk *w, const char *top, uint64_t count, uint64_t bytes, bool is_dir)
 {
-	ga_left_add(&w->res->left, top ? top : where(w), GA_LEFT_IGNORED, count, bytes);
+	ga_leftovers_add(&w->res->left, top ? top : where(w), GA_LEFTOVER_IGNORED, count, bytes);
 	if (top || ga_ignore_check(&w->base, w->path.ptr, is_dir) == GA_IGNORE_YES)
 		return;
 	ga_strv_push(&w->res->newly_ignored, w->path.ptr);
@@ -339,7 +340,7 @@ static int refuse_item(struct walk *w, const struct walk_item *it, const char *w
 {
 	cleanup_free char *q = ga_quote(w->path.ptr);
 
-	walk_leave(w, GA_LEFT_REFUSED, 1, (uint64_t)it->st.st_size);
+	walk_leave(w, GA_LEFTOVER_REFUSED, 1, (uint64_t)it->st.st_size);
 	if (w->met.refused++ < LIMITS_NAMED)
 		ga_strv_pushf(&w->res->notes,
 			      "%s: git refuses it, and it stays in the session (%s)", q, why);
@@ -445,7 +446,7 @@ static int take_link(struct walk *w, const struct walk_dir *d, const struct walk
 	if (n < 0 && errno == ENOENT)
 		return 1; /* as in open_file() */
 	if (n < 0 && errno == EINVAL) { /* [unreadable]: it was replaced since stat */
-		walk_leave(w, GA_LEFT_UNREADABLE, 1, 0);
+		walk_leave(w, GA_LEFTOVER_UNREADABLE, 1, 0);
 		return 1;
 	}
 	if (n < 0)
@@ -520,7 +521,8 @@ static int open_file(struct walk *w, const struct walk_dir *d, struct walk_item 
 	if (fd < 0 && errno == ENOENT)
 		return 1; /* removed since it was listed, by an agent that is running */
 	if (fd < 0 || fstat(fd, &it->st) || !S_ISREG(it->st.st_mode)) {
-		walk_leave(w, GA_LEFT_UNREADABLE, 1, (uint64_t)it->st.st_size); /* [unreadable] */
+		/* [unreadable] */
+		walk_leave(w, GA_LEFTOVER_UNREADABLE, 1, (uint64_t)it->st.st_size);
 		return 1;
 	}
 	read_marks(fd, &m);
@@ -531,7 +533,7 @@ static int open_file(struct walk *w, const struct walk_dir *d, struct walk_item 
 		return walk_removed(w, &it->base) ? -1 : 1;
 	if (odd) { /* [planted] */
 		walk_note(w, "carries an overlay attribute that no session writes");
-		walk_leave(w, GA_LEFT_UNREADABLE, 1, (uint64_t)it->st.st_size);
+		walk_leave(w, GA_LEFTOVER_UNREADABLE, 1, (uint64_t)it->st.st_size);
 		return 1;
 	}
 	*ret = ga_steal_fd(&fd);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "ga/run/control.h"
+#include "ga/run/init-protocol.h"
 #include "ga/sys/fd.h"
 #include "capture/upper-internal.h"
 
@@ -56,7 +56,7 @@ static void count_below(struct walk *w, int fd, unsigned depth, uint64_t *count,
 	if (rc > 0)
 		walk_limit(w, GA_LIMIT_ENTRIES, "counted only in part", 1, 0);
 	else if (rc)
-		walk_leave(w, GA_LEFT_UNREADABLE, 1, 0);
+		walk_leave(w, GA_LEFTOVER_UNREADABLE, 1, 0);
 	if (rc)
 		return;
 	w->met.entries += names.n;
@@ -85,7 +85,7 @@ void walk_count(struct walk *w, int fd)
 
 	count_below(w, fd, 0, &count, &bytes);
 	if (count)
-		walk_leave(w, GA_LEFT_IGNORED, count, bytes);
+		walk_leave(w, GA_LEFTOVER_IGNORED, count, bytes);
 }
 
 /* Count what is in the current entry, a directory; false if it cannot be opened. */
@@ -102,7 +102,7 @@ static bool count_dir(struct walk *w, const struct walk_dir *d, const struct wal
 
 /* The current entry, of any kind, stays behind: one line for all of it. */
 static void leave_item(struct walk *w, const struct walk_dir *d, const struct walk_item *it,
-		       enum ga_left_kind kind, bool even_empty)
+		       enum ga_leftover_kind kind, bool even_empty)
 {
 	uint64_t count, bytes;
 
@@ -290,7 +290,7 @@ static int walk_names(struct walk *w, struct walk_dir *d)
 	int rc = read_names(d->fd, room, &d->names);
 
 	if (rc < 0) {
-		walk_leave(w, GA_LEFT_UNREADABLE, 1, 0);
+		walk_leave(w, GA_LEFTOVER_UNREADABLE, 1, 0);
 		return 0;
 	}
 	if (rc || !paths_fit(w, &d->names)) {
@@ -330,7 +330,7 @@ static int walk_one(struct walk *w, struct walk_dir *d)
 		/* [planted]: a redirect or the like would make it mean something else */
 		walk_note(w, "carries an overlay attribute that no session writes; all of it stays "
 			     "behind");
-		walk_leave(w, GA_LEFT_UNREADABLE, 1, 0);
+		walk_leave(w, GA_LEFTOVER_UNREADABLE, 1, 0);
 		return 0;
 	}
 	d->opaque |= d->marks.opaque;
@@ -373,7 +373,7 @@ static int enter_subdir(struct walk *w, const struct walk_dir *d, const struct w
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) || st.st_dev != w->dev) {
-		walk_leave(w, GA_LEFT_UNREADABLE, 1, 0); /* [unreadable] */
+		walk_leave(w, GA_LEFTOVER_UNREADABLE, 1, 0); /* [unreadable] */
 		return 0;
 	}
 	if (d->depth >= w->limits->depth) { /* [limit] */
@@ -382,7 +382,7 @@ static int enter_subdir(struct walk *w, const struct walk_dir *d, const struct w
 		return 0;
 	}
 	if (!is_tracked_dir(w, it) && holds_repository(fd)) {
-		leave_item(w, d, it, GA_LEFT_REPOSITORY, true); /* [repository] */
+		leave_item(w, d, it, GA_LEFTOVER_REPOSITORY, true); /* [repository] */
 		return walk_removed(w, &it->base);
 	}
 	return walk_one(w, &sub);
@@ -396,7 +396,7 @@ static int visit_dir(struct walk *w, const struct walk_dir *d, const struct walk
 	if (it->base.mode == GA_MODE_GITLINK &&
 	    (!w->o->tracked || it->tracked.mode == GA_MODE_GITLINK)) {
 		/* [UP-DIR/BASE-GITLINK] [UP-OPQ/BASE-GITLINK] [UP-MODE/BASE-GITLINK] */
-		leave_item(w, d, it, GA_LEFT_SUBMODULE, false);
+		leave_item(w, d, it, GA_LEFTOVER_SUBMODULE, false);
 		return 0;
 	}
 	if (!ignored)
@@ -426,11 +426,11 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 		/* [git]: at the top the private git dir's mount point; deeper, the planted
 		 * or nested repository of a directory that is itself tracked */
 		if (!top)
-			leave_item(w, d, it, GA_LEFT_REPOSITORY, true);
+			leave_item(w, d, it, GA_LEFTOVER_REPOSITORY, true);
 		return 0;
 	}
 	if (w->path.len >= PATH_MAX) { /* [limit]: nobody could check it out */
-		walk_leave(w, GA_LEFT_LIMIT, 1, 0);
+		walk_leave(w, GA_LEFTOVER_LIMIT, 1, 0);
 		if (w->met.limited++ < LIMITS_NAMED)
 			walk_note(w, "has a path longer than any system takes, and stays in the "
 				     "session");
@@ -439,7 +439,7 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 	/* a directory that the base has under such a name is the user's own */
 	own_dir = type == S_IFDIR && it->base.mode == GA_MODE_TREE;
 	if (name_is_bad(it->name, own_dir ? S_IFREG : type)) {
-		leave_item(w, d, it, GA_LEFT_NAME, true); /* [name] */
+		leave_item(w, d, it, GA_LEFTOVER_NAME, true); /* [name] */
 		return walk_removed(w, &it->base);
 	}
 	/* [moving]: half a copy of a directory that is still whole where it was */
@@ -449,7 +449,7 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 		if (w->met.odd++ < LIMITS_NAMED)
 			walk_note(w, "has the name of what is left of a renamed directory when the "
 				     "sandbox is killed, and stays in the session");
-		leave_item(w, d, it, GA_LEFT_NAME, true);
+		leave_item(w, d, it, GA_LEFTOVER_NAME, true);
 		return 0;
 	}
 	if (type == S_IFDIR)
@@ -457,7 +457,7 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 	if (type == S_IFREG || type == S_IFLNK)
 		return walk_content(w, d, it);
 	/* [UP-FIFO/BASE-ANY] [UP-SOCK/BASE-ANY] [UP-DEV/BASE-ANY] */
-	walk_leave(w, GA_LEFT_SPECIAL, 1, 0);
+	walk_leave(w, GA_LEFTOVER_SPECIAL, 1, 0);
 	return walk_removed(w, &it->base);
 }
 
@@ -471,7 +471,7 @@ static int visit(struct walk *w, struct walk_dir *d, const char *name)
 	if (fstatat(d->fd, name, &it.st, AT_SYMLINK_NOFOLLOW)) {
 		/* while an agent runs, an entry may disappear between two calls */
 		if (errno != ENOENT)
-			walk_leave(w, GA_LEFT_UNREADABLE, 1, 0);
+			walk_leave(w, GA_LEFTOVER_UNREADABLE, 1, 0);
 	} else {
 		rc = visit_kind(w, d, &it);
 	}

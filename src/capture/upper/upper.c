@@ -105,20 +105,20 @@ static void changes(struct wire *w, struct ga_changes *l)
 	}
 }
 
-static enum ga_left_kind kind(struct wire *w, enum ga_left_kind k)
+static enum ga_leftover_kind kind(struct wire *w, enum ga_leftover_kind k)
 {
 	uint64_t v = number(w, (uint64_t)k);
 
-	w->bad |= v > GA_LEFT_LIMIT;
-	return (enum ga_left_kind)v;
+	w->bad |= v > GA_LEFTOVER_LIMIT;
+	return (enum ga_leftover_kind)v;
 }
 
-static void left(struct wire *w, struct ga_left_list *l)
+static void left(struct wire *w, struct ga_leftovers *l)
 {
 	size_t n = count(w, l->n, 4 * sizeof(uint64_t));
 
 	for (size_t i = 0; i < n && !w->bad; i++) {
-		struct ga_left e = w->out ? l->v[i] : (struct ga_left){ .path = NULL };
+		struct ga_leftover e = w->out ? l->v[i] : (struct ga_leftover){ .path = NULL };
 
 		path(w, &e.path);
 		e.kind = kind(w, e.kind);
@@ -127,17 +127,18 @@ static void left(struct wire *w, struct ga_left_list *l)
 		if (w->out)
 			continue;
 		if (!w->bad)
-			ga_left_add(l, e.path, e.kind, e.count, e.bytes);
+			ga_leftovers_add(l, e.path, e.kind, e.count, e.bytes);
 		free(e.path);
 	}
 }
 
-void wire_files(struct wire *w, struct ga_left_files *l)
+void wire_files(struct wire *w, struct ga_leftover_files *l)
 {
 	size_t n = count(w, l->n, 4 * sizeof(uint64_t));
 
 	for (size_t i = 0; i < n && !w->bad; i++) {
-		struct ga_left_file e = w->out ? l->v[i] : (struct ga_left_file){ .path = NULL };
+		struct ga_leftover_file e =
+			w->out ? l->v[i] : (struct ga_leftover_file){ .path = NULL };
 
 		path(w, &e.path);
 		e.kind = kind(w, e.kind);
@@ -146,7 +147,7 @@ void wire_files(struct wire *w, struct ga_left_files *l)
 		if (w->out)
 			continue;
 		if (!w->bad)
-			ga_left_files_add(l, e.path, e.kind, e.mode, e.bytes);
+			ga_leftover_files_add(l, e.path, e.kind, e.mode, e.bytes);
 		free(e.path);
 	}
 }
@@ -199,7 +200,7 @@ void ga_upper_result_release(struct ga_upper_result *r)
 	if (r->reader > 0)
 		(void)TEMP_FAILURE_RETRY(waitpid(r->reader, NULL, 0));
 	ga_changes_release(&r->changes);
-	ga_left_release(&r->left);
+	ga_leftovers_release(&r->left);
 	ga_strv_release(&r->newly_ignored);
 	ga_strv_release(&r->newly_ignored_by);
 	ga_strv_release(&r->set_id);
@@ -425,7 +426,7 @@ static int finish(struct walk *w)
 	if (ga_pack_commit(w->pack, &res->keep, w->err))
 		return -1;
 	w->pack = NULL;
-	ga_left_sort(&res->left);
+	ga_leftovers_sort(&res->left);
 	return 0;
 }
 
@@ -583,7 +584,7 @@ int ga_upper_count(const char *upper, const char *path, const struct ga_limits *
 	wire_result(&w, &res);
 	if (w.bad)
 		return fail_incomplete(err);
-	ga_left_extend(&ret->left, &res.left);
+	ga_leftovers_extend(&ret->left, &res.left);
 	ga_strv_extend(&ret->notes, &res.notes);
 	ret->met |= res.met;
 	return 0;

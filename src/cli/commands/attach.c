@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/run/live.h"
+#include "ga/run/control.h"
 #include "ga/run/run.h"
 #include "cli/cli.h"
 
@@ -14,7 +14,7 @@ static const struct cli_opt opts[] = {
 };
 
 /* Wait until the session is captured, and print its summary. */
-static int sum_up(struct cli *c, const char *name, struct ga_live_peer *peer,
+static int sum_up(struct cli *c, const char *name, struct ga_control_peer *peer,
 		  struct ga_session *s, bool quiet, struct ga_error *err)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
@@ -31,10 +31,10 @@ static int sum_up(struct cli *c, const char *name, struct ga_live_peer *peer,
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
-	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
+	cleanup_control_peer struct ga_control_peer peer = GA_CONTROL_PEER_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_free char *name = NULL;
-	enum ga_live_end how;
+	enum ga_control_end how;
 	struct cli_filter filter;
 	bool unfiltered;
 	int status = 0;
@@ -47,21 +47,21 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 			       GA_HINT "'git agent logs -f %s' shows the output", s.name);
 	if (cli_ask_detached(&s, &peer, err) ||
 	    cli_session_unfiltered(c, &filter, &s, &unfiltered, err) ||
-	    ga_live_attach(&peer, unfiltered, &how, &status, err))
+	    ga_control_attach(&peer, unfiltered, &how, &status, err))
 		return -1;
 	name = ga_strdup(s.name);
-	if (how == GA_LIVE_DETACHED && !o->quiet)
+	if (how == GA_CONTROL_DETACHED && !o->quiet)
 		cli_note("agent/%s: still runs; 'git agent attach %s' returns to it", name, name);
-	if (how == GA_LIVE_TAKEN)
+	if (how == GA_CONTROL_TAKEN)
 		cli_note("agent/%s: was attached to another terminal", name);
-	if (how == GA_LIVE_DETACHED || how == GA_LIVE_TAKEN)
+	if (how == GA_CONTROL_DETACHED || how == GA_CONTROL_TAKEN)
 		return 0;
 	if (sum_up(c, name, &peer, &s, o->quiet, err))
 		return -1;
 	/* a supervisor that ends before we read the status leaves it in the session */
-	if (how == GA_LIVE_GONE && s.run.exit_status >= 0)
+	if (how == GA_CONTROL_GONE && s.run.exit_status >= 0)
 		status = s.run.exit_status;
-	else if (how == GA_LIVE_GONE)
+	else if (how == GA_CONTROL_GONE)
 		return ga_fail(err, GA_EFATAL, "session '%s' was interrupted", name);
 	c->status = status;
 	return 0;

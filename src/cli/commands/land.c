@@ -81,7 +81,7 @@ static void print_not_landed(const struct ga_report *r)
 	for (size_t i = 0; i < r->left.n; i++) {
 		cleanup_free char *dir = ga_risk_installed(r->left.v[i].path);
 
-		if (dir && r->left.v[i].kind == GA_LEFT_IGNORED)
+		if (dir && r->left.v[i].kind == GA_LEFTOVER_IGNORED)
 			ga_strv_push(&dirs, dir);
 	}
 	ga_strv_sort_unique(&dirs);

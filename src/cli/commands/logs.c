@@ -87,7 +87,7 @@ static int print(struct printer *w)
 	bool failed = fwrite(w->line.ptr, 1, w->line.len, stdout) != w->line.len || fflush(stdout);
 
 	ga_buf_clear(&w->line);
-	return failed ? GA_LIVE_UNREAD : 0;
+	return failed ? GA_CONTROL_UNREAD : 0;
 }
 
 static int output(void *payload, const char *p, size_t n)
@@ -116,12 +116,12 @@ static int fail_over(const struct ga_session *s, struct ga_error *err)
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
-	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
+	cleanup_control_peer struct ga_control_peer peer = GA_CONTROL_PEER_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_close int lock = -1;
 	cleanup_free char *only = NULL;
 	struct printer w = { .text = GA_RECORD_TEXT_INIT, .line = GA_BUF_INIT };
-	const struct ga_live_watch watch = { .follow = o->follow, .output = output,
+	const struct ga_control_watch watch = { .follow = o->follow, .output = output,
 					     .missed = missed, .payload = &w };
 	int rc;
 
@@ -132,20 +132,20 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		       service_log(&s, o->service, err) ? -1 : 0;
 	if (!argc && cli_only_running(c, &only, err))
 		return -1;
-	rc = cli_pick_live(c, argc ? argv[0] : only, CLI_COME_UP_MS, &s, &lock, &peer, err);
+	rc = cli_connect_or_lock(c, argc ? argv[0] : only, CLI_COME_UP_MS, &s, &lock, &peer, err);
 	if (rc < 0)
 		return -1;
 	if (rc)
 		return fail_over(&s, err);
 	(void)ga_fault("logs:connected");
-	rc = ga_live_watch(&peer, &watch);
+	rc = ga_control_watch(&peer, &watch);
 	if (!rc) {
 		ga_record_text_end(&w.text, &w.line);
 		(void)print(&w);
 	}
 	ga_record_text_release(&w.text);
 	ga_buf_release(&w.line);
-	if (rc == GA_LIVE_OVER)
+	if (rc == GA_CONTROL_OVER)
 		return fail_over(&s, err);
 	return 0;
 }

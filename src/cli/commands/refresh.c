@@ -12,7 +12,7 @@ static const struct cli_opt opts[] = {
 static int refresh(struct cli *c, const char *name, const char *stage_dir, bool quiet,
 		   struct ga_error *err)
 {
-	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
+	cleanup_control_peer struct ga_control_peer peer = GA_CONTROL_PEER_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 

@@ -221,15 +221,15 @@ static int print_remaining(struct cli *c, const struct options *o, const struct 
 			   const struct ga_report *r, struct ga_error *err)
 {
 	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
-	cleanup_left_files struct ga_left_files files = { NULL, 0, 0 };
+	cleanup_leftover_files struct ga_leftover_files files = { NULL, 0, 0 };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 
 	if (ga_host_facts_gather(c->env.repo, &c->env.config, &c->env.risk, &facts, err) ||
 	    ga_list_leftovers(c->env.repo, s, &c->env.conf.limits, &r->left, &files, err))
 		return -1;
 	if (wants(o, "json"))
-		return cli_print_json(ga_left_json(r, &files, &facts), err);
-	ga_left_text(r, &files, &facts, c->colour, &out);
+		return cli_print_json(ga_leftovers_json(r, &files, &facts), err);
+	ga_leftovers_text(r, &files, &facts, c->colour, &out);
 	return cli_page(c, out.ptr, out.len, err);
 }
 

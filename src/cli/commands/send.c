@@ -25,27 +25,27 @@ static int check_text(const char *text, struct ga_error *err)
 }
 
 /* One sender at a time, so that texts do not mix. */
-static int send_all(const struct ga_session *s, const struct ga_live_peer *peer, const char *text,
-		    struct ga_error *err)
+static int send_all(const struct ga_session *s, const struct ga_control_peer *peer,
+		    const char *text, struct ga_error *err)
 {
 	cleanup_close int alone = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (alone >= 0 && ga_flock(alone, true, true, err))
 		return -1;
 	for (size_t n, left = strlen(text); left; text += n, left -= n) {
-		n = left < GA_LIVE_SEND_MAX ? left : GA_LIVE_SEND_MAX;
+		n = left < GA_CONTROL_SEND_MAX ? left : GA_CONTROL_SEND_MAX;
 		while (n < left && ((unsigned char)text[n] & 0xc0) == 0x80)
 			n--;
-		if (ga_live_send(peer, text, n, err))
+		if (ga_control_send(peer, text, n, err))
 			return -1;
 	}
 	(void)poll(NULL, 0, ENTER_MS);
-	return ga_live_send(peer, "", 0, err);
+	return ga_control_send(peer, "", 0, err);
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
-	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
+	cleanup_control_peer struct ga_control_peer peer = GA_CONTROL_PEER_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 

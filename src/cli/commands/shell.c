@@ -17,7 +17,7 @@ static char *default_shell(void)
 	return ga_strdup(access("/bin/bash", X_OK) ? "sh" : "bash");
 }
 
-static int run_beside(const struct ga_session *s, const struct ga_live_peer *peer,
+static int run_beside(const struct ga_session *s, const struct ga_control_peer *peer,
 		      const struct ga_start_opts *so, int *ret_status, struct ga_error *err)
 {
 	cleanup_free char *cwd = ga_agents_cwd(s->id.project);
@@ -27,14 +27,14 @@ static int run_beside(const struct ga_session *s, const struct ga_live_peer *pee
 	for (size_t i = 0; i < so->argc; i++)
 		ga_strv_push(&words, so->argv[i]);
 	cmd.argv = (const char *const *)words.v;
-	return ga_live_command(peer, &cmd, isatty(STDIN_FILENO) ? getenv("TERM") : NULL,
-			       ret_status, err);
+	return ga_control_command(peer, &cmd, isatty(STDIN_FILENO) ? getenv("TERM") : NULL,
+				  ret_status, err);
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
-	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
+	cleanup_control_peer struct ga_control_peer peer = GA_CONTROL_PEER_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_free char *shell = default_shell();
 	char *alone[] = { shell, NULL };
@@ -50,7 +50,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	}
 	if (cli_parse_filter(o->filter, false, &filter, err))
 		return -1;
-	rc = cli_pick_live(c, argc ? argv[0] : NULL, CLI_COME_UP_MS, &s, &lock, &peer, err);
+	rc = cli_connect_or_lock(c, argc ? argv[0] : NULL, CLI_COME_UP_MS, &s, &lock, &peer, err);
 	if (lock >= 0)
 		(void)close(lock);
 	if (rc < 0)

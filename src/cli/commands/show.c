@@ -356,7 +356,7 @@ static void print_arrival(const struct ga_session *s)
 		     : "");
 }
 
-static void print_live(const struct ga_live_peer *p)
+static void print_live(const struct ga_control_peer *p)
 {
 	cleanup_free char *idle = ga_seconds_text(p->is.idle / 1000);
 
@@ -367,7 +367,7 @@ static void print_live(const struct ga_live_peer *p)
 
 /* With `summary`, leave out the result, which cli_summary() prints next. */
 static void print_text(const struct ga_session *s, const struct ga_report *r, bool running,
-		       bool summary, const struct ga_live_peer *peer)
+		       bool summary, const struct ga_control_peer *peer)
 {
 	cleanup_free char *project = ga_quote(s->id.project);
 	cleanup_strv struct ga_strv shared = GA_STRV_INIT;
@@ -420,7 +420,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 	cleanup_close int lock = -1;
-	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
+	cleanup_control_peer struct ga_control_peer peer = GA_CONTROL_PEER_INIT;
 	bool running, summary;
 
 	if ((o->speed || o->max_idle) && !o->replay)
@@ -437,7 +437,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	    (!running && ga_report_read(c->env.repo, &s, &r, err) < 0))
 		return -1;
 	if (running)
-		cli_query_live(&s, &peer);
+		cli_query_supervisor(&s, &peer);
 	if (o->json)
 		return cli_print_json(cli_session_json(&s, running, &r, &peer), err);
 	summary = !running && s.state == GA_STATE_CAPTURED;

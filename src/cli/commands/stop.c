@@ -19,7 +19,7 @@ static const struct cli_opt opts[] = {
 
 struct stopped {
 	struct ga_session s;
-	struct ga_live_peer peer;
+	struct ga_control_peer peer;
 	bool runs;
 };
 
@@ -29,9 +29,9 @@ static int kill_supervisor(const struct stopped *t, struct ga_error *err)
 	cleanup_close int pidfd = (int)syscall(SYS_pidfd_open, t->peer.pid, 0);
 
 	/* an open connection proves that the pid was not reused */
-	if (pidfd >= 0 && ga_live_wait(&t->peer, 0) == 1)
+	if (pidfd >= 0 && ga_control_wait(&t->peer, 0) == 1)
 		(void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
-	if (ga_live_wait(&t->peer, TIMEOUT_MS))
+	if (ga_control_wait(&t->peer, TIMEOUT_MS))
 		return ga_fail(err, GA_EFATAL, "process %d of session '%s' does not end",
 			       (int)t->peer.pid, t->s.name);
 	return 0;
@@ -43,7 +43,7 @@ static int finish(struct cli *c, struct stopped *t, const struct options *o, int
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 	cleanup_free char *name = ga_strdup(t->s.name);
 	cleanup_close int lock = -1;
-	int rc = ga_live_wait_exit(&t->peer, (unsigned)ms);
+	int rc = ga_control_wait_exit(&t->peer, (unsigned)ms);
 
 	if (rc == 2 && !o->force)
 		return ga_fail(err, GA_ETIME, "session '%s' does not answer: it may be stopped, on "
@@ -73,7 +73,7 @@ static void stop(struct cli *c, const struct options *o, int ms, size_t n, char 
 	}
 	for (size_t i = 0; i < n; i++)
 		if (all[i].runs)
-			ga_live_stop(&all[i].peer, (unsigned)ms);
+			ga_control_stop(&all[i].peer, (unsigned)ms);
 	for (size_t i = 0; i < n; i++) {
 		cleanup_error struct ga_error one = GA_ERROR_INIT;
 
@@ -95,12 +95,12 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	all = ga_calloc(argc, sizeof(*all));
 	for (size_t i = 0; i < argc; i++) {
 		all[i].s = (struct ga_session)GA_SESSION_INIT;
-		all[i].peer = (struct ga_live_peer)GA_LIVE_PEER_INIT;
+		all[i].peer = (struct ga_control_peer)GA_CONTROL_PEER_INIT;
 	}
 	stop(c, o, ms, argc, argv, all, &c->status);
 	for (size_t i = 0; i < argc; i++) {
 		ga_session_release(&all[i].s);
-		ga_live_peer_release(&all[i].peer);
+		ga_control_peer_release(&all[i].peer);
 	}
 	free(all);
 	return 0;

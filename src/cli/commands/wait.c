@@ -12,7 +12,7 @@ static const struct cli_opt opts[] = {
 static int wait_for(struct cli *c, const char *name, int64_t deadline, int *ret_status,
 		    struct ga_error *err)
 {
-	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
+	cleanup_control_peer struct ga_control_peer peer = GA_CONTROL_PEER_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_close int lock = -1;
 	int there = cli_on_wait(c, name, deadline, ret_status, err);

@@ -426,7 +426,7 @@ static void drop_unchanged(struct cli *c, struct ga_start *st, bool quiet)
 	if (c->status < 0 || (!c->rm && (c->keep || c->status || st->stopped ||
 					 cli_has_work(&st->session))))
 		return;
-	ga_live_close(ga_steal(&st->live));
+	ga_control_close(ga_steal(&st->control));
 	/* else the summary prints it */
 	if (cli_drop_at_end(c, &st->session, &left) && left && quiet)
 		cli_print_dropped(&st->session, left);

@@ -83,7 +83,7 @@ static void row_release(struct cli_row *w)
 {
 	ga_session_release(&w->s);
 	ga_report_release(&w->r);
-	ga_live_peer_release(&w->peer);
+	ga_control_peer_release(&w->peer);
 	free(w->elsewhere);
 	free(w->idle);
 	free(w->next);
@@ -171,7 +171,7 @@ static struct cli_row *row_of(struct cli_listing *l, const char *name)
 			return &l->v[i];
 	GA_GROW(l->v, l->n, l->cap);
 	l->v[l->n] = (struct cli_row){ .s = GA_SESSION_INIT, .r = GA_REPORT_INIT,
-				       .peer = GA_LIVE_PEER_INIT, .idle = ga_strdup(""),
+				       .peer = GA_CONTROL_PEER_INIT, .idle = ga_strdup(""),
 				       .next = ga_strdup("") };
 	l->v[l->n].s.name = ga_strdup(name);
 	return &l->v[l->n++];
@@ -236,7 +236,7 @@ int cli_listing_read(struct cli *c, struct cli_listing *ret, struct ga_error *er
 	ret->compare.has_head = !unborn;
 	for (size_t i = 0; i < names.n; i++) {
 		struct cli_row w = { .s = GA_SESSION_INIT, .r = GA_REPORT_INIT,
-				     .peer = GA_LIVE_PEER_INIT,
+				     .peer = GA_CONTROL_PEER_INIT,
 				     .unfinished = ga_strv_has(&unfinished, names.v[i]),
 				     .conflicts = ga_strv_has(&conflicts, names.v[i]) };
 		cleanup_error struct ga_error one = GA_ERROR_INIT;
@@ -261,10 +261,10 @@ int cli_listing_read(struct cli *c, struct cli_listing *ret, struct ga_error *er
 void cli_listing_update(struct cli_listing *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		ga_live_peer_release(&l->v[i].peer);
-		l->v[i].peer = (struct ga_live_peer)GA_LIVE_PEER_INIT;
+		ga_control_peer_release(&l->v[i].peer);
+		l->v[i].peer = (struct ga_control_peer)GA_CONTROL_PEER_INIT;
 		if (l->v[i].running)
-			cli_query_live(&l->v[i].s, &l->v[i].peer);
+			cli_query_supervisor(&l->v[i].s, &l->v[i].peer);
 	}
 }
 

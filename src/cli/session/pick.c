@@ -40,7 +40,7 @@ bool cli_is_running(const struct ga_session *s)
  * command may hold the lock while waiting for that. */
 static bool is_supervised(const struct ga_session *s)
 {
-	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
+	cleanup_control_peer struct ga_control_peer peer = GA_CONTROL_PEER_INIT;
 	cleanup_free char *dir = ga_strdup(s->id.within ? s->id.within : s->dir);
 
 	/* the supervisor listens in the directory of the outermost session this is a part of */
@@ -53,7 +53,7 @@ static bool is_supervised(const struct ga_session *s)
 		dir = ga_steal(&above.id.within);
 	}
 	return s->state == GA_STATE_RUNNING && cli_is_running(s) &&
-	       ga_live_connect(dir, &peer, GA_IGNORED) <= 0;
+	       ga_control_connect(dir, &peer, GA_IGNORED) <= 0;
 }
 
 /* Take the lock. 1: the session runs, or another command keeps the lock for too long; 2: the
@@ -387,20 +387,20 @@ int cli_parse_timeout(const char *value, int otherwise, int *ret, struct ga_erro
 	return 0;
 }
 
-void cli_query_live(const struct ga_session *s, struct ga_live_peer *ret)
+void cli_query_supervisor(const struct ga_session *s, struct ga_control_peer *ret)
 {
 	/* after its command has ended, the supervisor does not answer */
 	if (s->state != GA_STATE_RUNNING || s->run.finished || s->id.within ||
-	    ga_live_connect(s->dir, ret, GA_IGNORED))
+	    ga_control_connect(s->dir, ret, GA_IGNORED))
 		return;
-	if (ga_live_ask(ret, LOOK_MS, GA_IGNORED))
-		ga_live_peer_release(ret);
+	if (ga_control_ask(ret, LOOK_MS, GA_IGNORED))
+		ga_control_peer_release(ret);
 }
 
 /* State, lock and socket do not change atomically while a session starts or ends: retry until they
  * agree. */
-int cli_pick_live(struct cli *c, const char *name, int ms, struct ga_session *ret, int *ret_lock,
-		  struct ga_live_peer *peer, struct ga_error *err)
+int cli_connect_or_lock(struct cli *c, const char *name, int ms, struct ga_session *ret,
+			int *ret_lock, struct ga_control_peer *peer, struct ga_error *err)
 {
 	int64_t deadline = ms < 0 ? 0 : ga_now_ms() + ms;
 
@@ -416,7 +416,7 @@ int cli_pick_live(struct cli *c, const char *name, int ms, struct ga_session *re
 				return ga_fail(err, GA_EFATAL, "session '%s' is part of a "
 					       "superproject's session" GA_HINT "run the command "
 					       "in the superproject", s.name);
-			rc = ga_live_connect(s.dir, peer, err);
+			rc = ga_control_connect(s.dir, peer, err);
 			if (rc < 0)
 				return -1;
 		}
@@ -434,7 +434,7 @@ int cli_pick_live(struct cli *c, const char *name, int ms, struct ga_session *re
 }
 
 int cli_wait_over(struct cli *c, const char *name, int ms, struct ga_session *ret, int *ret_lock,
-		  struct ga_live_peer *peer, struct ga_error *err)
+		  struct ga_control_peer *peer, struct ga_error *err)
 {
 	int64_t deadline = ms < 0 ? 0 : ga_now_ms() + ms;
 	int rc = 0;
@@ -442,11 +442,12 @@ int cli_wait_over(struct cli *c, const char *name, int ms, struct ga_session *re
 	for (;;) {
 		int left = ga_poll_timeout(deadline);
 
-		if (peer->fd >= 0 && ga_live_wait(peer, left))
+		if (peer->fd >= 0 && ga_control_wait(peer, left))
 			return 2;
-		ga_live_peer_release(peer);
+		ga_control_peer_release(peer);
 		ga_session_release(ret);
-		rc = cli_pick_live(c, name, ga_poll_timeout(deadline), ret, ret_lock, peer, err);
+		rc = cli_connect_or_lock(c, name, ga_poll_timeout(deadline), ret, ret_lock, peer,
+					 err);
 		if (rc < 0 && name && cli_find_trashed(c, name, ret)) {
 			ga_error_release(err);
 			return 1;
@@ -474,7 +475,7 @@ int cli_only_running(struct cli *c, char **ret, struct ga_error *err)
 }
 
 int cli_pick_running(struct cli *c, const char *name, struct ga_session *ret,
-		     struct ga_live_peer *peer, struct ga_error *err)
+		     struct ga_control_peer *peer, struct ga_error *err)
 {
 	cleanup_free char *only = NULL;
 	cleanup_close int lock = -1;
@@ -485,7 +486,7 @@ int cli_pick_running(struct cli *c, const char *name, struct ga_session *ret,
 			return -1;
 		name = only;
 	}
-	rc = cli_pick_live(c, name, CLI_COME_UP_MS, ret, &lock, peer, err);
+	rc = cli_connect_or_lock(c, name, CLI_COME_UP_MS, ret, &lock, peer, err);
 	if (rc <= 0)
 		return rc;
 	if (rc == 2)
@@ -508,9 +509,9 @@ static int refuse_without_agent(bool before, const char *name, struct ga_error *
 				     "for its end", name, name);
 }
 
-int cli_ask_detached(const struct ga_session *s, struct ga_live_peer *peer, struct ga_error *err)
+int cli_ask_detached(const struct ga_session *s, struct ga_control_peer *peer, struct ga_error *err)
 {
-	int rc = ga_live_ask(peer, ANSWER_MS, err);
+	int rc = ga_control_ask(peer, ANSWER_MS, err);
 
 	if (rc > 0)
 		return ga_fail(err, GA_EFATAL, "session '%s' does not answer: it is about to end",

@@ -89,7 +89,7 @@ static json_t *network_json(const struct ga_session *s)
 			 refused_json(&s->run.forbidden));
 }
 
-static json_t *live_json(const struct ga_live_peer *p)
+static json_t *live_json(const struct ga_control_peer *p)
 {
 	if (!p || p->fd < 0)
 		return json_null();
@@ -99,7 +99,7 @@ static json_t *live_json(const struct ga_live_peer *p)
 }
 
 json_t *cli_session_json(const struct ga_session *s, bool running, const struct ga_report *r,
-			 const struct ga_live_peer *peer)
+			 const struct ga_control_peer *peer)
 {
 	cleanup_strv struct ga_strv shared = GA_STRV_INIT;
 	json_t *j = json_object();
@@ -232,7 +232,7 @@ static void print_leftovers(const struct ga_report *r, FILE *f)
 	size_t width = cli_width(f), room = width > beside + MIN_PATH ? width - beside : MIN_PATH;
 
 	for (size_t i = 0; i < r->left.n; i++) {
-		const struct ga_left *l = &r->left.v[i];
+		const struct ga_leftover *l = &r->left.v[i];
 		cleanup_free char *n = ga_count(l->count, "file", "files");
 		cleanup_free char *fit = NULL;
 
@@ -242,7 +242,7 @@ static void print_leftovers(const struct ga_report *r, FILE *f)
 		}
 		fit = cli_fit(GA_QUOTED(l->path), width ? room : 0);
 		(void)fprintf(f, "  leftovers: %s (%s, %s)\n", fit,
-			      ga_left_kind_name(l->kind), n);
+			      ga_leftover_kind_name(l->kind), n);
 	}
 }
 

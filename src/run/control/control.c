@@ -1,324 +1,545 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The supervisor's side of ga/run/control.h, served by the session's poll loop. Nothing here waits
+ * for a client: a client that does not read now gets output later, or misses it.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "ga/base/clock.h"
-#include "ga/base/path.h"
-#include "ga/base/quote.h"
-#include "ga/base/trace.h"
 #include "ga/sys/fd.h"
-#include "ga/sys/mount.h"
-#include "ga/sys/scm.h"
-#include "run/live-internal.h"
-#include "run/run-internal.h"
+#include "run/control-internal.h"
 
-/* Removing a shared directory that a program inside removes. It is a mount point there, locked
- * since it came with the sandbox's namespaces, and the kernel refuses rmdir(2) of what is a mount
- * point in the mount namespace of the caller. In any other one it is a directory like others, and
- * when that is removed the kernel takes down what is mounted on it, wherever it is. So we remove
- * it, from here: no namespace is entered, and any process of the user could do the same. */
+#define HELLO_MS 5000
+#define REDRAW_MS 100
+/* Time to send clients the rest of the output after the command has ended. */
+#define LAST_MS 1000
 
-static void add(struct ga_strv *ret, const char *project, const struct ga_spec *s)
+int ga_control_open(const char *dir, struct ga_control **ret, struct ga_error *err)
 {
-	const char *part = ga_path_below(s->project, project);
+	int fd = control_listen(dir, err);
+	struct ga_control *l;
 
-	for (size_t i = 0; part && i < s->n_shared; i++) {
-		ga_strv_take(ret, *part ? ga_path_join(part, s->shared[i].rel)
-					: ga_strdup(s->shared[i].rel));
-		ga_strv_push(ret, s->shared[i].removed);
-	}
-	for (size_t i = 0; i < s->n_parts; i++)
-		add(ret, project, &s->parts[i]);
-}
-
-void run_shares_set(struct ga_sandbox *sb, const struct ga_spec *s)
-{
-	free(sb->trees);
-	/* the stage is our child, which only we reap */
-	sb->trees = ga_strf("/proc/%d/root%s/project", (int)sb->bwrap, s->stage_dir);
-	ga_strv_release(&sb->shared);
-	add(&sb->shared, s->project, s);
-}
-
-uint32_t run_shares_flags(const struct ga_sandbox *sb)
-{
-	for (size_t i = 0; i < sb->shared.n; i += 2)
-		if (strchr(sb->shared.v[i], '/'))
-			return GA_SPAWN_DEEP;
+	if (fd < 0)
+		return -1;
+	l = ga_calloc(1, sizeof(*l));
+	l->dir = ga_strdup(dir);
+	l->fd = fd;
+	l->in_rd = l->in_wr = -1;
+	l->last = ga_now_ms();
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++)
+		l->clients[i].fd = -1;
+	*ret = l;
 	return 0;
 }
 
-/* Is this the root of an overlay with that device number? While it is mounted no other has it. */
-static bool is_mount(int at, const char *path, uint64_t device)
+void ga_control_close(struct ga_control *l)
 {
-	cleanup_close int fd = ga_openat_beneath(at, path, O_PATH | O_DIRECTORY, 0);
-	struct stat st;
-
-	return fd >= 0 && ga_mount_is_overlay(fd) && !fstat(fd, &st) && st.st_dev == device;
-}
-
-/* If we die before, between or after the two, it is empty and not shown again. */
-static int remove_dir(int at, const char *path, const char *removed)
-{
-	cleanup_free char *above = ga_path_parent(path);
-	cleanup_close int parent = ga_openat_beneath(at, *above ? above : ".",
-						     O_PATH | O_DIRECTORY, 0);
-	cleanup_close int mark = parent < 0 ? -1 : open(removed, O_WRONLY | O_CREAT | O_EXCL |
-							O_NOFOLLOW | O_CLOEXEC, 0600);
-	int e;
-
-	if (mark < 0)
-		return errno;
-	(void)ga_fault("shared:noted");
-	if (!unlinkat(parent, ga_path_base(path), AT_REMOVEDIR))
-		return 0;
-	e = errno;
-	(void)unlink(removed);
-	return e;
-}
-
-/* Paths lead through what the agent writes, but to a mount point of this device only one does:
- * neither a mount point nor a directory above one can be renamed inside. */
-static int answer(const struct ga_sandbox *sb, const struct ga_ctl_msg *m)
-{
-	cleanup_close int at = sb->trees ? open(sb->trees, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-
-	for (size_t i = 0; at >= 0 && i < sb->shared.n; i += 2)
-		if (is_mount(at, sb->shared.v[i], m->value64))
-			return m->flags == GA_SHARED_REMOVE
-				       ? remove_dir(at, sb->shared.v[i], sb->shared.v[i + 1]) : 0;
-	return EBUSY;
-}
-
-void run_shares_message(const struct ga_sandbox *sb, const struct ga_ctl_msg *m)
-{
-	struct ga_ctl_msg reply = *m;
-
-	if (m->type != GA_CTL_SHARED || sb->elsewhere)
+	if (!l)
 		return;
-	reply.value = answer(sb, m);
-	(void)TEMP_FAILURE_RETRY(send(sb->ctl, &reply, sizeof(reply), MSG_NOSIGNAL));
+	(void)control_unlink(l->dir);
+	(void)close(l->fd);
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++)
+		ga_cleanup_closep(&l->clients[i].fd);
+	ga_cleanup_closep(&l->in_rd);
+	ga_cleanup_closep(&l->in_wr);
+	free(l->ring.buf);
+	free(l->dir);
+	free(l);
 }
 
-/* After this time without reading a request or answering it, init must have been interfered
- * with. */
-#define ANSWER_TIMEOUT_MS 20000
-
-static void add_vector(struct ga_buf *b, const char *const *v)
+void ga_control_remove(const char *dir)
 {
+	(void)control_unlink(dir);
+}
+
+/* ---- clients */
+
+static struct control_client *attached(struct ga_control *l)
+{
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++)
+		if (l->clients[i].fd >= 0 && l->clients[i].role == CONTROL_TYPES &&
+		    !l->clients[i].gone)
+			return &l->clients[i];
+	return NULL;
+}
+
+static const struct control_client *find_gone(const struct ga_control *l)
+{
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++)
+		if (l->clients[i].fd >= 0 && l->clients[i].gone)
+			return &l->clients[i];
+	return NULL;
+}
+
+/* A closed client whose input is still to be read. Only one such client keeps its slot. */
+static void on_client_gone(struct ga_control *l, struct control_client *c)
+{
+	if (c->role != CONTROL_TYPES || find_gone(l)) {
+		control_drop(l, c);
+		return;
+	}
+	c->gone = true;
+	control_resume_shells(l);
+}
+
+/* A free slot: no client is connected there, and no command of a former client is left. */
+static struct control_client *free_place(struct ga_control *l)
+{
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++)
+		if (l->clients[i].fd < 0 && !l->clients[i].id)
+			return &l->clients[i];
+	return NULL;
+}
+
+static void accept_clients(struct ga_control *l)
+{
+	for (;;) {
+		cleanup_close int fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		struct control_client *c = free_place(l);
+		pid_t pid;
+
+		if (fd < 0)
+			return;
+		/* if no slot is free it sees the end at once */
+		if (!c || !control_is_ours(fd, &pid))
+			continue;
+		*c = (struct control_client){ .fd = ga_steal_fd(&fd), .role = CONTROL_NEW,
+					   .hello_by = ga_now_ms() + HELLO_MS };
+	}
+}
+
+static int send_status(struct ga_control *l, struct control_client *c)
+{
+	struct ga_ctl_msg m = { .type = CONTROL_STATUS, .value = CONTROL_VERSION };
+	struct ga_control_status st = {
+		.detached = l->s && l->s->detached,
+		.attached = attached(l) != NULL,
+		.before = l->s && l->s->auxiliary && !l->s->after,
+		.after = l->s && l->s->auxiliary && l->s->after,
+		.asks = run_ring_rang(&l->ring, l->typed),
+		.idle = (uint64_t)(ga_now_ms() - l->last),
+	};
+
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++)
+		st.shells += l->clients[i].id != 0;
+	return control_send(c->fd, &m, &st, sizeof(st), NULL, 0) ? -1 : 0;
+}
+
+/* A process that may talk to us may also enter namespaces that a process of ours made. */
+static int send_stage(struct ga_control *l, struct control_client *c)
+{
+	struct ga_ctl_msg m = { .type = CONTROL_STAGE_IS };
+	const int fds[] = { l->s->sb->child, l->s->sb->pidfd };
+
+	return control_send(c->fd, &m, NULL, 0, fds, GA_NELEMS(fds)) ? -1 : 0;
+}
+
+/* ---- the terminal */
+
+/* Without a change of size the command would not notice the new terminal: change it for a
+ * moment. */
+static void resize(struct ga_control *l, unsigned columns, unsigned rows, bool redraw)
+{
+	l->resize_at = 0;
+	if (!l->s || !columns || !rows || columns > 10000 || rows > 10000)
+		return;
+	if (redraw && columns == l->columns && rows == l->rows) {
+		l->s->size(l->s->payload, columns, rows > 1 ? rows - 1 : 2);
+		l->resize_at = ga_now_ms() + REDRAW_MS;
+		return;
+	}
+	l->columns = columns;
+	l->rows = rows;
+	l->s->size(l->s->payload, columns, rows);
+}
+
+static void attach(struct ga_control *l, struct control_client *c, const struct ga_ctl_msg *m)
+{
+	struct control_client *former = attached(l);
+
+	if (former) {
+		(void)control_send_message(former->fd, CONTROL_TAKEN, 0, 0);
+		control_drop(l, former);
+	}
+	c->role = CONTROL_TYPES;
+	c->follow = c->fresh = true;
+	resize(l, (unsigned)m->value, m->flags, true);
+}
+
+/* Write what was typed to the command's terminal, as far as there is room. */
+static void type(struct ga_control *l)
+{
+	ssize_t n;
+
+	if (!l->in_n)
+		return;
+	n = write(l->in_wr, l->in, l->in_n);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	/* the reader is gone if the terminal was hung up */
+	n = n < 0 ? (ssize_t)l->in_n : n;
+	memmove(l->in, l->in + n, l->in_n - (size_t)n);
+	l->in_n -= (size_t)n;
+}
+
+static int typed(struct ga_control *l, const struct control_packet *p)
+{
+	if (p->n > CONTROL_TYPED)
+		return -1;
+	/* while input waits, its sender is not read */
+	memcpy(l->in, p->bytes, p->n);
+	l->in_n = p->n;
+	type(l);
+	return 0;
+}
+
+/* Type a text for a client that is not attached, as a bracketed paste if the command enabled that:
+ * else it would submit each line. */
+static int send_text(struct ga_control *l, struct control_client *c, const struct control_packet *p)
+{
+	static const char begin[] = "\033[200~", end[] = "\033[201~";
+	struct ga_termstate on;
 	size_t n = 0;
 
-	while (v && v[n])
-		n++;
-	ga_buf_addf(b, "%zu", n);
-	ga_buf_addch(b, '\0');
-	for (size_t i = 0; i < n; i++)
-		ga_buf_add0(b, v[i]);
+	if (!l->s->detached || l->s->auxiliary || p->n > GA_CONTROL_SEND_MAX)
+		return -1;
+	c->role = CONTROL_SENDS;
+	run_ring_end(&l->ring, &on);
+	if (!p->n) {
+		l->in[n++] = '\r';
+	} else if (ga_termstate_pastes(&on)) {
+		memcpy(l->in, begin, sizeof(begin) - 1);
+		memcpy(l->in + sizeof(begin) - 1, p->bytes, p->n);
+		n = sizeof(begin) - 1 + p->n;
+		memcpy(l->in + n, end, sizeof(end) - 1);
+		n += sizeof(end) - 1;
+	} else {
+		for (; n < p->n; n++)
+			l->in[n] = (char)(p->bytes[n] == '\n' ? '\r' : p->bytes[n]);
+	}
+	l->in_n = n;
+	type(l);
+	return control_send_message(c->fd, CONTROL_DONE, 0, 0) ? -1 : 0;
 }
 
-/* The reader reads while we write, so more than a pipe's capacity is fine. */
-static int write_payload(int fd, const struct ga_buf *b, struct ga_error *err)
+static int send_output(struct ga_control *l, struct control_client *c)
 {
-	int64_t deadline = ga_now_ms() + ANSWER_TIMEOUT_MS;
-	size_t done = 0;
+	struct ga_ctl_msg m = { .type = CONTROL_OUTPUT };
+	char buf[CONTROL_BYTES];
+	size_t n = run_ring_get(&l->ring, c->at, buf, sizeof(buf));
+	int rc = control_send(c->fd, &m, buf, n, NULL, 0);
 
-	while (done < b->len) {
-		struct pollfd p = { .fd = fd, .events = POLLOUT };
-		ssize_t n = write(fd, b->ptr + done, b->len - done);
+	c->at += rc ? 0 : n;
+	return rc;
+}
 
-		if (n > 0) {
-			done += (size_t)n;
-			continue;
-		}
-		/* a reader that stopped early also reports why; that message follows */
-		if (n < 0 && errno == EPIPE)
-			return 0;
-		if (n < 0 && errno != EAGAIN && errno != EINTR)
-			return ga_fail_errno(err, GA_ESTART, errno, "cannot hand over a command");
-		if (ga_now_ms() >= deadline)
-			return ga_fail(err, GA_ESTART, "the sandbox does not accept the command");
-		(void)poll(&p, 1, ga_poll_timeout(deadline));
-	}
+static int send_reset(struct ga_control *l, struct control_client *c)
+{
+	struct ga_ctl_msg m = { .type = CONTROL_RESET };
+	struct ga_termstate on;
+	char redo[GA_TERMFILTER_END];
+	uint64_t at = run_ring_begin(&l->ring, &on);
+	int rc = control_send(c->fd, &m, redo, ga_termstate_redo(&on, redo), NULL, 0);
+
+	if (rc)
+		return rc;
+	c->at = at;
+	c->fresh = false;
 	return 0;
 }
 
-int run_ctl_ended(const struct ga_sandbox *sb, struct ga_error *err)
+static bool sees_output(const struct control_client *c)
 {
-	cleanup_buf struct ga_buf line = GA_BUF_INIT;
-
-	if (sb->elsewhere)
-		return ga_fail(err, GA_EFATAL, "the session has ended, and this command with it");
-	if (run_log_line(sb, &line))
-		return ga_fail(err, GA_EFATAL, "the sandbox ended unexpectedly: %s", line.ptr);
-	return ga_fail(err, GA_EFATAL, "the sandbox ended unexpectedly");
+	return c->fd >= 0 && (c->role == CONTROL_TYPES || c->role == CONTROL_WATCHES);
 }
 
-/* Explain, by errno, why a message was not sent. */
-static int explain_send_failure(const struct ga_sandbox *sb, struct ga_error *err)
+static bool wants_output(const struct ga_control *l, const struct control_client *c)
 {
-	if (errno == EPIPE || errno == ECONNRESET)
-		return run_ctl_ended(sb, err);
-	if (errno != ETOOMANYREFS)
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot hand over a command");
-	return ga_fail(err, GA_ESTART, "cannot hand over a command: your processes have more "
-		       "descriptors in unread socket messages than 'ulimit -H -n' allows"
-		       GA_HINT "end the program that sends descriptors over a socket that is "
-		       "not read");
+	return sees_output(c) && !c->gone && (c->fresh || c->at < l->ring.end);
 }
 
-int run_pipe(int *ret_ours, int *ret_theirs, bool we_read, struct ga_error *err)
+/* Send as much output as the client takes now. Returns 0, or -1 if it has closed. */
+static int show(struct ga_control *l, struct control_client *c)
+{
+	int rc = 0;
+
+	while (!rc && wants_output(l, c)) {
+		/* also if it is too far behind */
+		if (c->fresh || c->at < l->ring.start)
+			rc = send_reset(l, c);
+		else
+			rc = send_output(l, c);
+	}
+	if (!rc && sees_output(c) && !c->follow) {
+		(void)control_send_message(c->fd, CONTROL_DONE, 0, 0);
+		rc = -1;
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+void run_control_output(struct ga_control *l, const char *p, size_t n)
+{
+	l->last = ga_now_ms();
+	run_ring_add(&l->ring, p, n);
+}
+
+void run_control_typed(struct ga_control *l)
+{
+	l->typed = l->ring.end;
+}
+
+/* ---- requests of clients */
+
+static int begin_role(struct ga_control *l, struct control_client *c,
+		      const struct control_packet *p)
+{
+	const struct ga_ctl_msg *m = &p->m;
+
+	switch (m->type) {
+	case CONTROL_ATTACH:
+		/* a session with a terminal is attached to that, and an auxiliary command has
+		 * none */
+		if (!l->s->detached || l->s->auxiliary)
+			return -1;
+		attach(l, c, m);
+		return 0;
+	case CONTROL_WATCH:
+		c->role = CONTROL_WATCHES;
+		c->fresh = true;
+		c->follow = m->value != 0;
+		return 0;
+	case CONTROL_STOP:
+		c->role = CONTROL_STOPS;
+		l->s->stop(l->s->payload, m->value > 0 ? (unsigned)m->value : 0);
+		return 0;
+	case CONTROL_SHELL:
+		c->role = CONTROL_COMMANDS;
+		return control_shell_begin(l, c);
+	case CONTROL_STAGE:
+		return send_stage(l, c);
+	case CONTROL_SEND:
+		/* earlier input is not lost */
+		return l->in_n ? -1 : send_text(l, c, p);
+	default:
+		return -1;
+	}
+}
+
+static int on_typing(struct ga_control *l, struct control_client *c, const struct control_packet *p)
+{
+	switch (p->m.type) {
+	case CONTROL_INPUT:
+		return typed(l, p);
+	case CONTROL_SIZE:
+		/* redraw: its terminal shows something else by now */
+		c->fresh = c->fresh || p->m.id;
+		resize(l, (unsigned)p->m.value, p->m.flags, p->m.id);
+		return 0;
+	case CONTROL_RESUME:
+		control_resume_shells(l);
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+static int on_packet(struct ga_control *l, struct control_client *c, struct control_packet *p)
+{
+	switch (c->role) {
+	case CONTROL_NEW:
+		if (p->m.type != CONTROL_HELLO)
+			return -1;
+		if (p->m.value != CONTROL_VERSION) {
+			(void)control_send_message(c->fd, CONTROL_STATUS, CONTROL_VERSION, 0);
+			return -1;
+		}
+		c->role = CONTROL_KNOWN;
+		return send_status(l, c);
+	case CONTROL_KNOWN:
+		return p->m.type == CONTROL_HELLO ? send_status(l, c) : begin_role(l, c, p);
+	case CONTROL_TYPES:
+		return on_typing(l, c, p);
+	case CONTROL_SENDS:
+		return p->m.type == CONTROL_SEND ? begin_role(l, c, p) : -1;
+	case CONTROL_STOPS:
+		return p->m.type == CONTROL_STOP ? begin_role(l, c, p) : -1;
+	case CONTROL_COMMANDS:
+		return control_shell_packet(l, c, p);
+	case CONTROL_WATCHES:
+	default:
+		return -1;
+	}
+}
+
+/* Read one message at a time, so that no client keeps the others waiting. */
+static void receive(struct ga_control *l, struct control_client *c)
+{
+	struct control_packet p;
+	int rc = control_recv(c->fd, &p);
+
+	if (rc > 0) {
+		rc = on_packet(l, c, &p);
+		control_close_fds(&p);
+	}
+	if (rc < 0)
+		control_drop(l, c);
+}
+
+/* ---- the loop's */
+
+/* Input waits for earlier input, and until the terminal has its size. */
+static bool accepts_input(const struct ga_control *l, const struct control_client *c)
+{
+	if (c->role == CONTROL_SENDS)
+		return !l->in_n;
+	if (c->role != CONTROL_TYPES)
+		return true;
+	return !l->in_n && !l->resize_at && (c->gone || !find_gone(l));
+}
+
+void run_control_poll(const struct ga_control *l, struct pollfd p[RUN_CONTROL_POLLS])
+{
+	p[0] = (struct pollfd){ .fd = l->fd, .events = POLLIN };
+	p[1] = (struct pollfd){ .fd = l->in_n ? l->in_wr : -1, .events = POLLOUT };
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
+		const struct control_client *c = &l->clients[i];
+		int events =
+			(accepts_input(l, c) ? POLLIN : 0) | (wants_output(l, c) ? POLLOUT : 0);
+
+		/* otherwise the hang-up would be reported again and again */
+		p[2 + i] = (struct pollfd){ .fd = c->gone && !events ? -1 : c->fd,
+					    .events = (short)events };
+	}
+}
+
+static int64_t earlier_of(int64_t a, int64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+int64_t run_control_next(const struct ga_control *l)
+{
+	int64_t next = earlier_of(l->resize_at, control_shell_next(l));
+
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++)
+		if (l->clients[i].fd >= 0 && l->clients[i].role == CONTROL_NEW)
+			next = earlier_of(next, l->clients[i].hello_by);
+	return next;
+}
+
+static void tick(struct ga_control *l)
+{
+	int64_t now = ga_now_ms();
+
+	if (l->resize_at && now >= l->resize_at)
+		resize(l, l->columns, l->rows, false);
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
+		struct control_client *c = &l->clients[i];
+
+		if (c->fd >= 0 && c->role == CONTROL_NEW && now >= c->hello_by)
+			control_drop(l, c);
+	}
+	control_shell_tick(l);
+}
+
+void run_control_move(struct ga_control *l, const struct pollfd p[RUN_CONTROL_POLLS])
+{
+	if (p[1].revents)
+		type(l);
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
+		struct control_client *c = &l->clients[i];
+
+		/* the slot's client may have come or gone */
+		if (!p[2 + i].revents || p[2 + i].fd != c->fd)
+			continue;
+		if ((p[2 + i].revents & POLLIN) && accepts_input(l, c))
+			receive(l, c);
+		else if (p[2 + i].revents & (POLLERR | POLLHUP | POLLNVAL))
+			on_client_gone(l, c);
+	}
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++)
+		if (sees_output(&l->clients[i]) && show(l, &l->clients[i]))
+			on_client_gone(l, &l->clients[i]);
+	if (p[0].revents)
+		accept_clients(l);
+	tick(l);
+}
+
+int run_control_begin(struct ga_control *l, const struct run_control_session *s, int *ret_typed,
+		      struct ga_error *err)
+{
+	l->s = s;
+	l->columns = s->columns;
+	l->rows = s->rows;
+	*ret_typed = -1;
+	return s->detached && !s->auxiliary ? run_control_detach(l, ret_typed, err) : 0;
+}
+
+int run_control_detach(struct ga_control *l, int *ret_typed, struct ga_error *err)
 {
 	int p[2];
 
-	if (pipe2(p, O_CLOEXEC))
+	if (pipe2(p, O_CLOEXEC | O_NONBLOCK))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
-	*ret_ours = p[!we_read];
-	*ret_theirs = p[we_read];
-	/* only our end: the other one is another open file description */
-	return fcntl(*ret_ours, F_SETFL, O_NONBLOCK)
-		       ? ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a pipe") : 0;
+	*ret_typed = l->in_rd = p[0];
+	l->in_wr = p[1];
+	return 0;
 }
 
-int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char *const *argv,
-	      const char *const *envp, const int *fds, size_t n, uint32_t *ret_id,
-	      struct ga_error *err)
+bool run_control_stopped(struct ga_control *l)
 {
-	struct ga_ctl_msg m = { .type = GA_CTL_SPAWN, .id = ++sb->last_id,
-				.flags = flags | run_shares_flags(sb) };
-	cleanup_buf struct ga_buf payload = GA_BUF_INIT;
-	cleanup_close int rd = -1, wr = -1;
-	int all[LIVE_FDS];
+	struct control_client *c = attached(l);
 
-	ga_buf_add0(&payload, cwd);
-	add_vector(&payload, argv);
-	add_vector(&payload, envp);
-	if (payload.len > GA_CTL_PAYLOAD_MAX)
-		return ga_fail(err, GA_ESTART,
-			       "the command line and environment are longer than %u bytes",
-			       GA_CTL_PAYLOAD_MAX);
-	if (run_pipe(&wr, &rd, false, err))
-		return -1;
-	all[0] = rd;
-	memcpy(all + 1, fds, n * sizeof(*fds));
-	if (live_send(sb->ctl, &m, NULL, 0, all, n + 1))
-		return explain_send_failure(sb, err);
-	(void)close(ga_steal_fd(&rd));
-	*ret_id = m.id;
-	return write_payload(wr, &payload, err);
+	l->stopped = c && !control_send_message(c->fd, CONTROL_STOPPED, 0, 0);
+	return l->stopped;
 }
 
-void run_send(const struct ga_sandbox *sb, uint32_t type, uint32_t id, int32_t value)
+bool run_control_message(struct ga_control *l, const struct ga_ctl_msg *m, int *fd)
 {
-	struct ga_ctl_msg m = { .type = type, .id = id, .value = value };
-
-	/* that the socket is closed is noticed when reading */
-	(void)TEMP_FAILURE_RETRY(send(sb->ctl, &m, sizeof(m), MSG_NOSIGNAL));
+	return control_shell_message(l, m, fd);
 }
 
-/* Take the ancillary data of a message: the sender's pid, and a descriptor, which becomes the
- * caller's. */
-static void take_control(struct msghdr *h, pid_t *ret_pid, int *ret_fd)
+/* Clients that watch get the rest of the output, unless they take nothing for a while. */
+static void show_rest(struct ga_control *l, struct control_client *c, int64_t deadline)
 {
-	*ret_pid = 0;
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
-		struct ucred cred;
+	while (sees_output(c) && wants_output(l, c)) {
+		struct pollfd p = { .fd = c->fd, .events = POLLOUT };
 
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS)
-			continue;
-		memcpy(&cred, CMSG_DATA(c), sizeof(cred));
-		*ret_pid = cred.pid;
-	}
-	if (ret_fd)
-		(void)ga_take_fds(h, ret_fd, 1);
-}
-
-int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_pid, int *ret_fd)
-{
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
-	} u;
-	struct iovec iov = { m, sizeof(*m) };
-	/* without room for SCM_RIGHTS the kernel passes no descriptor */
-	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = u.buf,
-			    .msg_controllen = ret_fd ? sizeof(u.buf)
-						     : CMSG_SPACE(sizeof(struct ucred)) };
-	ssize_t n;
-
-	n = TEMP_FAILURE_RETRY(recvmsg(sb->ctl, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
-	if (n < 0 && errno == EAGAIN)
-		return 0;
-	if (n >= 0)
-		take_control(&h, ret_pid, ret_fd);
-	return n == (ssize_t)sizeof(*m) && !(h.msg_flags & MSG_TRUNC) ? 1 : -1;
-}
-
-static int hint_exec(const char *program, int errnum, struct ga_error *err)
-{
-	if (errnum == EACCES)
-		return ga_hint(err, "it must be a program: 'chmod +x' makes a file one");
-	if (errnum == ENOEXEC)
-		return ga_hint(err, "it must be a script or a program for this machine");
-	if (errnum != ENOENT)
-		return -1;
-	if (strchr(program, '/'))
-		return ga_hint(err, "the program or the interpreter in its first line does not "
-				    "exist inside; look with 'git agent start bash'");
-	return ga_hint(err, "the PATH inside must contain it; look with "
-			    "'git agent start bash'");
-}
-
-int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *program,
-		     struct ga_error *err)
-{
-	switch (m->flags) {
-	case GA_CTL_STEP_CWD:
-		(void)ga_fail_errno(err, GA_ESTART, m->value, "cannot enter '%s' in the sandbox",
-				    cwd);
-		return ga_hint(err, "start from the root of the project");
-	case GA_CTL_STEP_TTY:
-		return ga_fail_errno(err, GA_ESTART, m->value,
-				     "cannot give the sandbox a terminal");
-	case GA_CTL_STEP_EXEC:
-		(void)ga_fail_errno(err, GA_ESTART, m->value, "cannot run '%s' in the sandbox",
-				    program);
-		return hint_exec(program, m->value, err);
-	default:
-		return ga_fail_errno(err, GA_ESTART, m->value, "cannot start '%s' in the sandbox",
-				     program);
+		if (show(l, c))
+			control_drop(l, c);
+		else if (wants_output(l, c) && poll(&p, 1, ga_poll_timeout(deadline)) <= 0)
+			return;
 	}
 }
 
-bool run_log_line(const struct ga_sandbox *sb, struct ga_buf *ret)
+void run_control_pause(struct ga_control *l)
 {
-	char buf[16384];
-	size_t len = 0, end, start;
+	l->s = NULL;
+}
 
-	/* keep only the last part */
-	for (;;) {
-		ssize_t n = read(sb->log, buf + len, sizeof(buf) - len);
+void run_control_end(struct ga_control *l, int status)
+{
+	int64_t deadline = ga_now_ms() + LAST_MS;
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		len += (size_t)n;
-		if (len > sizeof(buf) / 2) {
-			memmove(buf, buf + len - sizeof(buf) / 4, sizeof(buf) / 4);
-			len = sizeof(buf) / 4;
-		}
+	/* further commands end with the session, and are hung up before other commands run */
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++)
+		if (l->clients[i].role == CONTROL_COMMANDS)
+			control_drop(l, &l->clients[i]);
+	l->s = NULL;
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
+		struct control_client *c = &l->clients[i];
+
+		show_rest(l, c, deadline);
+		if (c->fd >= 0)
+			(void)control_send_message(c->fd, CONTROL_EXITED, status, 0);
 	}
-	for (end = len; end && buf[end - 1] == '\n'; end--)
-		;
-	for (start = end; start && buf[start - 1] != '\n' && end - start < 512; start--)
-		;
-	ga_quote_add(ret, buf + start, end - start);
-	return end > start;
+	/* clients that were about to begin something are turned away; the others stay until we
+	 * exit */
+	ga_cleanup_closep(&l->in_rd);
+	ga_cleanup_closep(&l->in_wr);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "run/live-internal.h"
+#include "run/control-internal.h"
 
 #define CHUNK ((size_t)4 << 10)
 
 size_t run_ring_get(const struct run_ring *r, uint64_t at, char *to, size_t n)
 {
-	size_t from = (size_t)(at % GA_LIVE_KEPT), left = GA_LIVE_KEPT - from;
+	size_t from = (size_t)(at % GA_CONTROL_KEPT), left = GA_CONTROL_KEPT - from;
 
 	if (n > r->end - at)
 		n = (size_t)(r->end - at);
@@ -33,11 +33,11 @@ static void discard_front(struct run_ring *r, size_t n)
 
 static void add(struct run_ring *r, const char *p, size_t n)
 {
-	size_t at = (size_t)(r->end % GA_LIVE_KEPT), left = GA_LIVE_KEPT - at;
+	size_t at = (size_t)(r->end % GA_CONTROL_KEPT), left = GA_CONTROL_KEPT - at;
 	uint64_t used = r->end - r->start;
 
-	if (used + n > GA_LIVE_KEPT)
-		discard_front(r, (size_t)(used + n - GA_LIVE_KEPT));
+	if (used + n > GA_CONTROL_KEPT)
+		discard_front(r, (size_t)(used + n - GA_CONTROL_KEPT));
 	memcpy(r->buf + at, p, n < left ? n : left);
 	if (n > left)
 		memcpy(r->buf, p + left, n - left);
@@ -48,7 +48,7 @@ void run_ring_add(struct run_ring *r, const char *p, size_t n)
 {
 	/* pages are allocated only when they are written to */
 	if (!r->buf)
-		r->buf = ga_malloc(GA_LIVE_KEPT);
+		r->buf = ga_malloc(GA_CONTROL_KEPT);
 	while (n) {
 		size_t k = n < CHUNK ? n : CHUNK;
 

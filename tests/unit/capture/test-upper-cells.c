@@ -167,7 +167,7 @@ static char *outcome(const struct layer *l, const char *id)
 			ga_buf_addf(&b, " %c/", letters[k]);
 	for (size_t i = 0; i < l->res.left.n; i++)
 		if (ga_path_inside(l->res.left.v[i].path, id))
-			ga_buf_addf(&b, " %s", ga_left_kind_name(l->res.left.v[i].kind));
+			ga_buf_addf(&b, " %s", ga_leftover_kind_name(l->res.left.v[i].kind));
 	return ga_strdup(b.len ? b.ptr + 1 : "=");
 }
 

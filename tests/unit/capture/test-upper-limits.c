@@ -207,7 +207,7 @@ TEST(ov09_a_very_deep_tree_is_left_behind)
 	put(&l, "after", "a\n");
 	assert_captured(&l, "A after;");
 	EQUAL(l.res.left.n, 1);
-	EQUAL(l.res.left.v[0].kind, GA_LEFT_LIMIT);
+	EQUAL(l.res.left.v[0].kind, GA_LEFTOVER_LIMIT);
 }
 
 TEST_MAIN(scratch_setup, scratch_teardown)

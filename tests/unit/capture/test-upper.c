@@ -156,7 +156,7 @@ TEST(ov10_ov19_names)
 	EQUAL(l.res.changes.n, GA_NELEMS(good));
 	EQUAL(l.res.left.n, 2 * GA_NELEMS(bad) + 1);
 	for (size_t i = 0; i < l.res.left.n; i++) {
-		EQUAL(l.res.left.v[i].kind, GA_LEFT_NAME);
+		EQUAL(l.res.left.v[i].kind, GA_LEFTOVER_NAME);
 		EQUAL(l.res.left.v[i].count, 1);
 	}
 }

@@ -18,7 +18,7 @@ TEST(an_id_of_a_flag_is_escaped)
 	const struct ga_flags f = {&one, 1, 1};
 
 	ga_report_add_flags(&r, GA_FROM_LEFTOVERS, &f, NULL);
-	ga_left_add(&r.left, "place", GA_LEFT_IGNORED, 1, 1);
+	ga_leftovers_add(&r.left, "place", GA_LEFTOVER_IGNORED, 1, 1);
 	(void)review_put_places(&out, false, &r, true, SIZE_MAX);
 	assert_has(out.ptr, "critical: because [id\\e[2J\\n] place/x\n");
 }
@@ -56,8 +56,8 @@ TEST(a_place_has_the_flags_of_what_lies_in_it)
 		ga_report_add_flags(&r, GA_FROM_LEFTOVERS, &f, NULL);
 	}
 	for (i = 0; i < GA_NELEMS(places); i++)
-		ga_left_add(&r.left, places[i].place, GA_LEFT_IGNORED, 1, 1);
-	ga_left_sort(&r.left);
+		ga_leftovers_add(&r.left, places[i].place, GA_LEFTOVER_IGNORED, 1, 1);
+	ga_leftovers_sort(&r.left);
 	list = review_left_json(&r, &r.left);
 	review_left_flags(&r, &flags);
 	json_array_foreach(list, i, place) {
@@ -88,20 +88,20 @@ TEST(many_entries_of_a_directory_are_one_group)
 {
 	static const struct {
 		const char *path;
-		enum ga_left_kind kind;
+		enum ga_leftover_kind kind;
 	} lines[] = {
-	    {"a", GA_LEFT_IGNORED},	{"d-x", GA_LEFT_IGNORED}, {"d/one", GA_LEFT_IGNORED},
-	    {"d/s/two", GA_LEFT_IGNORED}, {"e/x", GA_LEFT_IGNORED}, {"f/p", GA_LEFT_SPECIAL},
-	    {"f/q", GA_LEFT_SPECIAL},
+	    {"a", GA_LEFTOVER_IGNORED},	{"d-x", GA_LEFTOVER_IGNORED}, {"d/one", GA_LEFTOVER_IGNORED},
+	    {"d/s/two", GA_LEFTOVER_IGNORED}, {"e/x", GA_LEFTOVER_IGNORED}, {"f/p", GA_LEFTOVER_SPECIAL},
+	    {"f/q", GA_LEFTOVER_SPECIAL},
 	};
-	cleanup_(ga_left_release) struct ga_left_list l = GA_LEFT_INIT, g = GA_LEFT_INIT;
+	cleanup_(ga_leftovers_release) struct ga_leftovers l = GA_LEFTOVER_INIT, g = GA_LEFTOVER_INIT;
 	BUF(got);
 
-	ga_left_group(&l, &g);
+	ga_leftovers_group(&l, &g);
 	EQUAL(g.n, 0);
 	for_index (i, lines)
-		ga_left_add(&l, lines[i].path, lines[i].kind, i + 1, 10);
-	ga_left_group(&l, &g);
+		ga_leftovers_add(&l, lines[i].path, lines[i].kind, i + 1, 10);
+	ga_leftovers_group(&l, &g);
 	for (size_t i = 0; i < g.n; i++)
 		ga_buf_addf(&got, "%s:%d:%d ", g.v[i].path, (int)g.v[i].count, (int)g.v[i].bytes);
 	STREQ(got.ptr, "a:1:10 d-x:2:10 d:7:20 e/x:5:10 f/p:6:10 f/q:7:10 ");

@@ -89,7 +89,7 @@ static void sample(struct ga_report *r)
 	r->flags[1].verdict = GA_VERDICT_REJECTED;
 	r->left.v = ga_calloc(1, sizeof(*r->left.v));
 	r->left.n = r->left.cap = 1;
-	r->left.v[0] = (struct ga_left){ga_strdup("node_modules"), GA_LEFT_IGNORED, 7, 1ULL << 40};
+	r->left.v[0] = (struct ga_leftover){ga_strdup("node_modules"), GA_LEFTOVER_IGNORED, 7, 1ULL << 40};
 }
 
 TEST(a_report_is_read_as_it_was_written)

@@ -235,7 +235,7 @@ TEST(places_that_tools_run_programs_from_are_critical)
 	const size_t n_executed = GA_NELEMS(v) - 4;
 
 	for_index (i, v) {
-		struct ga_left_file left = { .path = (char *)(uintptr_t)v[i], .kind = GA_LEFT_IGNORED };
+		struct ga_leftover_file left = { .path = (char *)(uintptr_t)v[i], .kind = GA_LEFTOVER_IGNORED };
 		FLAGS(f);
 
 		ga_classify_place(&left, false, &f);

@@ -129,31 +129,31 @@ static void make_uninspected(bool fires, struct ga_flags *ret)
 	OK(ga_classify(repo, NULL, NULL, NULL, &c, ret, &err));
 }
 
-static void left(const char *path, enum ga_left_kind kind, mode_t mode, struct ga_flags *ret)
+static void left(const char *path, enum ga_leftover_kind kind, mode_t mode, struct ga_flags *ret)
 {
-	const struct ga_left_file f = { .path = (char *)(uintptr_t)path, .kind = kind, .mode = mode };
+	const struct ga_leftover_file f = { .path = (char *)(uintptr_t)path, .kind = kind, .mode = mode };
 
 	ga_classify_left(NULL, &f, ret);
 }
 
 static void make_special(bool fires, struct ga_flags *ret)
 {
-	left("doc/x", fires ? GA_LEFT_SPECIAL : GA_LEFT_IGNORED, fires ? S_IFIFO : S_IFREG, ret);
+	left("doc/x", fires ? GA_LEFTOVER_SPECIAL : GA_LEFTOVER_IGNORED, fires ? S_IFIFO : S_IFREG, ret);
 }
 
 static void make_set_id(bool fires, struct ga_flags *ret)
 {
-	left("doc/x", GA_LEFT_IGNORED, S_IFREG | (fires ? 04755 : 0755), ret);
+	left("doc/x", GA_LEFTOVER_IGNORED, S_IFREG | (fires ? 04755 : 0755), ret);
 }
 
 static void make_executed(bool fires, struct ga_flags *ret)
 {
-	left(fires ? "web/Node_Modules/x/index.js" : "web/modules/x.js", GA_LEFT_IGNORED, S_IFREG, ret);
+	left(fires ? "web/Node_Modules/x/index.js" : "web/modules/x.js", GA_LEFTOVER_IGNORED, S_IFREG, ret);
 }
 
 static void make_ignored_config(bool fires, struct ga_flags *ret)
 {
-	left(fires ? ".env" : ".editorconfig", GA_LEFT_IGNORED, S_IFREG, ret);
+	left(fires ? ".env" : ".editorconfig", GA_LEFTOVER_IGNORED, S_IFREG, ret);
 }
 
 static const struct made {

@@ -10,7 +10,7 @@
 #include "ga/base/quote.h"
 #include "ga/sys/fd.h"
 #include "ga/sys/scm.h"
-#include "run/live-internal.h"
+#include "run/control-internal.h"
 
 #define NAME "control"
 
@@ -35,10 +35,10 @@ static int bind_to(int fd, const char *dir)
 		return -1;
 	if (bind(fd, (struct sockaddr *)&sa, sizeof(sa)) || fchmodat(at, NAME, 0600, 0))
 		return -1;
-	return listen(fd, LIVE_CLIENTS);
+	return listen(fd, CONTROL_CLIENTS);
 }
 
-int live_listen(const char *dir, struct ga_error *err)
+int control_listen(const char *dir, struct ga_error *err)
 {
 	cleanup_close int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	cleanup_free char *q = NULL;
@@ -50,7 +50,7 @@ int live_listen(const char *dir, struct ga_error *err)
 	return ga_hint(err, "set state_dir to a directory on a local file system");
 }
 
-int live_unlink(const char *dir)
+int control_unlink(const char *dir)
 {
 	struct sockaddr_un sa;
 	cleanup_close int at = open_dir(dir, &sa);
@@ -58,7 +58,7 @@ int live_unlink(const char *dir)
 	return at < 0 ? -1 : unlinkat(at, NAME, 0);
 }
 
-bool live_is_ours(int fd, pid_t *ret_pid)
+bool control_is_ours(int fd, pid_t *ret_pid)
 {
 	struct ucred cred;
 	socklen_t n = sizeof(cred);
@@ -69,7 +69,7 @@ bool live_is_ours(int fd, pid_t *ret_pid)
 	return true;
 }
 
-int live_dial(const char *dir, pid_t *ret_pid)
+int control_dial(const char *dir, pid_t *ret_pid)
 {
 	cleanup_close int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	struct sockaddr_un sa;
@@ -77,19 +77,19 @@ int live_dial(const char *dir, pid_t *ret_pid)
 
 	if (fd < 0 || at < 0 || connect(fd, (struct sockaddr *)&sa, sizeof(sa)))
 		return -1;
-	if (!live_is_ours(fd, ret_pid)) {
+	if (!control_is_ours(fd, ret_pid)) {
 		errno = EPERM;
 		return -1;
 	}
 	return ga_steal_fd(&fd);
 }
 
-int live_send(int fd, const struct ga_ctl_msg *m, const void *bytes, size_t n, const int *fds,
-	      size_t n_fds)
+int control_send(int fd, const struct ga_ctl_msg *m, const void *bytes, size_t n, const int *fds,
+		 size_t n_fds)
 {
 	union {
 		struct cmsghdr align;
-		char buf[CMSG_SPACE(LIVE_FDS * sizeof(int))];
+		char buf[CMSG_SPACE(CONTROL_FDS * sizeof(int))];
 	} u;
 	struct ga_ctl_msg copy = *m;
 	struct iovec iov[2] = { { &copy, sizeof(copy) }, { NULL, n } };
@@ -106,32 +106,32 @@ int live_send(int fd, const struct ga_ctl_msg *m, const void *bytes, size_t n, c
 	return r == (ssize_t)(sizeof(copy) + n) ? 0 : -1;
 }
 
-int live_send_message(int fd, uint32_t type, int32_t value, uint32_t flags)
+int control_send_message(int fd, uint32_t type, int32_t value, uint32_t flags)
 {
 	struct ga_ctl_msg m = { .type = type, .value = value, .flags = flags };
 
-	return live_send(fd, &m, NULL, 0, NULL, 0);
+	return control_send(fd, &m, NULL, 0, NULL, 0);
 }
 
-void live_close_fds(struct live_packet *p)
+void control_close_fds(struct control_packet *p)
 {
-	for (size_t i = 0; i < LIVE_FDS; i++) {
+	for (size_t i = 0; i < CONTROL_FDS; i++) {
 		ga_cleanup_closep(&p->fds[i]);
 	}
 }
 
-int live_recv(int fd, struct live_packet *p)
+int control_recv(int fd, struct control_packet *p)
 {
 	union {
 		struct cmsghdr align;
-		char buf[CMSG_SPACE(LIVE_FDS * sizeof(int))];
+		char buf[CMSG_SPACE(CONTROL_FDS * sizeof(int))];
 	} u;
 	struct iovec iov[2] = { { &p->m, sizeof(p->m) }, { p->bytes, sizeof(p->bytes) } };
 	struct msghdr h = { .msg_iov = iov, .msg_iovlen = 2,
 			    .msg_control = u.buf, .msg_controllen = sizeof(u.buf) };
 	ssize_t n;
 
-	for (size_t i = 0; i < LIVE_FDS; i++)
+	for (size_t i = 0; i < CONTROL_FDS; i++)
 		p->fds[i] = -1;
 	/* if the peer closed with data unread, the error is reported once, before what it sent */
 	do
@@ -140,10 +140,10 @@ int live_recv(int fd, struct live_packet *p)
 	if (n < 0)
 		return errno == EAGAIN ? 0 : -1;
 	/* all descriptors become ours, and those beyond the array must be closed */
-	(void)ga_take_fds(&h, p->fds, LIVE_FDS);
+	(void)ga_take_fds(&h, p->fds, CONTROL_FDS);
 	p->n = (size_t)n - sizeof(p->m);
 	if (n >= (ssize_t)sizeof(p->m) && !(h.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
 		return 1;
-	live_close_fds(p);
+	control_close_fds(p);
 	return -1;
 }

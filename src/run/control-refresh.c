@@ -16,7 +16,7 @@
 #include "ga/sys/fd.h"
 #include "ga/sys/mount.h"
 #include "ga/sys/ns.h"
-#include "live-internal.h"
+#include "control-internal.h"
 
 #define ANSWER_MS 20000
 #define TEXT_MAX ((size_t)64 << 10)
@@ -33,24 +33,24 @@ static int ask_stage(int fd, struct within *ret, struct ga_error *err)
 {
 	int64_t deadline = ga_now_ms() + ANSWER_MS;
 
-	if (live_send_message(fd, LIVE_STAGE, 0, 0) < 0)
-		return live_fail(err);
+	if (control_send_message(fd, CONTROL_STAGE, 0, 0) < 0)
+		return control_fail(err);
 	for (;;) {
-		struct live_packet p;
-		int rc = live_wait(fd, &p, deadline);
+		struct control_packet p;
+		int rc = control_wait(fd, &p, deadline);
 
 		if (!rc)
 			return ga_fail(err, GA_ETIME, "the session does not answer"
 				       GA_HINT "it may be stopped, on another terminal");
-		if (rc < 0 || p.m.type == LIVE_EXITED)
-			return live_fail(err);
-		if (p.m.type == LIVE_STAGE_IS) {
+		if (rc < 0 || p.m.type == CONTROL_EXITED)
+			return control_fail(err);
+		if (p.m.type == CONTROL_STAGE_IS) {
 			ret->stage = ga_steal_fd(&p.fds[0]);
 			ret->init = ga_steal_fd(&p.fds[1]);
 		}
-		live_close_fds(&p);
-		if (p.m.type == LIVE_STAGE_IS)
-			return ret->stage < 0 || ret->init < 0 ? live_fail(err) : 0;
+		control_close_fds(&p);
+		if (p.m.type == CONTROL_STAGE_IS)
+			return ret->stage < 0 || ret->init < 0 ? control_fail(err) : 0;
 	}
 }
 
@@ -246,7 +246,7 @@ static int run_child(const struct within *w, struct ga_error *err)
 	return ga_fail(err, GA_EFATAL, "%s", text.len ? text.ptr : "the process was killed");
 }
 
-static int within(const struct ga_live_peer *p, struct within *w, struct ga_error *err)
+static int within(const struct ga_control_peer *p, struct within *w, struct ga_error *err)
 {
 	int rc = ask_stage(p->fd, w, err) || run_child(w, err) ? -1 : 0;
 
@@ -255,15 +255,15 @@ static int within(const struct ga_live_peer *p, struct within *w, struct ga_erro
 	return rc;
 }
 
-int ga_live_refresh(const struct ga_live_peer *p, const char *stage_dir, struct ga_error *err)
+int ga_control_refresh(const struct ga_control_peer *p, const char *stage_dir, struct ga_error *err)
 {
 	struct within w = { .stage = -1, .init = -1, .stage_dir = stage_dir };
 
 	return within(p, &w, err);
 }
 
-int ga_live_remount(const struct ga_live_peer *p, const char *stage_dir, const char *project,
-		    const struct ga_shared *sh, struct ga_error *err)
+int ga_control_remount(const struct ga_control_peer *p, const char *stage_dir, const char *project,
+		       const struct ga_shared *sh, struct ga_error *err)
 {
 	struct within w = { .stage = -1, .init = -1, .stage_dir = stage_dir, .project = project,
 			    .shared = sh };

@@ -13,12 +13,12 @@
 
 struct left_job {
 	const struct ga_session *s;
-	const struct ga_left_list *lines;
+	const struct ga_leftovers *lines;
 	struct ga_strv tracked;   /* paths in ignored directories that are in the result */
 	const struct ga_limits *limits;
 	uint64_t entries, path_bytes;
 	struct ga_buf path;
-	struct ga_left_files files;
+	struct ga_leftover_files files;
 };
 
 /* The layer that has `path`, and the rest of the path within it. */
@@ -51,12 +51,12 @@ static int open_in_layer(const struct ga_session *s, const char *path, int flags
 	return ga_openat_beneath(root, rest, flags, 0);
 }
 
-static void add_found(struct left_job *j, enum ga_left_kind kind, const struct stat *st)
+static void add_found(struct left_job *j, enum ga_leftover_kind kind, const struct stat *st)
 {
 	uint64_t bytes = st && S_ISREG(st->st_mode) ? (uint64_t)st->st_size : 0;
 
 	if (ga_strv_find(&j->tracked, j->path.ptr) < 0)
-		ga_left_files_add(&j->files, j->path.ptr, kind, st ? st->st_mode : 0, bytes);
+		ga_leftover_files_add(&j->files, j->path.ptr, kind, st ? st->st_mode : 0, bytes);
 }
 
 static void found_file(struct left_job *j, const struct stat *st)
@@ -65,7 +65,7 @@ static void found_file(struct left_job *j, const struct stat *st)
 
 	if (S_ISCHR(st->st_mode) && st->st_rdev == makedev(0, 0))
 		return; /* a whiteout */
-	add_found(j, content ? GA_LEFT_IGNORED : GA_LEFT_SPECIAL, st);
+	add_found(j, content ? GA_LEFTOVER_IGNORED : GA_LEFTOVER_SPECIAL, st);
 }
 
 static void list_below(struct left_job *j, int fd, unsigned depth);
@@ -86,7 +86,7 @@ static void list_one(struct left_job *j, int fd, const char *name, unsigned dept
 		if (sub >= 0)
 			list_below(j, sub, depth + 1);
 		else
-			add_found(j, GA_LEFT_UNREADABLE, &st);
+			add_found(j, GA_LEFTOVER_UNREADABLE, &st);
 	}
 	ga_buf_truncate(&j->path, len);
 }
@@ -102,7 +102,7 @@ static void list_below(struct left_job *j, int fd, unsigned depth)
 		rc = j->path_bytes > PATHS_MAX(j->limits);
 	}
 	if (rc) {
-		add_found(j, rc > 0 ? GA_LEFT_LIMIT : GA_LEFT_UNREADABLE, NULL);
+		add_found(j, rc > 0 ? GA_LEFTOVER_LIMIT : GA_LEFTOVER_UNREADABLE, NULL);
 		return;
 	}
 	j->entries += names.n;
@@ -133,16 +133,16 @@ static int do_left(void *arg, struct wire *out, struct ga_error *err)
 
 	(void)err;
 	for (size_t i = 0; i < j->lines->n; i++) {
-		const struct ga_left *line = &j->lines->v[i];
+		const struct ga_leftover *line = &j->lines->v[i];
 
-		if (line->kind == GA_LEFT_IGNORED)
+		if (line->kind == GA_LEFTOVER_IGNORED)
 			list_path(j, line->path);
 		else
-			ga_left_files_add(&j->files, line->path, line->kind, 0, line->bytes);
+			ga_leftover_files_add(&j->files, line->path, line->kind, 0, line->bytes);
 	}
-	ga_left_files_sort(&j->files);
+	ga_leftover_files_sort(&j->files);
 	wire_files(out, &j->files);
-	ga_left_files_release(&j->files);
+	ga_leftover_files_release(&j->files);
 	ga_buf_release(&j->path);
 	return 0;
 }
@@ -152,11 +152,11 @@ static void add_tracked_tree(struct ga_repo *r, struct left_job *j, const struct
 	cleanup_error struct ga_error gone = GA_ERROR_INIT;
 
 	for (size_t i = 0; i < j->lines->n; i++) {
-		const struct ga_left *line = &j->lines->v[i];
+		const struct ga_leftover *line = &j->lines->v[i];
 		cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
 		struct ga_entry e;
 
-		if (line->kind != GA_LEFT_IGNORED || !ga_path_relative_ok(line->path))
+		if (line->kind != GA_LEFTOVER_IGNORED || !ga_path_relative_ok(line->path))
 			continue;
 		if (ga_tree_entry(r, tree, line->path, &e, &gone))
 			return;
@@ -192,7 +192,7 @@ static void find_tracked(struct ga_repo *r, struct left_job *j)
 }
 
 int ga_list_leftovers(struct ga_repo *r, const struct ga_session *s, const struct ga_limits *limits,
-		      const struct ga_left_list *lines, struct ga_left_files *ret,
+		      const struct ga_leftovers *lines, struct ga_leftover_files *ret,
 		      struct ga_error *err)
 {
 	struct left_job j = { .s = s, .lines = lines, .path = GA_BUF_INIT, .limits = limits };
@@ -213,6 +213,6 @@ int ga_list_leftovers(struct ga_repo *r, const struct ga_session *s, const struc
 	wire_files(&w, ret);
 	if (!w.bad)
 		return 0;
-	ga_left_files_release(ret);
+	ga_leftover_files_release(ret);
 	return ga_fail(err, GA_EFATAL, "incomplete reply from the reader of the layers");
 }

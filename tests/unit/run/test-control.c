@@ -6,7 +6,7 @@
 #include <poll.h>
 
 #include "ga/base/buf.h"
-#include "run/live-internal.h"
+#include "run/control-internal.h"
 #include "../scratch.h"
 
 /* What comes, in pieces; what is passed on; whether that detaches. */
@@ -93,7 +93,7 @@ TEST(the_last_output_is_kept_with_the_modes_before_it)
 		int n = snprintf(line, sizeof(line), "\033[38;5;%um%06u\r\n", i % 256, i);
 
 		run_ring_add(&r, line, (size_t)n);
-		assert_true(r.end - r.start <= GA_LIVE_KEPT);
+		assert_true(r.end - r.start <= GA_CONTROL_KEPT);
 	}
 	check_kept(&r, r.end - 8, "099999\r\n");
 	/* what was switched on before is known, and no sequence is cut */
@@ -123,11 +123,11 @@ TEST(what_never_ends_is_not_begun)
 {
 	struct run_ring r = { .buf = NULL };
 	struct ga_termstate on;
-	cleanup_free char *much = ga_malloc(3 * GA_LIVE_KEPT);
+	cleanup_free char *much = ga_malloc(3 * GA_CONTROL_KEPT);
 
-	memset(much, 'x', 3 * GA_LIVE_KEPT);
+	memset(much, 'x', 3 * GA_CONTROL_KEPT);
 	run_ring_add(&r, "\033]0;", 4);
-	run_ring_add(&r, much, 3 * GA_LIVE_KEPT);
+	run_ring_add(&r, much, 3 * GA_CONTROL_KEPT);
 	EQUAL(run_ring_begin(&r, &on), r.end);
 	run_ring_add(&r, "\007text", 5);
 	EQUAL(run_ring_begin(&r, &on), r.end - 4);
@@ -157,38 +157,38 @@ static void continue_it(void *payload)
 	went_on++;
 }
 
-static const struct run_live_session detached = {
+static const struct run_control_session detached = {
 	.detached = true, .columns = 80, .rows = 24,
 	.size = set_size, .stop = stop_it, .resume = continue_it,
 };
 
 /* All there is to do now, which must come to an end. */
-static void turn(struct ga_live *l)
+static void turn(struct ga_control *l)
 {
-	struct pollfd p[RUN_LIVE_POLLS];
+	struct pollfd p[RUN_CONTROL_POLLS];
 
 	for (unsigned i = 0; i < 1000; i++) {
-		run_live_poll(l, p);
-		if (poll(p, RUN_LIVE_POLLS, 0) == 0)
+		run_control_poll(l, p);
+		if (poll(p, RUN_CONTROL_POLLS, 0) == 0)
 			return;
-		run_live_move(l, p);
+		run_control_move(l, p);
 	}
 	fail_msg("there is always something to do");
 }
 
-static void type_to(const struct ga_live_peer *peer, const char *text)
+static void type_to(const struct ga_control_peer *peer, const char *text)
 {
-	struct ga_ctl_msg m = { .type = LIVE_INPUT };
+	struct ga_ctl_msg m = { .type = CONTROL_INPUT };
 
-	EQUAL(live_send(peer->fd, &m, text, strlen(text), NULL, 0), 0);
+	EQUAL(control_send(peer->fd, &m, text, strlen(text), NULL, 0), 0);
 }
 
-static void attach_to(struct ga_live *l, struct ga_live_peer *peer)
+static void attach_to(struct ga_control *l, struct ga_control_peer *peer)
 {
 
-	OK(ga_live_connect(scratch_dir, peer, &err));
+	OK(ga_control_connect(scratch_dir, peer, &err));
 	turn(l);
-	EQUAL(live_send_message(peer->fd, LIVE_ATTACH, 80, 24), 0);
+	EQUAL(control_send_message(peer->fd, CONTROL_ATTACH, 80, 24), 0);
 	turn(l);
 }
 
@@ -204,25 +204,25 @@ static void check_typed(int fd, const char *want)
 /* It is typed while the terminal gets its size, and hung up before it has it. */
 TEST(what_was_typed_outlives_a_hang_up)
 {
-	struct ga_live_peer first, second;
-	struct ga_live *l;
+	struct ga_control_peer first, second;
+	struct ga_control *l;
 	int typed;
 
-	OK(ga_live_open(scratch_dir, &l, &err));
-	OK(run_live_begin(l, &detached, &typed, &err));
+	OK(ga_control_open(scratch_dir, &l, &err));
+	OK(run_control_begin(l, &detached, &typed, &err));
 	attach_to(l, &first);
 	assert_true(l->resize_at > 0);
-	assert_true(run_live_stopped(l));
+	assert_true(run_control_stopped(l));
 	type_to(&first, "one ");
 	type_to(&first, "two ");
 	/* output it never reads: its end is told as an error first */
-	run_live_output(l, "output", 6);
+	run_control_output(l, "output", 6);
 	turn(l);
-	ga_live_peer_release(&first);
+	ga_control_peer_release(&first);
 	turn(l);
 	/* nobody waits for who is gone */
 	EQUAL(went_on, 1);
-	assert_false(run_live_stopped(l));
+	assert_false(run_control_stopped(l));
 	/* and whoever comes next types behind it */
 	attach_to(l, &second);
 	type_to(&second, "three");
@@ -230,11 +230,11 @@ TEST(what_was_typed_outlives_a_hang_up)
 	l->resize_at = 0;
 	turn(l);
 	check_typed(typed, "one two three");
-	ga_live_peer_release(&second);
+	ga_control_peer_release(&second);
 	turn(l);
-	for (size_t i = 0; i < LIVE_CLIENTS; i++)
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++)
 		EQUAL(l->clients[i].fd, -1);
-	ga_live_close(l);
+	ga_control_close(l);
 }
 
 TEST_MAIN(scratch_enter, scratch_leave)

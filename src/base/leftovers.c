@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-#include "ga/base/left.h"
+#include "ga/base/leftovers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "ga/base/alloc.h"
 
-const char *ga_left_kind_name(enum ga_left_kind k)
+const char *ga_leftover_kind_name(enum ga_leftover_kind k)
 {
 	static const char *const names[] = {
-		[GA_LEFT_IGNORED] = "ignored",
-		[GA_LEFT_SPECIAL] = "special",
-		[GA_LEFT_REPOSITORY] = "repository",
-		[GA_LEFT_SUBMODULE] = "submodule",
-		[GA_LEFT_NAME] = "name",
-		[GA_LEFT_REFUSED] = "refused",
-		[GA_LEFT_UNREADABLE] = "unreadable",
-		[GA_LEFT_LIMIT] = "limit",
+		[GA_LEFTOVER_IGNORED] = "ignored",
+		[GA_LEFTOVER_SPECIAL] = "special",
+		[GA_LEFTOVER_REPOSITORY] = "repository",
+		[GA_LEFTOVER_SUBMODULE] = "submodule",
+		[GA_LEFTOVER_NAME] = "name",
+		[GA_LEFTOVER_REFUSED] = "refused",
+		[GA_LEFTOVER_UNREADABLE] = "unreadable",
+		[GA_LEFTOVER_LIMIT] = "limit",
 	};
 
 	if ((size_t)k >= GA_NELEMS(names))
@@ -24,19 +24,19 @@ const char *ga_left_kind_name(enum ga_left_kind k)
 	return names[k];
 }
 
-void ga_left_release(struct ga_left_list *l)
+void ga_leftovers_release(struct ga_leftovers *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		free(l->v[i].path);
 	free(l->v);
-	*l = (struct ga_left_list)GA_LEFT_INIT;
+	*l = (struct ga_leftovers)GA_LEFTOVER_INIT;
 }
 
-void ga_left_add(struct ga_left_list *l, const char *path, enum ga_left_kind kind, uint64_t count,
-		 uint64_t bytes)
+void ga_leftovers_add(struct ga_leftovers *l, const char *path, enum ga_leftover_kind kind,
+		      uint64_t count, uint64_t bytes)
 {
 	/* a walk adds to the entry it added to last, so no search is needed */
-	struct ga_left *last = l->n ? &l->v[l->n - 1] : NULL;
+	struct ga_leftover *last = l->n ? &l->v[l->n - 1] : NULL;
 
 	if (last && last->kind == kind && !strcmp(last->path, path)) {
 		last->count += count;
@@ -44,25 +44,25 @@ void ga_left_add(struct ga_left_list *l, const char *path, enum ga_left_kind kin
 		return;
 	}
 	GA_GROW(l->v, l->n, l->cap);
-	l->v[l->n++] = (struct ga_left){ ga_strdup(path), kind, count, bytes };
+	l->v[l->n++] = (struct ga_leftover){ ga_strdup(path), kind, count, bytes };
 }
 
-void ga_left_extend(struct ga_left_list *l, const struct ga_left_list *from)
+void ga_leftovers_extend(struct ga_leftovers *l, const struct ga_leftovers *from)
 {
 	for (size_t i = 0; i < from->n; i++)
-		ga_left_add(l, from->v[i].path, from->v[i].kind, from->v[i].count,
-			    from->v[i].bytes);
+		ga_leftovers_add(l, from->v[i].path, from->v[i].kind, from->v[i].count,
+				 from->v[i].bytes);
 }
 
 static int compare(const void *a, const void *b)
 {
-	const struct ga_left *x = a, *y = b;
+	const struct ga_leftover *x = a, *y = b;
 	int c = strcmp(x->path, y->path);
 
 	return c ? c : (int)x->kind - (int)y->kind;
 }
 
-void ga_left_sort(struct ga_left_list *l)
+void ga_leftovers_sort(struct ga_leftovers *l)
 {
 	size_t n = 0;
 
@@ -81,14 +81,14 @@ void ga_left_sort(struct ga_left_list *l)
 }
 
 /* The length of the entry's top-level directory; 0 if it is at the top or not ignored. */
-static size_t top_of(const struct ga_left *l)
+static size_t top_of(const struct ga_leftover *l)
 {
 	const char *slash = strchr(l->path, '/');
 
-	return l->kind == GA_LEFT_IGNORED && slash ? (size_t)(slash - l->path) : 0;
+	return l->kind == GA_LEFTOVER_IGNORED && slash ? (size_t)(slash - l->path) : 0;
 }
 
-void ga_left_group(const struct ga_left_list *l, struct ga_left_list *ret)
+void ga_leftovers_group(const struct ga_leftovers *l, struct ga_leftovers *ret)
 {
 	for (size_t i = 0, n; i < l->n; i = n) {
 		size_t len = top_of(&l->v[i]);
@@ -99,34 +99,34 @@ void ga_left_group(const struct ga_left_list *l, struct ga_left_list *ret)
 			if (top_of(&l->v[n]) != len || strncmp(l->v[n].path, top, len) != 0)
 				break;
 		for (size_t k = i; k < n; k++)
-			ga_left_add(ret, n - i > 1 ? top : l->v[k].path, l->v[k].kind,
-				    l->v[k].count, l->v[k].bytes);
+			ga_leftovers_add(ret, n - i > 1 ? top : l->v[k].path, l->v[k].kind,
+					 l->v[k].count, l->v[k].bytes);
 	}
 }
 
-void ga_left_files_release(struct ga_left_files *f)
+void ga_leftover_files_release(struct ga_leftover_files *f)
 {
 	for (size_t i = 0; i < f->n; i++)
 		free(f->v[i].path);
 	free(f->v);
-	*f = (struct ga_left_files){ NULL, 0, 0 };
+	*f = (struct ga_leftover_files){ NULL, 0, 0 };
 }
 
-void ga_left_files_add(struct ga_left_files *f, const char *path, enum ga_left_kind kind,
-		       mode_t mode, uint64_t bytes)
+void ga_leftover_files_add(struct ga_leftover_files *f, const char *path,
+			   enum ga_leftover_kind kind, mode_t mode, uint64_t bytes)
 {
 	GA_GROW(f->v, f->n, f->cap);
-	f->v[f->n++] = (struct ga_left_file){ ga_strdup(path), kind, mode, bytes };
+	f->v[f->n++] = (struct ga_leftover_file){ ga_strdup(path), kind, mode, bytes };
 }
 
 static int compare_files(const void *a, const void *b)
 {
-	const struct ga_left_file *x = a, *y = b;
+	const struct ga_leftover_file *x = a, *y = b;
 
 	return strcmp(x->path, y->path);
 }
 
-void ga_left_files_sort(struct ga_left_files *f)
+void ga_leftover_files_sort(struct ga_leftover_files *f)
 {
 	size_t n = 0;
 

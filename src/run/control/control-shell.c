@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Further commands in the sandbox of a session. A client that sent LIVE_SHELL speaks with init as
- * the supervisor does (ga/run/control.h), relayed by us: it may ask for a terminal, start one
- * command and send that signals. What the command reads and writes does not pass through here.
+ * Further commands in the sandbox of a session. A client that sent CONTROL_SHELL speaks with init
+ * as the supervisor does (ga/run/init-protocol.h), relayed by us: it may ask for a terminal, start
+ * one command and send that signals. What the command reads and writes does not pass through here.
  */
 #include <errno.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 
 #include "ga/base/clock.h"
 #include "ga/sys/fd.h"
-#include "run/live-internal.h"
+#include "run/control-internal.h"
 
 /* The end of a client. */
 
@@ -21,7 +21,7 @@
 #define GRACE_MS 10000
 
 /* Its terminal, if it had one, is hung up already. */
-static void shell_gone(struct ga_live *l, struct live_client *c)
+static void shell_gone(struct ga_control *l, struct control_client *c)
 {
 	for (size_t i = 0; i < l->n_ptys; i++)
 		if (l->ptys[i] == (int)(c - l->clients))
@@ -33,51 +33,51 @@ static void shell_gone(struct ga_live *l, struct live_client *c)
 	c->deadline = ga_now_ms() + GRACE_MS;
 }
 
-void live_resume_shells(struct ga_live *l)
+void control_resume_shells(struct ga_control *l)
 {
 	if (l->stopped && l->s)
 		l->s->resume(l->s->payload);
 	l->stopped = false;
 }
 
-void live_drop(struct ga_live *l, struct live_client *c)
+void control_drop(struct ga_control *l, struct control_client *c)
 {
-	bool typed = c->role == LIVE_TYPES;
+	bool typed = c->role == CONTROL_TYPES;
 
 	if (c->fd < 0)
 		return;
 	(void)close(ga_steal_fd(&c->fd));
-	if (c->role == LIVE_COMMANDS)
+	if (c->role == CONTROL_COMMANDS)
 		shell_gone(l, c);
 	if (typed)
-		live_resume_shells(l);
+		control_resume_shells(l);
 }
 
-#define ENV_MAX (8 * LIVE_BYTES)
+#define ENV_MAX (8 * CONTROL_BYTES)
 
 /* Send the environment; each message contains whole variables. */
-int live_shell_begin(struct ga_live *l, struct live_client *c)
+int control_shell_begin(struct ga_control *l, struct control_client *c)
 {
 	const char *const *env = l->s->envp;
-	struct ga_ctl_msg m = { .type = LIVE_ENV };
+	struct ga_ctl_msg m = { .type = CONTROL_ENV };
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	size_t sent = 0;
 
 	for (; *env; env++) {
 		size_t n = strlen(*env) + 1;
 
-		if (n > LIVE_BYTES || sent + b.len + n > ENV_MAX)
+		if (n > CONTROL_BYTES || sent + b.len + n > ENV_MAX)
 			continue;
-		if (b.len + n > LIVE_BYTES) {
-			if (live_send(c->fd, &m, b.ptr, b.len, NULL, 0))
+		if (b.len + n > CONTROL_BYTES) {
+			if (control_send(c->fd, &m, b.ptr, b.len, NULL, 0))
 				return -1;
 			sent += b.len;
 			ga_buf_truncate(&b, 0);
 		}
 		ga_buf_add0(&b, *env);
 	}
-	return (b.len && live_send(c->fd, &m, b.ptr, b.len, NULL, 0)) ||
-	       live_send(c->fd, &m, NULL, 0, NULL, 0) ? -1 : 0;
+	return (b.len && control_send(c->fd, &m, b.ptr, b.len, NULL, 0)) ||
+	       control_send(c->fd, &m, NULL, 0, NULL, 0) ? -1 : 0;
 }
 
 static bool is_pipe(int fd)
@@ -97,26 +97,26 @@ static bool is_pty(int fd)
 }
 
 /* Accept only pipes and terminals into a sandbox. */
-static size_t check_fds(const struct live_packet *p)
+static size_t check_fds(const struct control_packet *p)
 {
 	bool tty = p->m.flags & GA_SPAWN_TTY;
 	size_t n = 0, want = tty ? 2 : 4;
 
-	while (n < LIVE_FDS && p->fds[n] >= 0 &&
+	while (n < CONTROL_FDS && p->fds[n] >= 0 &&
 	       (tty && n == 1 ? is_pty(p->fds[n]) : is_pipe(p->fds[n])))
 		n++;
-	return n == want && (n == LIVE_FDS || p->fds[n] < 0) ? n : 0;
+	return n == want && (n == CONTROL_FDS || p->fds[n] < 0) ? n : 0;
 }
 
-static int send_failed(const struct live_client *c, uint32_t id, int errnum)
+static int send_failed(const struct control_client *c, uint32_t id, int errnum)
 {
 	struct ga_ctl_msg m = { .type = GA_CTL_FAILED, .id = id, .flags = GA_CTL_STEP_SETUP,
 				.value = errnum };
 
-	return live_send(c->fd, &m, NULL, 0, NULL, 0) ? -1 : 0;
+	return control_send(c->fd, &m, NULL, 0, NULL, 0) ? -1 : 0;
 }
 
-static int spawn(struct ga_live *l, struct live_client *c, struct live_packet *p)
+static int spawn(struct ga_control *l, struct control_client *c, struct control_packet *p)
 {
 	struct ga_ctl_msg m = { .type = GA_CTL_SPAWN, .flags = p->m.flags & GA_SPAWN_TTY };
 	size_t n = check_fds(p);
@@ -126,7 +126,7 @@ static int spawn(struct ga_live *l, struct live_client *c, struct live_packet *p
 	if (l->s->renames)
 		m.flags |= GA_SPAWN_RENAMES | run_shares_flags(l->s->sb);
 	m.id = ++l->s->sb->last_id;
-	if (live_send(l->s->sb->ctl, &m, NULL, 0, p->fds, n))
+	if (control_send(l->s->sb->ctl, &m, NULL, 0, p->fds, n))
 		return errno == ETOOMANYREFS ? send_failed(c, p->m.id, errno) : -1;
 	/* from now on init reports how it ends */
 	c->theirs = p->m.id;
@@ -134,9 +134,9 @@ static int spawn(struct ga_live *l, struct live_client *c, struct live_packet *p
 	return 0;
 }
 
-static int ask_pty(struct ga_live *l, struct live_client *c)
+static int ask_pty(struct ga_control *l, struct control_client *c)
 {
-	if (c->waits_pty || l->n_ptys == LIVE_CLIENTS)
+	if (c->waits_pty || l->n_ptys == CONTROL_CLIENTS)
 		return -1;
 	c->waits_pty = true;
 	l->ptys[l->n_ptys++] = (int)(c - l->clients);
@@ -144,7 +144,7 @@ static int ask_pty(struct ga_live *l, struct live_client *c)
 	return 0;
 }
 
-int live_shell_packet(struct ga_live *l, struct live_client *c, struct live_packet *p)
+int control_shell_packet(struct ga_control *l, struct control_client *c, struct control_packet *p)
 {
 	if (p->n)
 		return -1;
@@ -165,7 +165,7 @@ int live_shell_packet(struct ga_live *l, struct live_client *c, struct live_pack
 }
 
 /* Answers come in the order of the requests. */
-static void on_pty(struct ga_live *l, const struct ga_ctl_msg *m, int fd)
+static void on_pty(struct ga_control *l, const struct ga_ctl_msg *m, int fd)
 {
 	struct ga_ctl_msg copy = *m;
 	int who = l->ptys[0], rc;
@@ -174,16 +174,16 @@ static void on_pty(struct ga_live *l, const struct ga_ctl_msg *m, int fd)
 	if (who < 0)
 		return;
 	l->clients[who].waits_pty = false;
-	rc = live_send(l->clients[who].fd, &copy, NULL, 0, &fd, fd >= 0 ? 1 : 0);
+	rc = control_send(l->clients[who].fd, &copy, NULL, 0, &fd, fd >= 0 ? 1 : 0);
 	if (rc < 0 && errno == ETOOMANYREFS) {
 		copy.value = errno;
-		rc = live_send(l->clients[who].fd, &copy, NULL, 0, NULL, 0);
+		rc = control_send(l->clients[who].fd, &copy, NULL, 0, NULL, 0);
 	}
 	if (rc)
-		live_drop(l, &l->clients[who]);
+		control_drop(l, &l->clients[who]);
 }
 
-bool live_shell_message(struct ga_live *l, const struct ga_ctl_msg *m, int *fd)
+bool control_shell_message(struct ga_control *l, const struct ga_ctl_msg *m, int *fd)
 {
 	struct ga_ctl_msg copy = *m;
 
@@ -192,27 +192,27 @@ bool live_shell_message(struct ga_live *l, const struct ga_ctl_msg *m, int *fd)
 			on_pty(l, m, *fd);
 		return true;
 	}
-	for (size_t i = 0; m->id && i < LIVE_CLIENTS; i++) {
-		struct live_client *c = &l->clients[i];
+	for (size_t i = 0; m->id && i < CONTROL_CLIENTS; i++) {
+		struct control_client *c = &l->clients[i];
 
 		if (c->id != m->id)
 			continue;
 		copy.id = c->theirs;
 		if (m->type == GA_CTL_EXITED || m->type == GA_CTL_FAILED)
 			c->id = 0;
-		if (c->fd >= 0 && live_send(c->fd, &copy, NULL, 0, NULL, 0))
-			live_drop(l, c);
+		if (c->fd >= 0 && control_send(c->fd, &copy, NULL, 0, NULL, 0))
+			control_drop(l, c);
 		return true;
 	}
 	return false;
 }
 
-int64_t live_shell_next(const struct ga_live *l)
+int64_t control_shell_next(const struct ga_control *l)
 {
 	int64_t next = 0;
 
-	for (size_t i = 0; i < LIVE_CLIENTS; i++) {
-		const struct live_client *c = &l->clients[i];
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
+		const struct control_client *c = &l->clients[i];
 
 		if (c->fd < 0 && c->id && c->deadline && (!next || c->deadline < next))
 			next = c->deadline;
@@ -220,10 +220,10 @@ int64_t live_shell_next(const struct ga_live *l)
 	return next;
 }
 
-void live_shell_tick(struct ga_live *l)
+void control_shell_tick(struct ga_control *l)
 {
-	for (size_t i = 0; l->s && i < LIVE_CLIENTS; i++) {
-		struct live_client *c = &l->clients[i];
+	for (size_t i = 0; l->s && i < CONTROL_CLIENTS; i++) {
+		struct control_client *c = &l->clients[i];
 
 		if (c->fd >= 0 || !c->id || !c->deadline || ga_now_ms() < c->deadline)
 			continue;

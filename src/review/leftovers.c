@@ -22,11 +22,11 @@ static void put_size(struct ga_buf *out, uint64_t bytes)
 	ga_buf_adds(out, text);
 }
 
-static void put_place(struct ga_buf *out, const struct ga_left *l)
+static void put_place(struct ga_buf *out, const struct ga_leftover *l)
 {
 	cleanup_free char *q = ga_quote(l->path);
 
-	ga_buf_addf(out, "  %-10s %s (%" PRIu64 " %s, ", ga_left_kind_name(l->kind), q,
+	ga_buf_addf(out, "  %-10s %s (%" PRIu64 " %s, ", ga_leftover_kind_name(l->kind), q,
 		    l->count, l->count == 1 ? "file" : "files");
 	put_size(out, l->bytes);
 	ga_buf_adds(out, ")\n");
@@ -103,10 +103,10 @@ static void add_new(struct ga_flags *ret, struct ga_flags *more)
 }
 
 /* Add the flags that a place raises by its name and kind, beyond those stored for its path. */
-static void add_own(const struct ga_flags *stored, const struct ga_left *line,
+static void add_own(const struct ga_flags *stored, const struct ga_leftover *line,
 		    struct ga_flags *ret)
 {
-	const struct ga_left_file itself = { .path = line->path, .kind = line->kind };
+	const struct ga_leftover_file itself = { .path = line->path, .kind = line->kind };
 	cleanup_flags struct ga_flags own = GA_FLAGS_INIT, have = GA_FLAGS_INIT;
 	bool severe = false;
 
@@ -185,11 +185,11 @@ static void put_flag(struct ga_buf *out, int indent, bool colour, const struct g
 size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report *r, bool reasons,
 			 size_t max)
 {
-	cleanup_(ga_left_release) struct ga_left_list groups = GA_LEFT_INIT;
+	cleanup_(ga_leftovers_release) struct ga_leftovers groups = GA_LEFTOVER_INIT;
 	cleanup_flags struct ga_flags stored = GA_FLAGS_INIT;
 
 	review_left_flags(r, &stored);
-	ga_left_group(&r->left, &groups);
+	ga_leftovers_group(&r->left, &groups);
 	for (size_t i = 0; i < groups.n && i < max; i++) {
 		cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 
@@ -228,7 +228,7 @@ static json_t *flags_json(const struct ga_flags *flags, bool paths)
 		const struct ga_flag *f = &flags->v[i];
 
 		ga_json_add(a, flag_json(f->rule, f->severity, f->category, &f->also,
-						paths ? f->path : NULL, f->reason));
+					 paths ? f->path : NULL, f->reason));
 	}
 	return a;
 }
@@ -245,7 +245,7 @@ static json_t *place_flags_json(const struct ga_flags *stored, const char *place
 
 static int compare_place(const void *key, const void *place)
 {
-	return strcmp(key, ((const struct ga_left *)place)->path);
+	return strcmp(key, ((const struct ga_leftover *)place)->path);
 }
 
 /* Does a file lie in a directory that has a line in the report? */
@@ -263,7 +263,7 @@ static bool is_in_listed_dir(const struct ga_report *r, const char *path)
 
 /* Flags of one file, except those of the place it lies in. */
 static void flags_of(const struct ga_report *r, const struct ga_flags *stored,
-		     const struct ga_left_file *f, const struct ga_host_facts *facts,
+		     const struct ga_leftover_file *f, const struct ga_host_facts *facts,
 		     struct ga_flags *ret)
 {
 	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
@@ -304,7 +304,7 @@ static const char *type_name(mode_t mode)
 
 /* ---- text ----------------------------------------------------------------- */
 
-static void put_file(struct ga_buf *out, const struct ga_left_file *f, bool colour,
+static void put_file(struct ga_buf *out, const struct ga_leftover_file *f, bool colour,
 		     const struct ga_flags *flags)
 {
 	cleanup_buf struct ga_buf size = GA_BUF_INIT;
@@ -312,8 +312,8 @@ static void put_file(struct ga_buf *out, const struct ga_left_file *f, bool colo
 
 	put_size(&size, f->bytes);
 	ga_buf_addf(out, "  %12s  %s", size.ptr, q);
-	if (f->kind != GA_LEFT_IGNORED)
-		ga_buf_addf(out, " (%s)", ga_left_kind_name(f->kind));
+	if (f->kind != GA_LEFTOVER_IGNORED)
+		ga_buf_addf(out, " (%s)", ga_leftover_kind_name(f->kind));
 	else if (S_ISLNK(f->mode))
 		ga_buf_adds(out, " (symlink)");
 	ga_buf_addch(out, '\n');
@@ -321,8 +321,8 @@ static void put_file(struct ga_buf *out, const struct ga_left_file *f, bool colo
 		put_flag(out, 18, colour, &flags->v[i], f->path);
 }
 
-void ga_left_text(const struct ga_report *r, const struct ga_left_files *files,
-		  const struct ga_host_facts *facts, bool colour, struct ga_buf *out)
+void ga_leftovers_text(const struct ga_report *r, const struct ga_leftover_files *files,
+		       const struct ga_host_facts *facts, bool colour, struct ga_buf *out)
 {
 	cleanup_flags struct ga_flags stored = GA_FLAGS_INIT;
 
@@ -348,7 +348,7 @@ void ga_left_text(const struct ga_report *r, const struct ga_left_files *files,
 
 /* ---- JSON ----------------------------------------------------------------- */
 
-json_t *review_left_json(const struct ga_report *r, const struct ga_left_list *l)
+json_t *review_left_json(const struct ga_report *r, const struct ga_leftovers *l)
 {
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 	json_t *a = json_array();
@@ -358,7 +358,7 @@ json_t *review_left_json(const struct ga_report *r, const struct ga_left_list *l
 		json_t *o = json_object();
 
 		ga_json_set_bytes(o, "path", l->v[i].path);
-		ga_json_set(o, "kind", json_string(ga_left_kind_name(l->v[i].kind)));
+		ga_json_set(o, "kind", json_string(ga_leftover_kind_name(l->v[i].kind)));
 		ga_json_set(o, "count", json_integer((json_int_t)l->v[i].count));
 		ga_json_set(o, "bytes", json_integer((json_int_t)l->v[i].bytes));
 		ga_json_set(o, "flags", place_flags_json(&flags, l->v[i].path));
@@ -368,7 +368,7 @@ json_t *review_left_json(const struct ga_report *r, const struct ga_left_list *l
 }
 
 static json_t *file_json(const struct ga_report *r, const struct ga_flags *stored,
-			 const struct ga_left_file *f, const struct ga_host_facts *facts)
+			 const struct ga_leftover_file *f, const struct ga_host_facts *facts)
 {
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 	cleanup_free char *mode = ga_strf("%04o", (unsigned)(f->mode & 07777));
@@ -376,7 +376,7 @@ static json_t *file_json(const struct ga_report *r, const struct ga_flags *store
 
 	flags_of(r, stored, f, facts, &flags);
 	ga_json_set_bytes(o, "path", f->path);
-	ga_json_set(o, "kind", json_string(ga_left_kind_name(f->kind)));
+	ga_json_set(o, "kind", json_string(ga_leftover_kind_name(f->kind)));
 	ga_json_set(o, "type", json_string(type_name(f->mode)));
 	ga_json_set_bytes(o, "mode", f->mode ? mode : NULL);
 	ga_json_set(o, "bytes", json_integer((json_int_t)f->bytes));
@@ -384,15 +384,15 @@ static json_t *file_json(const struct ga_report *r, const struct ga_flags *store
 	return o;
 }
 
-json_t *ga_left_json(const struct ga_report *r, const struct ga_left_files *files,
-		     const struct ga_host_facts *facts)
+json_t *ga_leftovers_json(const struct ga_report *r, const struct ga_leftover_files *files,
+			  const struct ga_host_facts *facts)
 {
-	cleanup_(ga_left_release) struct ga_left_list groups = GA_LEFT_INIT;
+	cleanup_(ga_leftovers_release) struct ga_leftovers groups = GA_LEFTOVER_INIT;
 	cleanup_flags struct ga_flags stored = GA_FLAGS_INIT;
 	json_t *o = json_object(), *a = json_array();
 
 	review_left_flags(r, &stored);
-	ga_left_group(&r->left, &groups);
+	ga_leftovers_group(&r->left, &groups);
 	ga_json_set_bytes(o, "session", r->session);
 	ga_json_set(o, "groups", review_left_json(r, &groups));
 	for (size_t i = 0; i < files->n; i++)
@@ -460,7 +460,7 @@ static json_t *report_flags_json(const struct ga_report *r, const struct ga_past
 		if (f->left)
 			continue;
 		o = flag_json(f->id, f->severity, f->category, &f->also, f->path,
-				     f->reason);
+			      f->reason);
 		ga_json_set(o, "held", json_boolean(f->held));
 		ga_json_set(o, "left_behind", json_boolean(f->left));
 		ga_json_set(o, "verdict", json_string(ga_verdict_name(f->verdict)));

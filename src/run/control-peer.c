@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The client's side of ga/run/live.h.
+ * The client's side of ga/run/control.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,23 +13,23 @@
 #include "ga/base/clock.h"
 #include "ga/base/quote.h"
 #include "ga/sys/fd.h"
-#include "live-internal.h"
+#include "control-internal.h"
 
 /* From SIGKILL of the command until it must be gone, with a margin. */
 #define SLACK_MS 8000
 
-void ga_live_peer_release(struct ga_live_peer *p)
+void ga_control_peer_release(struct ga_control_peer *p)
 {
 	ga_cleanup_closep(&p->fd);
-	*p = (struct ga_live_peer)GA_LIVE_PEER_INIT;
+	*p = (struct ga_control_peer)GA_CONTROL_PEER_INIT;
 }
 
-int ga_live_connect(const char *dir, struct ga_live_peer *ret, struct ga_error *err)
+int ga_control_connect(const char *dir, struct ga_control_peer *ret, struct ga_error *err)
 {
-	*ret = (struct ga_live_peer)GA_LIVE_PEER_INIT;
-	ret->fd = live_dial(dir, &ret->pid);
+	*ret = (struct ga_control_peer)GA_CONTROL_PEER_INIT;
+	ret->fd = control_dial(dir, &ret->pid);
 	if (ret->fd >= 0) {
-		(void)live_send_message(ret->fd, LIVE_HELLO, LIVE_VERSION, 0);
+		(void)control_send_message(ret->fd, CONTROL_HELLO, CONTROL_VERSION, 0);
 		return 0;
 	}
 	if (errno == ENOENT || errno == ECONNREFUSED)
@@ -37,11 +37,11 @@ int ga_live_connect(const char *dir, struct ga_live_peer *ret, struct ga_error *
 	return ga_fail_path(err, errno, "reach the session of", dir);
 }
 
-int live_wait(int fd, struct live_packet *p, int64_t deadline)
+int control_wait(int fd, struct control_packet *p, int64_t deadline)
 {
 	for (;;) {
 		struct pollfd pfd = { .fd = fd, .events = POLLIN };
-		int rc = live_recv(fd, p);
+		int rc = control_recv(fd, p);
 
 		if (rc)
 			return rc;
@@ -52,14 +52,14 @@ int live_wait(int fd, struct live_packet *p, int64_t deadline)
 	}
 }
 
-int live_fail(struct ga_error *err)
+int control_fail(struct ga_error *err)
 {
 	return ga_fail(err, GA_EFATAL, "cannot talk to the session's supervisor"
 		       GA_HINT "the session has ended, or runs in another version of git-agent");
 }
 
 /* It was reinstalled, or another one is first in PATH. */
-static int fail_version(const struct ga_live_peer *p, struct ga_error *err)
+static int fail_version(const struct ga_control_peer *p, struct ga_error *err)
 {
 	cleanup_free char *link = ga_strf("/proc/%d/exe", (int)p->pid), *q = NULL;
 	char program[PATH_MAX + 1] = "";
@@ -70,64 +70,65 @@ static int fail_version(const struct ga_live_peer *p, struct ga_error *err)
 		       GA_HINT "'kill %d' ends it, and its work is captured", q, (int)p->pid);
 }
 
-int ga_live_ask(struct ga_live_peer *p, unsigned ms, struct ga_error *err)
+int ga_control_ask(struct ga_control_peer *p, unsigned ms, struct ga_error *err)
 {
 	int64_t deadline = ga_now_ms() + ms;
-	struct live_packet k;
-	int rc = live_wait(p->fd, &k, deadline);
+	struct control_packet k;
+	int rc = control_wait(p->fd, &k, deadline);
 
 	if (!rc)
 		return 1;
 	if (rc > 0)
-		live_close_fds(&k);
-	if (rc < 0 || k.m.type == LIVE_EXITED)
-		return rc < 0 ? live_fail(err) : 1;
-	if (k.m.type == LIVE_STATUS && k.m.value != LIVE_VERSION)
+		control_close_fds(&k);
+	if (rc < 0 || k.m.type == CONTROL_EXITED)
+		return rc < 0 ? control_fail(err) : 1;
+	if (k.m.type == CONTROL_STATUS && k.m.value != CONTROL_VERSION)
 		return fail_version(p, err);
-	if (k.m.type != LIVE_STATUS || k.n != sizeof(p->is))
-		return live_fail(err);
+	if (k.m.type != CONTROL_STATUS || k.n != sizeof(p->is))
+		return control_fail(err);
 	memcpy(&p->is, k.bytes, sizeof(p->is));
 	return 0;
 }
 
 /* Wait for a packet of a type. 1: the supervisor has exited; 2: timed out. */
-static int wait_for(const struct ga_live_peer *p, uint32_t type, int64_t deadline)
+static int wait_for(const struct ga_control_peer *p, uint32_t type, int64_t deadline)
 {
-	struct live_packet k;
+	struct control_packet k;
 
 	do {
-		int rc = live_wait(p->fd, &k, deadline);
+		int rc = control_wait(p->fd, &k, deadline);
 
 		if (rc <= 0)
 			return rc ? 1 : 2;
-		live_close_fds(&k);
+		control_close_fds(&k);
 	} while (k.m.type != type);
 	return 0;
 }
 
-int ga_live_wait(const struct ga_live_peer *p, int ms)
+int ga_control_wait(const struct ga_control_peer *p, int ms)
 {
 	/* nothing is sent that has the type of a question */
-	return wait_for(p, LIVE_HELLO, ms < 0 ? 0 : ga_now_ms() + ms) == 2;
+	return wait_for(p, CONTROL_HELLO, ms < 0 ? 0 : ga_now_ms() + ms) == 2;
 }
 
-void ga_live_stop(const struct ga_live_peer *p, unsigned ms)
+void ga_control_stop(const struct ga_control_peer *p, unsigned ms)
 {
 	/* a closed peer is noticed when waiting for it */
-	(void)live_send_message(p->fd, LIVE_STOP, (int32_t)ms, 0);
+	(void)control_send_message(p->fd, CONTROL_STOP, (int32_t)ms, 0);
 }
 
-int ga_live_wait_exit(const struct ga_live_peer *p, unsigned ms)
+int ga_control_wait_exit(const struct ga_control_peer *p, unsigned ms)
 {
-	return wait_for(p, LIVE_EXITED, ga_now_ms() + ms + SLACK_MS);
+	return wait_for(p, CONTROL_EXITED, ga_now_ms() + ms + SLACK_MS);
 }
 
-int ga_live_send(const struct ga_live_peer *p, const char *text, size_t n, struct ga_error *err)
+int ga_control_send(const struct ga_control_peer *p, const char *text, size_t n,
+		    struct ga_error *err)
 {
-	struct ga_ctl_msg m = { .type = LIVE_SEND };
+	struct ga_ctl_msg m = { .type = CONTROL_SEND };
 
-	if (!live_send(p->fd, &m, text, n, NULL, 0) &&
-	    !wait_for(p, LIVE_DONE, ga_now_ms() + SLACK_MS))
+	if (!control_send(p->fd, &m, text, n, NULL, 0) &&
+	    !wait_for(p, CONTROL_DONE, ga_now_ms() + SLACK_MS))
 		return 0;
 	return ga_fail(err, GA_EFATAL, "the session did not accept the input"
 		       GA_HINT "it reads no input, has ended, or runs in another version of "
@@ -136,63 +137,64 @@ int ga_live_send(const struct ga_live_peer *p, const char *text, size_t n, struc
 
 /* The output of a running session, for a client that only reads it. */
 
-static int show(const struct ga_live_watch *w, struct ga_termfilter *f, const struct live_packet *p)
+static int show(const struct ga_control_watch *w, struct ga_termfilter *f,
+		const struct control_packet *p)
 {
-	char out[GA_TERMFILTER_ROOM(LIVE_BYTES)];
+	char out[GA_TERMFILTER_ROOM(CONTROL_BYTES)];
 
 	return w->output(w->payload, out, ga_termfilter(f, p->bytes, p->n, out));
 }
 
 /* Returns 1 if there is no more. */
-static int on_packet(const struct ga_live_watch *w, struct ga_termfilter *f, bool *begun,
-		     const struct live_packet *p)
+static int on_packet(const struct ga_control_watch *w, struct ga_termfilter *f, bool *begun,
+		     const struct control_packet *p)
 {
 	switch (p->m.type) {
-	case LIVE_RESET:
+	case CONTROL_RESET:
 		*f = (struct ga_termfilter)GA_TERMFILTER_INIT;
 		if (*begun && w->missed)
 			w->missed(w->payload);
 		*begun = true;
 		return 0;
-	case LIVE_OUTPUT:
+	case CONTROL_OUTPUT:
 		return show(w, f, p);
-	case LIVE_DONE:
-	case LIVE_EXITED:
+	case CONTROL_DONE:
+	case CONTROL_EXITED:
 		return 1;
 	default:
 		return 0;
 	}
 }
 
-int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w)
+int ga_control_watch(const struct ga_control_peer *p, const struct ga_control_watch *w)
 {
 	struct ga_termfilter f = GA_TERMFILTER_INIT;
 	bool begun = false;
 	int rc = 0;
 
-	if (live_send_message(p->fd, LIVE_WATCH, w->follow, 0) < 0)
-		return GA_LIVE_OVER;
+	if (control_send_message(p->fd, CONTROL_WATCH, w->follow, 0) < 0)
+		return GA_CONTROL_OVER;
 	while (!rc) {
-		struct live_packet k;
+		struct control_packet k;
 
-		rc = live_wait(p->fd, &k, 0);
+		rc = control_wait(p->fd, &k, 0);
 		if (rc < 0)
 			break;
-		live_close_fds(&k);
+		control_close_fds(&k);
 		rc = on_packet(w, &f, &begun, &k);
 	}
 	if (rc < 0 && !begun)
-		return GA_LIVE_OVER;
-	return rc == GA_LIVE_UNREAD ? GA_LIVE_UNREAD : 0;
+		return GA_CONTROL_OVER;
+	return rc == GA_CONTROL_UNREAD ? GA_CONTROL_UNREAD : 0;
 }
 
 /* A further command in the sandbox of a session: for ga_run_session(), the socket to the supervisor
  * looks like the one to init. */
 
 #define ANSWER_MS 20000
-#define WORDS_MAX (8 * LIVE_BYTES)
+#define WORDS_MAX (8 * CONTROL_BYTES)
 
-static bool take_words(const struct live_packet *p, struct ga_strv *ret)
+static bool take_words(const struct control_packet *p, struct ga_strv *ret)
 {
 	size_t at = 0;
 
@@ -213,15 +215,15 @@ static int read_environment(int fd, struct ga_strv *ret, struct ga_error *err)
 	int64_t deadline = ga_now_ms() + ANSWER_MS;
 
 	for (;;) {
-		struct live_packet p;
-		int rc = live_wait(fd, &p, deadline);
+		struct control_packet p;
+		int rc = control_wait(fd, &p, deadline);
 
 		if (rc > 0)
-			live_close_fds(&p);
-		if (rc > 0 && p.m.type == LIVE_ENV && !p.n)
+			control_close_fds(&p);
+		if (rc > 0 && p.m.type == CONTROL_ENV && !p.n)
 			return 0;
-		if (rc < 0 || (rc > 0 && p.m.type == LIVE_EXITED) ||
-		    (rc > 0 && p.m.type == LIVE_ENV && !take_words(&p, ret)))
+		if (rc < 0 || (rc > 0 && p.m.type == CONTROL_EXITED) ||
+		    (rc > 0 && p.m.type == CONTROL_ENV && !take_words(&p, ret)))
 			return ga_fail(err, GA_ESTART, "the session has just ended");
 		if (!rc)
 			return ga_fail(err, GA_ESTART, "the session does not answer"
@@ -243,8 +245,8 @@ static void set_term(struct ga_strv *env, const char *term)
 		ga_strv_pushf(env, "TERM=%s", term);
 }
 
-int ga_live_command(const struct ga_live_peer *p, const struct ga_run_command *c, const char *term,
-		    int *ret_status, struct ga_error *err)
+int ga_control_command(const struct ga_control_peer *p, const struct ga_run_command *c,
+		       const char *term, int *ret_status, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv env = GA_STRV_INIT;
 	struct ga_run_command mine = *c;
@@ -252,7 +254,7 @@ int ga_live_command(const struct ga_live_peer *p, const struct ga_run_command *c
 	int rc;
 
 	/* requests follow HELLO, and are heard after its answer */
-	if (live_send_message(p->fd, LIVE_SHELL, 0, 0) < 0)
+	if (control_send_message(p->fd, CONTROL_SHELL, 0, 0) < 0)
 		return ga_fail(err, GA_ESTART, "the session has just ended");
 	if (read_environment(p->fd, &env, err))
 		return -1;
@@ -287,16 +289,16 @@ struct attach {
 	bool begun;                    /* something has been shown */
 	struct run_keys keys;
 	size_t in_n;                   /* bytes that wait to be sent to the session */
-	char in[LIVE_TYPED];
+	char in[CONTROL_TYPED];
 	size_t at, n;                  /* bytes that wait for the terminal */
-	char buf[GA_TERMFILTER_ROOM(LIVE_BYTES) + GA_TERMFILTER_END + ROWS_MAX + 64];
+	char buf[GA_TERMFILTER_ROOM(CONTROL_BYTES) + GA_TERMFILTER_END + ROWS_MAX + 64];
 	bool over;
-	enum ga_live_end how;
+	enum ga_control_end how;
 	int status;
 	int signal;                    /* the signal that ends us */
 };
 
-static void detach_as(struct attach *a, enum ga_live_end how)
+static void detach_as(struct attach *a, enum ga_control_end how)
 {
 	if (!a->over)
 		a->how = how;
@@ -318,7 +320,7 @@ static void add_output(struct attach *a, const char *p, size_t n)
 }
 
 /* Scroll the current screen up, out of the way: the session may draw anywhere. */
-static void begin_screen(struct attach *a, const struct live_packet *p)
+static void begin_screen(struct attach *a, const struct control_packet *p)
 {
 	static const char home[] = "\033[H\033[2J";
 	struct winsize ws;
@@ -345,7 +347,7 @@ static void send_size(struct attach *a, uint32_t type, bool redraw)
 		return;
 	m.value = ws.ws_col;
 	m.flags = ws.ws_row;
-	(void)live_send(a->peer, &m, NULL, 0, NULL, 0);
+	(void)control_send(a->peer, &m, NULL, 0, NULL, 0);
 }
 
 static void undo_screen(struct attach *a)
@@ -367,28 +369,28 @@ static void suspend_attached(struct attach *a)
 	run_terminal_restore(&a->term);
 	run_signals_suspend(a->signals);
 	(void)run_terminal_raw(&a->term);
-	send_size(a, LIVE_SIZE, true);
+	send_size(a, CONTROL_SIZE, true);
 }
 
-static void on_attached(struct attach *a, const struct live_packet *p)
+static void on_attached(struct attach *a, const struct control_packet *p)
 {
 	switch (p->m.type) {
-	case LIVE_RESET:
+	case CONTROL_RESET:
 		begin_screen(a, p);
 		break;
-	case LIVE_OUTPUT:
+	case CONTROL_OUTPUT:
 		add_output(a, p->bytes, p->n);
 		break;
-	case LIVE_STOPPED:
+	case CONTROL_STOPPED:
 		suspend_attached(a);
-		(void)live_send_message(a->peer, LIVE_RESUME, 0, 0);
+		(void)control_send_message(a->peer, CONTROL_RESUME, 0, 0);
 		break;
-	case LIVE_TAKEN:
-		detach_as(a, GA_LIVE_TAKEN);
+	case CONTROL_TAKEN:
+		detach_as(a, GA_CONTROL_TAKEN);
 		break;
-	case LIVE_EXITED:
+	case CONTROL_EXITED:
 		a->status = p->m.value;
-		detach_as(a, GA_LIVE_ENDED);
+		detach_as(a, GA_CONTROL_ENDED);
 		break;
 	default:
 		break;
@@ -397,14 +399,14 @@ static void on_attached(struct attach *a, const struct live_packet *p)
 
 static void on_peer(struct attach *a)
 {
-	struct live_packet p;
-	int rc = live_recv(a->peer, &p);
+	struct control_packet p;
+	int rc = control_recv(a->peer, &p);
 
 	if (rc > 0) {
 		on_attached(a, &p);
-		live_close_fds(&p);
+		control_close_fds(&p);
 	} else if (rc < 0) {
-		detach_as(a, GA_LIVE_GONE);
+		detach_as(a, GA_CONTROL_GONE);
 	}
 }
 
@@ -416,7 +418,7 @@ static void show_output(struct attach *a)
 	if (k < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (k < 0) {
-		detach_as(a, GA_LIVE_DETACHED);
+		detach_as(a, GA_CONTROL_DETACHED);
 		a->n = 0;
 		return;
 	}
@@ -428,23 +430,23 @@ static void show_output(struct attach *a)
 
 static void send_typed(struct attach *a)
 {
-	struct ga_ctl_msg m = { .type = LIVE_INPUT };
+	struct ga_ctl_msg m = { .type = CONTROL_INPUT };
 
 	/* a closed peer is noticed when reading */
-	if (a->in_n && live_send(a->peer, &m, a->in, a->in_n, NULL, 0) != 1)
+	if (a->in_n && control_send(a->peer, &m, a->in, a->in_n, NULL, 0) != 1)
 		a->in_n = 0;
 }
 
 static void on_typing(struct attach *a)
 {
-	char raw[LIVE_TYPED - RUN_KEYS_HELD];
+	char raw[CONTROL_TYPED - RUN_KEYS_HELD];
 	ssize_t n = read(IN_FD, raw, sizeof(raw));
 
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
 	/* the terminal was hung up, which does not concern the session */
 	if (n <= 0 || run_keys(&a->keys, raw, (size_t)n, a->in, &a->in_n))
-		detach_as(a, GA_LIVE_DETACHED);
+		detach_as(a, GA_CONTROL_DETACHED);
 	send_typed(a);
 }
 
@@ -454,15 +456,15 @@ static void on_signals(struct attach *a)
 
 	while ((n = run_signals_next(a->signals))) {
 		if (n == SIGWINCH) {
-			send_size(a, LIVE_SIZE, false);
+			send_size(a, CONTROL_SIZE, false);
 		} else if (n == SIGTSTP) {
 			suspend_attached(a);
 		} else if (n == SIGCONT) {
 			(void)run_terminal_raw(&a->term);
-			send_size(a, LIVE_SIZE, true);
+			send_size(a, CONTROL_SIZE, true);
 		} else {
 			a->signal = n;
-			detach_as(a, GA_LIVE_DETACHED);
+			detach_as(a, GA_CONTROL_DETACHED);
 		}
 	}
 }
@@ -470,7 +472,7 @@ static void on_signals(struct attach *a)
 static int attach_loop(struct attach *a, struct ga_error *err)
 {
 	/* output from before the detach is still shown */
-	while (!a->over || (a->n && a->how == GA_LIVE_ENDED && !a->signal)) {
+	while (!a->over || (a->n && a->how == GA_CONTROL_ENDED && !a->signal)) {
 		struct pollfd p[] = {
 			/* without events poll() would report the hang-up again and again */
 			{ .fd = a->over || (a->n && !a->in_n) ? -1 : a->peer,
@@ -519,7 +521,7 @@ static int attach_run(struct attach *a, struct ga_error *err)
 	if (fcntl(a->peer, F_SETFL, O_RDWR | O_NONBLOCK) || run_terminal_raw(&a->term)) {
 		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot use the terminal");
 	} else {
-		send_size(a, LIVE_ATTACH, false);
+		send_size(a, CONTROL_ATTACH, false);
 		rc = attach_loop(a, err);
 	}
 	undo_screen(a);
@@ -533,8 +535,8 @@ static int attach_run(struct attach *a, struct ga_error *err)
 	return rc;
 }
 
-int ga_live_attach(const struct ga_live_peer *p, bool unfiltered, enum ga_live_end *ret,
-		   int *ret_status, struct ga_error *err)
+int ga_control_attach(const struct ga_control_peer *p, bool unfiltered, enum ga_control_end *ret,
+		      int *ret_status, struct ga_error *err)
 {
 	struct attach *a;
 	int rc;
