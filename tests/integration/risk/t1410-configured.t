@@ -51,7 +51,7 @@ test_that 'at capture, paths are flagged, spared, held and refused as the settin
 	! on_branch l new.sql &&
 	test_holds agent/l:key k &&
 	test_holds refs/agent/l/held:key mine &&
-	test_shows "your settings hold any change here back (risk.hold): new" git agent review --stat l &&
+	test_shows "your settings hold back any change to it (risk.hold): new" git agent review --stat l &&
 	test_expect_code 3 git agent land l
 '
 
