@@ -354,7 +354,7 @@ void ga_agents_describe_login(const struct ga_env *e, const struct ga_preset *p,
 		      key ? ", or set " : "", key ? key : "");
 	if (f.importable)
 		ga_strv_pushf(banner, "your own login stays outside: 'git agent home import "
-			      "%s' brings it", p->name);
+			      "%s' copies it", p->name);
 }
 
 void ga_agents_command_release(struct ga_agents_command *c)
@@ -412,7 +412,7 @@ static char *login_words(const struct ga_env *e, const struct ga_preset *p)
 	if (!p || !p->login || f.login || f.key)
 		return ga_strdup("");
 	if (f.importable)
-		return ga_strf("; 'git agent home import %s' brings your login there", p->name);
+		return ga_strf("; 'git agent home import %s' copies your login there", p->name);
 	return ga_strf("; to log in, %s%s", p->login,
 		       p->logins[0] ? ", which stays in that home ('git agent home')" : "");
 }

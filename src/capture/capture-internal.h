@@ -146,11 +146,11 @@ unsigned import_left(const struct capture *c);
  * into the repository's own objects. Returns 1 if it is refused, with a reason for users in
  * `*ret_reason`, which the caller frees. The commits `tips` are checked with all that they reach
  * and `hide` does not. */
-int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tips,
-	      const struct ga_oid *hide, size_t n_hide, char **ret_reason, struct ga_error *err);
+int import_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tips,
+		const struct ga_oid *hide, size_t n_hide, char **ret_reason, struct ga_error *err);
 
 /* Fetch the agent's commits: fills head, heads, unread, stash, related. */
-int take_commits(struct capture *c, struct ga_error *err);
+int import_commits(struct capture *c, struct ga_error *err);
 /* Collect the agent's own tips of head, stash and heads in `ret`, which has room for `heads.n + 2`.
  * Returns their number. */
 size_t agent_tips(struct capture *c, struct ga_oid **ret);
@@ -171,8 +171,8 @@ void note_rest(struct capture *c, const char *odd_what, size_t odd, const char *
 /* Parse "<id> <name>", and nothing else, to the name, which the caller frees; or NULL. */
 char *id_and_name(const char *line, size_t n, struct ga_oid *ret);
 /* Add its commits on no branch. `host`: refs of the host; `known`: commits as lines "^ID". */
-int take_others(struct capture *c, const struct ga_refs *host, const struct ga_buf *known,
-		struct ga_error *err);
+int import_others(struct capture *c, const struct ga_refs *host, const struct ga_buf *known,
+		  struct ga_error *err);
 /* Fetch what agent_tips() names, and take off what is refused (fetch.c). `host` and `known` as
  * above. */
 int fetch_commits(struct capture *c, const struct ga_refs *host, const struct ga_buf *known,
@@ -203,7 +203,7 @@ int find_users(struct capture *c, struct ga_oid *users, const struct ga_oid **re
 	       struct ga_error *err);
 
 /* Submodules (links.c): the final tree gets the tips of their branches. */
-int take_links(struct capture *c, struct ga_error *err);
+int capture_links(struct capture *c, struct ga_error *err);
 /* Remove submodules from the paths based on the user's uncommitted work, with a note: a landing
  * cannot apply their gitlinks, but a merge in the submodule can. */
 void leave_links(struct capture *c, struct ga_strv *left_out);
@@ -223,7 +223,7 @@ int shows_beneath(void *payload, const char *path, const struct ga_oid *blob, bo
 bool config_converts(const struct capture *c);
 
 /* Store the LFS objects that pointers among the agent's changes name (lfs.c). */
-int take_lfs(struct capture *c, struct ga_error *err);
+int import_lfs(struct capture *c, struct ga_error *err);
 
 /* core.excludesFile and info/exclude; the system's attributes with core.attributesFile, and
  * info/attributes. */

@@ -219,7 +219,7 @@ static void prepare_result(void *payload)
 	sync_early(c);
 }
 
-static int take_upper(struct capture *c, struct ga_error *err)
+static int write_upper_tree(struct capture *c, struct ga_error *err)
 {
 	cleanup_(layers_release) struct layers l = { 0 };
 	int rc;
@@ -377,18 +377,19 @@ static int note_narrowed(struct capture *c, bool narrowed, struct ga_error *err)
 
 /* ---- the whole --------------------------------------------------------- */
 
-static int take_everything(struct capture *c, struct ga_error *err)
+static int capture_all(struct capture *c, struct ga_error *err)
 {
 	bool narrowed;
 
 	if (ga_fault_stop("capture:export", err) || find_wip_bases(c, err) ||
-	    take_commits(c, err) || narrowed_checkout(c, &narrowed, err) ||
+	    import_commits(c, err) || narrowed_checkout(c, &narrowed, err) ||
 	    ga_fault_stop("capture:imported", err))
 		return -1;
-	if (take_upper(c, err) || ga_fault_stop("capture:upper", err) || count_shared(c, err) ||
-	    take_links(c, err) || check_emptied(c, err) || note_narrowed(c, narrowed, err))
+	if (write_upper_tree(c, err) || ga_fault_stop("capture:upper", err) ||
+	    count_shared(c, err) || capture_links(c, err) || check_emptied(c, err) ||
+	    note_narrowed(c, narrowed, err))
 		return -1;
-	return take_lfs(c, err) || check_live(c, err) ? -1 : 0;
+	return import_lfs(c, err) || check_live(c, err) ? -1 : 0;
 }
 
 /* Does the agent's history contain the commit that the resume merged? The agent may have aborted
@@ -496,7 +497,7 @@ static int capture(const struct ga_capture_env *e, struct ga_session *s,
 	ga_import_sweep(e->repo);
 	lock = ga_capture_lock_keeps(c.e->repo, err);
 	rc = lock < 0 || ga_fault_stop("capture:begin", err) || ga_batch_begin(e->repo, err) ||
-	     take_everything(&c, err) || conclude(&c, err);
+	     capture_all(&c, err) || conclude(&c, err);
 	if (rc) {
 		ga_batch_abandon(e->repo);
 		return explain(e, err);

@@ -458,7 +458,7 @@ static int read_ids(struct clean *cl, const struct ga_strv *files, struct ga_err
 
 /* Import the blobs that the base does not have at their path, which are few in most repositories of
  * texts. */
-static int take_blobs(struct clean *cl, struct ga_error *err)
+static int import_blobs(struct clean *cl, struct ga_error *err)
 {
 	static const char *const args[] = { "-c", GA_IMPORT_PIECEWISE, "pack-objects",
 					    "--stdout", "--window=0", "-q", NULL };
@@ -483,7 +483,7 @@ static int take_blobs(struct clean *cl, struct ga_error *err)
 	if (fd < 0 || clean_git(cl, args, &in, NULL, fd, err))
 		return -1;
 	begin_import(c);
-	rc = take_pack(c, fd, NULL, 0, NULL, 0, &reason, err);
+	rc = import_pack(c, fd, NULL, 0, NULL, 0, &reason, err);
 	if (rc == 1) {
 		cleanup_buf struct ga_buf q = GA_BUF_INIT;
 
@@ -575,7 +575,7 @@ static int convert(struct clean *cl, struct ga_error *err)
 	rc = prepare(cl, err) || find_filtered(cl, err) ||
 	     (files->n && add_files(cl, files, 0, files->n, &tries, err));
 	ga_strv_sort_unique(&cl->unfiltered);
-	return rc || read_ids(cl, files, err) || take_blobs(cl, err) || verify(cl->c, err);
+	return rc || read_ids(cl, files, err) || import_blobs(cl, err) || verify(cl->c, err);
 }
 
 int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_error *err)

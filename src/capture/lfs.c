@@ -117,8 +117,8 @@ static int explain(struct lfs *l, struct ga_error *inner, struct ga_error *err)
 	return 0;
 }
 
-static int take_object(struct lfs *l, const char *path, const struct ga_lfs_pointer *p,
-		       struct ga_error *err)
+static int import_object(struct lfs *l, const char *path, const struct ga_lfs_pointer *p,
+			 struct ga_error *err)
 {
 	const struct ga_limits *max = l->c->e->limits;
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
@@ -161,7 +161,7 @@ static int check_change(struct lfs *l, const struct ga_change *ch, struct ga_err
 		return rc < 0 ? -1 : 0;
 	if (!ga_lfs_parse(text.ptr, text.len, &p))
 		return 0;
-	return take_object(l, ch->path, &p, err);
+	return import_object(l, ch->path, &p, err);
 }
 
 static int check_changes(struct lfs *l, const struct ga_oid *old, const struct ga_oid *new,
@@ -233,7 +233,7 @@ static bool may_have_objects(const struct lfs *l)
 	return fd >= 0 || errno != ENOENT;
 }
 
-int take_lfs(struct capture *c, struct ga_error *err)
+int import_lfs(struct capture *c, struct ga_error *err)
 {
 	cleanup_(lfs_release) struct lfs l = {
 		.c = c,

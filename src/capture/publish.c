@@ -73,7 +73,7 @@ static void note_hooks(struct capture *c, const struct ga_reach *h)
 	};
 
 	for (size_t i = 0; i < h->n; i++) {
-		if (h->v[i].what == GA_REACH_SAID)
+		if (h->v[i].what == GA_REACH_PROJECT)
 			ga_strv_pushf(&c->notes,
 				      "your %s hook runs %s, and so what the agent wrote, %s",
 				      h->v[i].text, h->v[i].why, when[h->v[i].when]);

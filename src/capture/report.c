@@ -37,7 +37,7 @@ int find_users(struct capture *c, struct ga_oid *users, const struct ga_oid **re
 	return rc < 0 ? -1 : 0;
 }
 
-/* Flag a commit against each of its parents: a merge gets flags of its own for what it brings. */
+/* Flag a commit against each of its parents: a merge gets flags of its own for what it adds. */
 static int flag_commit(struct capture *c, const struct ga_oid *id, struct ga_report *r,
 		       struct ga_error *err)
 {
@@ -148,7 +148,7 @@ static bool left_is_dir(const struct ga_session *s, int upper, const char *path)
 	return fd >= 0;
 }
 
-/* Apply rules to paths that stay in the session. No merge can bring these, but they are flagged in
+/* Apply rules to paths that stay in the session. No merge can add these, but they are flagged in
  * the list of them, with the severity they would have on the branch. */
 static void flag_left(const struct capture *c, struct ga_report *r)
 {

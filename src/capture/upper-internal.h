@@ -78,7 +78,7 @@ struct walk {
 	int lower_fd, extras_fd;      /* of o->lower and o->extras, or -1 */
 	struct ga_oidmap judged[2];   /* contents that git was asked about, as attributes and as
 				       * submodules, and whether it refuses them */
-	struct ga_strv stood;         /* paths that keep their former entry, as the present one
+	struct ga_strv kept;          /* paths that keep their former entry, as the present one
 				       * stays behind */
 	struct walk_met {
 		uint64_t entries, bytes;

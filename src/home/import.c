@@ -49,7 +49,7 @@ void ga_home_import_release(struct ga_home_import *m)
 		ga_buf_release(&m->v[i].text);
 	}
 	free(m->v);
-	ga_strv_release(&m->brought);
+	ga_strv_release(&m->imported);
 	ga_strv_release(&m->left);
 	*m = (struct ga_home_import)GA_HOME_IMPORT_INIT;
 }
@@ -95,7 +95,7 @@ static void add_piece(struct job *j, const char *rel, struct ga_buf *text, mode_
 	*text = (struct ga_buf)GA_BUF_INIT;
 }
 
-static void take_file(struct job *j, int fd, const char *rel)
+static void import_file(struct job *j, int fd, const char *rel)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT, now = GA_BUF_INIT;
 	struct stat st;
@@ -119,11 +119,11 @@ static void take_file(struct job *j, int fd, const char *rel)
 		return;
 	}
 	j->bytes += text.len;
-	ga_strv_pushf(&j->ret->brought, "%s%s", GA_QUOTED(rel), other ? ", over another one" : "");
+	ga_strv_pushf(&j->ret->imported, "%s%s", GA_QUOTED(rel), other ? ", over another one" : "");
 	add_piece(j, rel, &text, st.st_mode & S_IXUSR ? 0700 : 0600);
 }
 
-static void take_tree(struct job *j, int at, const char *name, const char *rel, int depth)
+static void import_tree(struct job *j, int at, const char *name, const char *rel, int depth)
 {
 	int fd = ga_openat_beneath(at, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 	cleanup_dir DIR *d = NULL;
@@ -137,7 +137,7 @@ static void take_tree(struct job *j, int at, const char *name, const char *rel, 
 							   O_NOCTTY, 0);
 
 		if (file >= 0)
-			take_file(j, file, rel);
+			import_file(j, file, rel);
 		return;
 	}
 	if (depth >= DEPTH_MAX)
@@ -146,19 +146,19 @@ static void take_tree(struct job *j, int at, const char *name, const char *rel, 
 		cleanup_free char *path = ga_path_join(rel, e->d_name);
 
 		if (++j->entries > ENTRIES_MAX)
-			leave(j, path, "too many files: neither is what comes after it brought");
+			leave(j, path, "too many files: neither is what comes after it imported");
 		else if (strcmp(e->d_name, ".git") && strcmp(e->d_name, "node_modules"))
-			take_tree(j, dirfd(d), e->d_name, path, depth + 1);
+			import_tree(j, dirfd(d), e->d_name, path, depth + 1);
 	}
 }
 
-static void take_files(struct job *j, const char *rel)
+static void import_files(struct job *j, const char *rel)
 {
 	cleanup_free char *parent = ga_path_parent(rel);
 	cleanup_close int at = open_own(j, parent, O_RDONLY | O_DIRECTORY);
 
 	if (at >= 0 && !faccessat(at, ga_path_base(rel), F_OK, AT_SYMLINK_NOFOLLOW))
-		take_tree(j, at, ga_path_base(rel), rel, 0);
+		import_tree(j, at, ga_path_base(rel), rel, 0);
 }
 
 static json_t *parse(const struct job *j, const struct ga_buf *b)
@@ -216,7 +216,7 @@ static void set_in(const struct job *j, json_t *all, const char *name, const cha
 	(void)json_object_set(in, key, v);
 }
 
-static void take_keys(struct job *j, const struct row *r, json_t *from, json_t *to, bool *changed)
+static void import_keys(struct job *j, const struct row *r, json_t *from, json_t *to, bool *changed)
 {
 	const char *name = r->form;
 
@@ -238,7 +238,8 @@ static void take_keys(struct job *j, const struct row *r, json_t *from, json_t *
 		}
 		set_in(j, to, name, key, v);
 		*changed = true;
-		ga_strv_pushf(&j->ret->brought, "%s: %s%s%s", r->path, name, *name ? "." : "", key);
+		ga_strv_pushf(&j->ret->imported, "%s: %s%s%s", r->path, name, *name ? "." : "",
+			      key);
 	}
 }
 
@@ -265,7 +266,7 @@ static bool add_words(json_t *v, struct ga_buf *shown, struct ga_buf *lines)
 }
 
 /* Copy its command, directory and allowed tools. */
-static bool take_runs(json_t *from, json_t *ret, struct ga_buf *shown, struct ga_buf *lines)
+static bool import_runs(json_t *from, json_t *ret, struct ga_buf *shown, struct ga_buf *lines)
 {
 	static const char *const runs[] = { "command", "args", "url", "httpUrl",
 					    "cwd", "enabled_tools", "disabled_tools" };
@@ -297,7 +298,7 @@ static bool is_variable(const char *name)
 }
 
 /* Replace values by references that the agent resolves; `names` for users. */
-static json_t *take_variables(json_t *env, const char *form, struct ga_strv *names)
+static json_t *import_variables(json_t *env, const char *form, struct ga_strv *names)
 {
 	const char *sign = strstr(form, "%s"), *name;
 	json_t *ret = json_object(), *v;
@@ -316,7 +317,7 @@ static json_t *take_variables(json_t *env, const char *form, struct ga_strv *nam
 
 /* The same for an agent with members for names alone; `list` names variables to pass, including
  * those with a value. */
-static void take_names(json_t *from, const char *list, json_t *ret, struct ga_strv *names)
+static void import_names(json_t *from, const char *list, json_t *ret, struct ga_strv *names)
 {
 	static const char token[] = "bearer_token_env_var", headers[] = "env_http_headers";
 	json_t *logins = json_object(), *v;
@@ -347,7 +348,7 @@ static void take_names(json_t *from, const char *list, json_t *ret, struct ga_st
 	ga_strv_push(names, json_string_value(v));
 }
 
-static json_t *take_server(struct job *j, const struct row *r, const char *what, json_t *from)
+static json_t *import_server(struct job *j, const struct row *r, const char *what, json_t *from)
 {
 	static const char *const plain[] = { "type", "enabled", "disabled", "timeout",
 					     "startup_timeout_sec", "tool_timeout_sec" };
@@ -367,12 +368,12 @@ static json_t *take_server(struct job *j, const struct row *r, const char *what,
 		ga_buf_addf(&lines, "%s\n", text);
 		(void)json_object_set(ret, plain[i], json_object_get(from, plain[i]));
 	}
-	ok = take_runs(from, ret, &shown, &lines);
+	ok = import_runs(from, ret, &shown, &lines);
 	if (by_name)
-		take_names(from, r->form, ret, &names);
+		import_names(from, r->form, ret, &names);
 	for (size_t i = 0; !by_name && i < GA_NELEMS(variables); i++)
 		if (json_is_object(v = json_object_get(from, variables[i])))
-			ga_json_set(ret, variables[i], take_variables(v, r->form, &names));
+			ga_json_set(ret, variables[i], import_variables(v, r->form, &names));
 	for (size_t i = 0; i < names.n; i++)
 		ga_buf_addf(&lines, "\n%s\n", names.v[i]);
 	if (!ok || lines.len > WORDS_MAX || has_secret("x.txt", lines.ptr, lines.len)) {
@@ -384,14 +385,14 @@ static json_t *take_server(struct job *j, const struct row *r, const char *what,
 	    json_object_size(json_object_get(from, "http_headers")))
 		leave(j, what, "its headers: log in inside");
 	list = ga_quote_list(&names, names.n);
-	ga_strv_pushf(&j->ret->brought, "MCP server %s: %s%s%s%s", GA_QUOTED(what), shown.ptr,
+	ga_strv_pushf(&j->ret->imported, "MCP server %s: %s%s%s%s", GA_QUOTED(what), shown.ptr,
 		      names.n ? "; it wants " : "", list, names.n ? " ('env.pass')" : "");
 	return ret;
 }
 
 /* Import servers that the agents do not have yet. */
-static void take_servers(struct job *j, const struct row *r, json_t *from, json_t *to,
-			 bool *changed)
+static void import_servers(struct job *j, const struct row *r, json_t *from, json_t *to,
+			   bool *changed)
 {
 	json_t *v, *own;
 	const char *name;
@@ -399,7 +400,7 @@ static void take_servers(struct job *j, const struct row *r, json_t *from, json_
 	json_object_foreach(json_object_get(from, r->keys), name, v) {
 		if (json_object_get(json_object_get(to, r->keys), name) || strlen(name) > 100)
 			continue;
-		own = take_server(j, r, name, v);
+		own = import_server(j, r, name, v);
 		if (!own)
 			continue;
 		set_in(j, to, r->keys, name, own);
@@ -409,29 +410,29 @@ static void take_servers(struct job *j, const struct row *r, json_t *from, json_
 }
 
 /* Apply all rows of the file from `first` on to the agents' version, which becomes `text`. */
-static void take_rows(struct job *j, const struct row *first, json_t *from, json_t *to)
+static void import_rows(struct job *j, const struct row *first, json_t *from, json_t *to)
 {
-	struct ga_strv *brought = &j->ret->brought;
+	struct ga_strv *imported = &j->ret->imported;
 	struct ga_buf text = GA_BUF_INIT;
-	size_t had = brought->n;
+	size_t had = imported->n;
 	bool changed = false;
 
 	for (const struct row *r = first; r < rows + GA_NELEMS(rows); r++)
 		if (!strcmp(r->path, first->path) && r->kind != FILES)
-			(r->kind == KEYS ? take_keys : take_servers)(j, r, from, to, &changed);
+			(r->kind == KEYS ? import_keys : import_servers)(j, r, from, to, &changed);
 	if (!changed)
 		return;
 	if (write_members(j, to, &text))
 		return add_piece(j, first->path, &text, 0600);
 	ga_buf_release(&text);
 	leave(j, first->path, "with it, the agents' own would be too large, or too deep");
-	while (brought->n > had) {
-		free(brought->v[--brought->n]);
-		brought->v[brought->n] = NULL;
+	while (imported->n > had) {
+		free(imported->v[--imported->n]);
+		imported->v[imported->n] = NULL;
 	}
 }
 
-static void take_members(struct job *j, const struct row *first)
+static void import_members(struct job *j, const struct row *first)
 {
 	cleanup_buf struct ga_buf own = GA_BUF_INIT, theirs = GA_BUF_INIT;
 	cleanup_close int fd = open_own(j, first->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
@@ -452,7 +453,7 @@ static void take_members(struct job *j, const struct row *first)
 	rc = j->home < 0 ? 0 : ga_read_beneath(j->home, first->path, max, &theirs, GA_IGNORED);
 	to = rc ? NULL : theirs.len ? parse(j, &theirs) : json_object();
 	if (json_is_object(from) && json_is_object(to))
-		take_rows(j, first, from, to);
+		import_rows(j, first, from, to);
 	else
 		leave(j, first->path, json_is_object(from) ?
 		      "the agents' own cannot be read, or is too large" :
@@ -472,16 +473,16 @@ void ga_home_import_find(const struct ga_env *e, const struct ga_preset *p,
 		if (strcmp(r->agent, p->name))
 			continue;
 		if (r->kind == FILES)
-			take_files(&j, r->path);
+			import_files(&j, r->path);
 		else if (strcmp(r->path, last))
-			take_members(&j, r);
+			import_members(&j, r);
 		last = r->path;
 	}
-	ga_strv_sort_unique(&ret->brought);
+	ga_strv_sort_unique(&ret->imported);
 	ga_strv_sort_unique(&ret->left);
 }
 
-int ga_home_import_bring(const struct ga_env *e, const struct ga_home_import *m,
+int ga_home_import_apply(const struct ga_env *e, const struct ga_home_import *m,
 			 struct ga_error *err)
 {
 	cleanup_close int lock = -1, home = -1;

@@ -86,7 +86,7 @@ static void keep_tools(const struct ga_buf *from, struct ga_buf *ret)
 	}
 }
 
-static int bring(int user, int home, const char *rel, bool tools_only, struct ga_error *err)
+static int copy_file(int user, int home, const char *rel, bool tools_only, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT, kept = GA_BUF_INIT;
 	cleanup_close int there = -1;
@@ -108,19 +108,19 @@ static int bring(int user, int home, const char *rel, bool tools_only, struct ga
 
 /* Copy the versions of tools that the user has set into the home `dir`, if it has none.
  */
-static int bring_versions(const char *user, const char *dir, struct ga_error *err)
+static int copy_versions(const char *user, const char *dir, struct ga_error *err)
 {
 	cleanup_close int from = open(user, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_close int to = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (from < 0 || to < 0)
 		return 0;
-	return bring(from, to, ".tool-versions", false, err) ||
-	       bring(from, to, ".config/mise/config.toml", true, err) ? -1 : 0;
+	return copy_file(from, to, ".tool-versions", false, err) ||
+	       copy_file(from, to, ".config/mise/config.toml", true, err) ? -1 : 0;
 }
 
 /* Write the settings that keep caches in the home (ga_cache_file()), where there are none. */
-static int bring_caches(const char *dir, struct ga_error *err)
+static int write_cache_settings(const char *dir, struct ga_error *err)
 {
 	cleanup_close int to = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	const char *file, *text;
@@ -137,7 +137,7 @@ static int bring_caches(const char *dir, struct ga_error *err)
 
 /* The session's private git dir has a configuration of its own; this is for other repositories that
  * agents make or clone. */
-int ga_home_bring_git(const char *dir, const struct ga_gitconfig *c, struct ga_error *err)
+int ga_home_copy_git(const char *dir, const struct ga_gitconfig *c, struct ga_error *err)
 {
 	static const char *const names[] = { ".gitconfig", ".config/git/config" };
 	cleanup_close int to = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -262,10 +262,10 @@ void ga_home_fill(const struct ga_env *e, const struct ga_preset *p, struct ga_s
 	if (write_notes(dir, p, &odd))
 		ga_strv_pushf(banner, "notes for the agent: %s", odd.msg);
 	ga_error_release(&odd);
-	if (bring_versions(e->home, dir, &odd))
+	if (copy_versions(e->home, dir, &odd))
 		ga_strv_pushf(banner, "versions of tools: %s", odd.msg);
 	ga_error_release(&odd);
-	if (bring_caches(dir, &odd))
+	if (write_cache_settings(dir, &odd))
 		ga_strv_pushf(banner, "settings of caches: %s", odd.msg);
 	free(spec->home_dir.source);
 	spec->home_dir.source = ga_steal(&dir);

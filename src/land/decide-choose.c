@@ -103,7 +103,7 @@ static void choose_accepted(struct decision *d)
 			continue;
 		d->chosen.verdict[i] = GA_VERDICT_ACCEPTED;
 		if (held)
-			ga_strv_push(&d->chosen.bring, f->path);
+			ga_strv_push(&d->chosen.accept, f->path);
 	}
 	/* held without a flag of its own, because it collides with a path that has one */
 	for (size_t i = 0; i < d->at.held.n; i++) {
@@ -111,7 +111,7 @@ static void choose_accepted(struct decision *d)
 
 		d->chosen.any = d->chosen.any || match_accepted(d, path) != NOT;
 		if (!decide_flagged(d, path) && may_accept(d, path, &d->at.held.v[i].new, true))
-			ga_strv_push(&d->chosen.bring, path);
+			ga_strv_push(&d->chosen.accept, path);
 	}
 }
 
@@ -151,11 +151,11 @@ static int choose_rejected(struct decision *d, struct ga_error *err)
 			ga_strv_push(&d->chosen.restore, all.v[i].path);
 	for (size_t i = 0; i < d->at.held.n; i++)
 		if (rejects(d, d->at.held.v[i].path))
-			ga_strv_push(&d->chosen.give_up, d->at.held.v[i].path);
+			ga_strv_push(&d->chosen.reject, d->at.held.v[i].path);
 	for (size_t i = 0; i < d->report->left_out.n; i++)
 		if (rejects(d, d->report->left_out.v[i]))
 			ga_strv_push(&d->chosen.unlist, d->report->left_out.v[i]);
-	d->chosen.any = d->chosen.any || d->chosen.restore.n || d->chosen.give_up.n ||
+	d->chosen.any = d->chosen.any || d->chosen.restore.n || d->chosen.reject.n ||
 		d->chosen.unlist.n;
 	return reject_flags(d, err);
 }
@@ -211,7 +211,7 @@ int decide_choose(struct decision *d, struct ga_error *err)
 		return fail_blocked(d, err);
 	if (!d->chosen.any && !d->what->accept_all && !d->what->n_hunks)
 		return fail_nothing(d, err);
-	if (!n_chosen && !d->chosen.bring.n && !d->chosen.restore.n && !d->chosen.give_up.n &&
+	if (!n_chosen && !d->chosen.accept.n && !d->chosen.restore.n && !d->chosen.reject.n &&
 	    !d->chosen.unlist.n &&
 	    d->chosen.by_name.n && !d->what->accept_all) {
 		list = ga_quote_list(&d->chosen.by_name, GA_LISTED);
@@ -337,7 +337,7 @@ int decide_cut(struct decision *d, struct ga_error *err)
 		if (rc < 0)
 			return -1;
 		if (rc)
-			ga_strv_push(h->held ? &d->chosen.give_up : &d->chosen.restore,
+			ga_strv_push(h->held ? &d->chosen.reject : &d->chosen.restore,
 				     h->change.path);
 		else
 			add_cut(d, h, &rest);
@@ -397,7 +397,7 @@ void decide_add_found(const struct decision *d, struct ga_report *r)
 	cleanup_strv struct ga_strv held = GA_STRV_INIT;
 
 	for (size_t i = 0; i < d->cut_held.n; i++)
-		if (ga_strv_find(&d->chosen.bring, d->cut_held.v[i].path) < 0)
+		if (ga_strv_find(&d->chosen.accept, d->cut_held.v[i].path) < 0)
 			ga_strv_push(&held, d->cut_held.v[i].path);
 	ga_report_add_flags(r, GA_FROM_SESSION, &d->found, &held);
 	/* the remaining file can be a version that was rejected before */

@@ -28,8 +28,8 @@ static void decision_release(struct decision *d)
 	ga_changes_release(&d->cut_held);
 	ga_changes_release(&d->undone);
 	ga_flags_release(&d->found);
-	ga_strv_release(&d->chosen.bring);
-	ga_strv_release(&d->chosen.give_up);
+	ga_strv_release(&d->chosen.accept);
+	ga_strv_release(&d->chosen.reject);
 	ga_strv_release(&d->chosen.restore);
 	ga_strv_release(&d->chosen.unlist);
 	ga_strv_release(&d->chosen.by_name);
@@ -66,11 +66,11 @@ static int merge_held(struct decision *d, const struct ga_oid *tree, const struc
 	return rc;
 }
 
-static int list_brought(struct decision *d, const struct ga_oid *tree, struct ga_changes *out,
-			struct ga_error *err)
+static int list_accepted(struct decision *d, const struct ga_oid *tree, struct ga_changes *out,
+			 struct ga_error *err)
 {
-	for (size_t i = 0; i < d->chosen.bring.n; i++) {
-		const struct ga_change *c = ga_changes_find(&d->at.held, d->chosen.bring.v[i]);
+	for (size_t i = 0; i < d->chosen.accept.n; i++) {
+		const struct ga_change *c = ga_changes_find(&d->at.held, d->chosen.accept.v[i]);
 		int rc = merge_held(d, tree, c, out, err);
 
 		if (rc)
@@ -112,7 +112,7 @@ static int check_extent(struct decision *d, const struct ga_oid *old, const stru
 	for (size_t i = 0; i < done.n && !path; i++) {
 		const char *p = done.v[i].path;
 
-		if (accept ? has(&d->chosen.bring, p) :
+		if (accept ? has(&d->chosen.accept, p) :
 			     has(&d->chosen.restore, p) || ga_changes_find(&d->cut, p))
 			continue;
 		if (accept && decide_held(d, p) && !decide_flagged(d, p))
@@ -123,15 +123,15 @@ static int check_extent(struct decision *d, const struct ga_oid *old, const stru
 	if (path)
 		return ga_fail(err, GA_EFATAL, "that would also change '%s'"
 			       GA_HINT "decide about both together: name it too", path);
-	ga_strv_extend(&d->chosen.bring, &more);
-	ga_strv_sort_unique(&d->chosen.bring);
+	ga_strv_extend(&d->chosen.accept, &more);
+	ga_strv_sort_unique(&d->chosen.accept);
 	return 0;
 }
 
 /* Is the path rejected as a whole: restored, or dropped from the held or left-out ones? */
 static bool decide_undone(const struct decision *d, const char *path)
 {
-	return has(&d->chosen.restore, path) || has(&d->chosen.give_up, path) ||
+	return has(&d->chosen.restore, path) || has(&d->chosen.reject, path) ||
 	       has(&d->chosen.unlist, path);
 }
 
@@ -159,7 +159,7 @@ static void add_verdicts(const struct decision *d, enum ga_verdict v, struct ga_
 
 static char *message(const struct decision *d, const struct ga_changes *changes, enum ga_verdict v)
 {
-	const struct ga_strv *paths = v == GA_VERDICT_ACCEPTED ? &d->chosen.bring
+	const struct ga_strv *paths = v == GA_VERDICT_ACCEPTED ? &d->chosen.accept
 		: &d->chosen.restore;
 	cleanup_buf struct ga_buf m = GA_BUF_INIT;
 	size_t n = v == GA_VERDICT_ACCEPTED ? paths->n : changes->n;
@@ -214,17 +214,17 @@ static int add_commit(struct decision *d, const struct ga_changes *changes, enum
 	return write_commit(d, &tree, &parent, text, &d->new_tip, err);
 }
 
-/* First the commit that undoes what was rejected, then the one that brings what was held. */
+/* First the commit that undoes what was rejected, then the one that adds what was held. */
 static int make_tip(struct decision *d, struct ga_error *err)
 {
-	cleanup_changes struct ga_changes undo = GA_CHANGES_INIT, bring = GA_CHANGES_INIT;
+	cleanup_changes struct ga_changes undo = GA_CHANGES_INIT, accepted = GA_CHANGES_INIT;
 
 	d->new_tip = d->at.tip;
 	d->new_tip_tree = d->at.tip_tree;
 	if (list_undone(d, &undo, err) || add_commit(d, &undo, GA_VERDICT_REJECTED, err) ||
-	    list_brought(d, &d->new_tip_tree, &bring, err))
+	    list_accepted(d, &d->new_tip_tree, &accepted, err))
 		return -1;
-	return add_commit(d, &bring, GA_VERDICT_ACCEPTED, err);
+	return add_commit(d, &accepted, GA_VERDICT_ACCEPTED, err);
 }
 
 /* ---- what stays held ---------------------------------------------------- */
@@ -266,13 +266,13 @@ static int make_held(struct decision *d, struct ga_error *err)
 
 	d->new_held = d->at.held_ref;
 	if (ga_oid_is_zero(&d->at.held_ref) ||
-	    (!d->chosen.bring.n && !d->chosen.give_up.n && !d->cut_held.n &&
+	    (!d->chosen.accept.n && !d->chosen.reject.n && !d->cut_held.n &&
 	     ga_oid_equal(&d->new_tip, &d->at.tip)))
 		return 0;
 	for (size_t i = 0; i < d->at.held.n; i++) {
 		const struct ga_change *c = &d->at.held.v[i];
 
-		if (!has(&d->chosen.bring, c->path) && !has(&d->chosen.give_up, c->path))
+		if (!has(&d->chosen.accept, c->path) && !has(&d->chosen.reject, c->path))
 			(void)ga_changes_add(&stay, c->path, &c->old, &c->new);
 	}
 	d->new_held = (struct ga_oid){{0}};
@@ -305,7 +305,7 @@ static int make_report(struct decision *d, struct ga_report *ret, struct ga_erro
 		if (verdict_of(d, i) != GA_VERDICT_OPEN)
 			f->verdict = verdict_of(d, i);
 		/* of one of which a part stays held, decide_add_found() has the flags */
-		if (has(&d->chosen.bring, f->path) || has(&d->chosen.give_up, f->path) ||
+		if (has(&d->chosen.accept, f->path) || has(&d->chosen.reject, f->path) ||
 		    ga_changes_find(&d->cut_held, f->path))
 			f->held = false;
 	}
@@ -493,8 +493,8 @@ static int list_rejected(struct decision *d, struct ga_error *err)
 	for (size_t i = 0; i < d->cut_held.n; i++)
 		(void)ga_changes_add(&d->undone, d->cut_held.v[i].path, &d->cut_held.v[i].new,
 				     &d->cut_held.v[i].old);
-	for (size_t i = 0; i < d->chosen.give_up.n; i++) {
-		const struct ga_change *c = ga_changes_find(&d->at.held, d->chosen.give_up.v[i]);
+	for (size_t i = 0; i < d->chosen.reject.n; i++) {
+		const struct ga_change *c = ga_changes_find(&d->at.held, d->chosen.reject.v[i]);
 
 		(void)ga_changes_add(&d->undone, c->path, &c->old, &c->new);
 	}
@@ -504,8 +504,8 @@ static int list_rejected(struct decision *d, struct ga_error *err)
 
 static void sort_chosen(struct decision *d)
 {
-	ga_strv_sort_unique(&d->chosen.bring);
-	ga_strv_sort_unique(&d->chosen.give_up);
+	ga_strv_sort_unique(&d->chosen.accept);
+	ga_strv_sort_unique(&d->chosen.reject);
 	ga_strv_sort_unique(&d->chosen.restore);
 	ga_strv_sort_unique(&d->chosen.unlist);
 }

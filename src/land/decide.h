@@ -23,7 +23,7 @@ struct chosen {
 	struct ga_strmap flagged;      /* paths of flags, to their indices */
 	enum ga_verdict *verdict;      /* by index of the report's flags; open: no new verdict */
 	/* sorted once all are chosen: */
-	struct ga_strv bring, give_up; /* held paths that are accepted, rejected */
+	struct ga_strv accept, reject; /* held paths that are accepted, rejected */
 	struct ga_strv restore;        /* paths of the branch that are restored to the base */
 	struct ga_strv unlist;         /* left-out paths that are rejected */
 	struct ga_strv by_name;        /* critical or held ones, not named themselves or without

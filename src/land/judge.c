@@ -204,7 +204,7 @@ static int fail_undecided(const struct landing *l, const struct counts *c, const
 }
 
 /* Does an undecided flag of the session block this landing? A flag that a landing found is about
- * where it landed: it blocks where it is found again. A squash, and a part, bring no
+ * where it landed: it blocks where it is found again. A squash, and a part, add no
  * intermediate commits. */
 static int blocks(const struct landing *l, const struct proposal *p, const struct ga_flags *found,
 		  const struct ga_report_flag *f, struct counts *c, struct ga_error *err)

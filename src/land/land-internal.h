@@ -77,7 +77,7 @@ bool land_is_requested(const struct landing *l, const char *path);
 int land_judge(const struct landing *l, const struct proposal *p, struct ga_error *err);
 /* The rules on what git, hooks or the user made instead of the proposal: name new flags. */
 int land_judge_made(const struct landing *l, const struct record *rec, struct ga_error *err);
-/* Store the report: what was found, so that it can be decided, or what is still to be brought. */
+/* Store the report: what was found, so that it can be decided, or what is still to be applied. */
 int land_save_report(const struct landing *l, struct ga_error *err);
 
 /* preflight.c: fail with GA_ELOSE, naming paths and the remedy, if git would refuse or a setting
@@ -102,7 +102,7 @@ int land_refuse(const struct ga_strv *paths, const char *what, const char *remed
 		const char *then, struct ga_error *err);
 
 /* uncommitted.c: add to the record what each path of the uncommitted part becomes, or fail
- * (GA_ELOSE) if one cannot be brought. */
+ * (GA_ELOSE) if one cannot be applied. */
 int land_plan_uncommitted(const struct landing *l, struct record *rec, struct ga_error *err);
 
 /* The message of the commit; `log`: with the list of commits (merge.log). */

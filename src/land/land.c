@@ -57,7 +57,7 @@ static int check(const struct landing *l, bool completed, struct proposal *p, st
 
 /* ---- the record ------------------------------------------------------------------------------ */
 
-/* Where git moves nothing and HEAD is at the last landing, what is brought extends its record. */
+/* Where git moves nothing and HEAD is at the last landing, what is applied extends its record. */
 static void begin_record(const struct landing *l, const struct proposal *p, struct record *last,
 			 struct record *rec)
 {
@@ -84,7 +84,7 @@ static void begin_record(const struct landing *l, const struct proposal *p, stru
 
 /* Remove applied paths from the report's left-out ones. `left`: paths that were not applied; NULL:
  * the session has landed, with any commits that the user added to its branch. */
-static int forget_brought(const struct landing *l, const struct record *rec,
+static int forget_applied(const struct landing *l, const struct record *rec,
 			  const struct ga_strv *left, struct ga_error *err)
 {
 	struct ga_report *r = l->report;
@@ -93,11 +93,11 @@ static int forget_brought(const struct landing *l, const struct record *rec,
 
 	r->left_out = (struct ga_strv)GA_STRV_INIT;
 	for (size_t i = 0; left && i < was.n; i++) {
-		bool brought = false;
+		bool applied = false;
 
-		for (size_t k = 0; k < rec->n && !brought; k++)
-			brought = !strcmp(rec->v[k].path, was.v[i]);
-		if (!brought || ga_strv_has(left, was.v[i]))
+		for (size_t k = 0; k < rec->n && !applied; k++)
+			applied = !strcmp(rec->v[k].path, was.v[i]);
+		if (!applied || ga_strv_has(left, was.v[i]))
 			ga_strv_push(&r->left_out, was.v[i]);
 	}
 	if (!left && !ga_oid_is_zero(&rec->tip))
@@ -121,10 +121,10 @@ static int note_landed(const struct landing *l, const struct record *rec,
 	}
 	ga_json_set_oid(o, "commit", &rec->commit);
 	ga_json_set_oid(o, "tip", &rec->tip);
-	(void)json_object_set_new(o, "brought", ga_report_paths_json(&l->ret->brought));
-	(void)json_object_set_new(o, "not_brought", ga_json_strv(&l->ret->not_brought));
+	(void)json_object_set_new(o, "brought", ga_report_paths_json(&l->ret->applied));
+	(void)json_object_set_new(o, "not_brought", ga_json_strv(&l->ret->not_applied));
 	(void)ga_journal(s->dir, "landed", o);
-	if (!forget_brought(l, rec, all ? NULL : left, err) && !ga_session_save(s, err))
+	if (!forget_applied(l, rec, all ? NULL : left, err) && !ga_session_save(s, err))
 		return 0;
 	err->code = GA_EPART;
 	return ga_error_wrap(err, "agent/%s has landed, but that could not be noted", s->name);
@@ -162,27 +162,27 @@ static int fail_part(const struct landing *l, const struct ga_strv *left, struct
 }
 
 /* land.c: the landing happened: apply the uncommitted changes from path number
- * `first` on, and note it in the session. GA_EPART if something could not be brought. */
+ * `first` on, and note it in the session. GA_EPART if something could not be applied. */
 static int land_complete(const struct landing *l, struct record *rec, size_t first,
 			 struct ga_error *err)
 {
 	cleanup_strv struct ga_strv left = GA_STRV_INIT;
 
 	if (ga_fault_stop("land:moved", err) ||
-	    record_bring(l->repo, rec, first, false, &left, err) ||
-	    ga_fault_stop("land:brought", err))
+	    record_apply(l->repo, rec, first, false, &left, err) ||
+	    ga_fault_stop("land:applied", err))
 		return -1;
 	for (size_t i = 0; i < left.n; i++) {
 		cleanup_free char *q = ga_quote(left.v[i]);
 
-		ga_strv_pushf(&l->ret->not_brought, "%s: it has changed since", q);
+		ga_strv_pushf(&l->ret->not_applied, "%s: it has changed since", q);
 	}
 	for (size_t i = first; i < rec->n; i++)
 		if (!ga_strv_has(&left, rec->v[i].path))
-			ga_strv_push(&l->ret->brought, rec->v[i].path);
+			ga_strv_push(&l->ret->applied, rec->v[i].path);
 	rec->phase = RECORD_DONE;
 	l->ret->commit = rec->commit;
-	l->ret->rest = rec->part || l->ret->not_brought.n;
+	l->ret->rest = rec->part || l->ret->not_applied.n;
 	if (record_save(l->repo, rec, err) || ga_fault_stop("land:recorded", err) ||
 	    note_landed(l, rec, &left, err))
 		return -1;
@@ -226,10 +226,10 @@ static int note_arrived(const struct landing *l, const struct proposal *p,
 		return 0;
 	l->s->state = GA_STATE_LANDED;
 	l->s->result.landed = p->head;
-	return forget_brought(l, rec, NULL, err) || ga_session_save(l->s, err) ? -1 : 0;
+	return forget_applied(l, rec, NULL, err) || ga_session_save(l->s, err) ? -1 : 0;
 }
 
-/* The last of what touches nothing: what is brought beside it, the result, and the commit as far as
+/* The last of what touches nothing: what is applied beside it, the result, and the commit as far as
  * it is made in memory. */
 static int prepare(const struct landing *l, const struct proposal *p, bool completed,
 		   struct record *rec, struct ga_error *err)
@@ -296,8 +296,8 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 
 void ga_land_result_release(struct ga_land_result *r)
 {
-	ga_strv_release(&r->brought);
-	ga_strv_release(&r->not_brought);
+	ga_strv_release(&r->applied);
+	ga_strv_release(&r->not_applied);
 	ga_strv_release(&r->new_flags);
 	*r = (struct ga_land_result)GA_LAND_RESULT_INIT;
 }

@@ -343,7 +343,7 @@ static void add_key(struct ga_buf *b, const struct ga_refs *l)
 	ga_buf_addch(b, '\n');
 }
 
-/* The cache key: all that the answer depends on, apart from what ga_arrived() checks first. */
+/* The cache key: all that the answer depends on, apart from what ga_find_arrival() checks first. */
 static void make_key(const struct ga_session *s, const struct ga_refs *tips,
 		     const struct ga_refs *places, struct ga_buf *ret)
 {
@@ -498,8 +498,8 @@ static int search(struct ga_repo *r, const struct ga_session *s, const struct ga
 	return rc ? 0 : search_tips(r, s, tips, places, ret, err);
 }
 
-int ga_arrived(struct ga_repo *r, const struct ga_session *s, struct ga_arrival *ret,
-	       struct ga_error *err)
+int ga_find_arrival(struct ga_repo *r, const struct ga_session *s, struct ga_arrival *ret,
+		    struct ga_error *err)
 {
 	cleanup_refs struct ga_refs tips = GA_REFS_INIT, places = GA_REFS_INIT;
 	cleanup_buf struct ga_buf key = GA_BUF_INIT;
@@ -554,5 +554,5 @@ int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *er
 {
 	cleanup_(ga_arrival_release) struct ga_arrival a = GA_ARRIVAL_INIT;
 
-	return ga_arrived(r, s, &a, err) ? -1 : a.how != GA_LANDED_NOT;
+	return ga_find_arrival(r, s, &a, err) ? -1 : a.how != GA_LANDED_NOT;
 }

@@ -270,14 +270,14 @@ static int put(const struct ga_repo *r, struct record *rec, int root, size_t i, 
 	return ga_work_put(&want, root, p->path, have, err);
 }
 
-int record_bring(const struct ga_repo *r, struct record *rec, size_t first, bool back,
+int record_apply(const struct ga_repo *r, struct record *rec, size_t first, bool back,
 		 struct ga_strv *left, struct ga_error *err)
 {
 	cleanup_close int root = ga_work_open(r, err);
 
 	if (root < 0)
 		return -1;
-	/* back from the last: a path may have been brought twice */
+	/* back from the last: a path may have been written twice */
 	for (size_t k = first; k < rec->n; k++) {
 		size_t i = back ? rec->n - 1 - (k - first) : k;
 		int rc = put(r, rec, root, i, back, err);

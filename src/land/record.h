@@ -7,7 +7,7 @@
  *     <git dir>/git-agent/landing/{now,last}
  *
  * The first becomes the second when it has succeeded: giving a landing up leaves the last one to be
- * undone. The bytes of files that are brought, before and after, are objects in the session's own
+ * undone. The bytes of files that are applied, before and after, are objects in the session's own
  * object directory.
  */
 #pragma once
@@ -20,13 +20,13 @@
 #include "ga/worktree/worktree.h"
 
 enum record_phase {
-	RECORD_MOVING,      /* git moves branch, index and files, or we bring files */
+	RECORD_MOVING,      /* git moves branch, index and files, or we write files */
 	RECORD_HANDED_OVER, /* left to the user: a conflict, a refusing hook, --no-commit */
 	RECORD_DONE,        /* from here on it is the last one */
 	RECORD_UNDOING,
 };
 
-/* A file that is brought beside what git moves: uncommitted changes. */
+/* A file that is written beside what git moves: uncommitted changes. */
 struct record_path {
 	char *path;
 	struct ga_work_stat before, after; /* mode 0: no file */
@@ -70,5 +70,5 @@ void record_add(struct record *rec, const char *path, const struct ga_work_stat 
 /* Put the files from number `first` on in their state after the landing or before it (`back`), each
  * in one step if it is in the other one. Those that are in neither are left alone, and added to
  * `left`. */
-int record_bring(const struct ga_repo *r, struct record *rec, size_t first, bool back,
+int record_apply(const struct ga_repo *r, struct record *rec, size_t first, bool back,
 		 struct ga_strv *left, struct ga_error *err);

@@ -51,8 +51,8 @@ static int complete_record(const struct landing *l, struct record *rec, const st
 	rec->commit = *made;
 	rec->phase = RECORD_DONE;
 	*ret = LAND_SETTLED_COMPLETED;
-	/* files that were changed since are brought by the next landing, or named by it */
-	return land_clear_state(l, rec, err) || record_bring(l->repo, rec, 0, false, &left, err) ||
+	/* files that were changed since are applied by the next landing, or named by it */
+	return land_clear_state(l, rec, err) || record_apply(l->repo, rec, 0, false, &left, err) ||
 	       record_save(l->repo, rec, err) ? -1 : 0;
 }
 
@@ -115,7 +115,7 @@ static int settle_undoing(const struct landing *l, struct record *rec, enum land
 			ga_work_roll_back(l->repo, l->config, &made, &old, &left, err)))
 		return -1;
 	rec->phase = RECORD_DONE;
-	if (record_bring(l->repo, rec, 0, false, &left, err) || record_save(l->repo, rec, err))
+	if (record_apply(l->repo, rec, 0, false, &left, err) || record_save(l->repo, rec, err))
 		return -1;
 	return name_left(rec->session, &left, err);
 }

@@ -95,7 +95,7 @@ static int add(const struct plan *p, const char *path, const struct ga_work_file
 	struct ga_entry unneeded;
 
 	if (dry)
-		ga_strv_push(&p->l->ret->brought, path);
+		ga_strv_push(&p->l->ret->applied, path);
 	else if (!store || ga_work_store(store, now, &unneeded, err) ||
 		 ga_work_store(store, after, &unneeded, err))
 		return -1;
@@ -168,7 +168,7 @@ int land_plan_uncommitted(const struct landing *l, struct record *rec, struct ga
 
 		rec->part |= l->opts->skip_uncommitted || !land_is_requested(l, w.paths.v[i]);
 		if (l->opts->skip_uncommitted)
-			ga_strv_pushf(&l->ret->not_brought, "%s: left out (--uncommitted=skip)", q);
+			ga_strv_pushf(&l->ret->not_applied, "%s: left out (--uncommitted=skip)", q);
 	}
 	if (!w.paths.n || l->opts->skip_uncommitted)
 		return 0;

@@ -173,7 +173,7 @@ static int undo_record(const struct landing *l, struct record *rec, struct ga_er
 	if (record_save(l->repo, rec, err) || save_undone(l, rec, err))
 		return -1;
 	ga_catch_terminal_signals(&outlived);
-	rc = record_bring(l->repo, rec, 0, true, &left, err) || ga_fault_stop("undo:files", err) ||
+	rc = record_apply(l->repo, rec, 0, true, &left, err) || ga_fault_stop("undo:files", err) ||
 	     move_back(l, rec, err) ? land_recover(l, rec, err) : 0;
 	ga_restore_terminal_signals(&outlived);
 	return rc || ga_fault_stop("undo:moved", err) || record_remove(l->repo, rec, err) ? -1 : 0;

@@ -182,7 +182,7 @@ int ga_gather_tool(struct ga_gather *g, const struct ga_source *s, const char *n
 		if (s->when == GA_REACH_GIT)
 			raise(g, s, "test-code", name);
 		if (*s->hook)
-			ga_reach_add(g->reach, GA_REACH_SAID, s->when, s->rule, s->hook, shown);
+			ga_reach_add(g->reach, GA_REACH_PROJECT, s->when, s->rule, s->hook, shown);
 	}
 	if (ga_has_word("npm pnpm yarn cnpm bun composer run-s run-p npm-run-all nx turbo", name) &&
 	    scripts_of(g, s, name, more))

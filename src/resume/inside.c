@@ -291,24 +291,24 @@ static int note(const struct inside *x, const struct resume_point *p, struct ga_
 	const struct ga_session *old = &x->st->session;
 
 	/* an interrupted resume recorded the same, and is repeated */
-	if (ga_oid_equal(&old->view.bring, &p->view) &&
-	    ga_oid_equal(&old->view.bring_full, &p->full))
+	if (ga_oid_equal(&old->view.target, &p->view) &&
+	    ga_oid_equal(&old->view.target_full, &p->full))
 		return 0;
 	if (ga_session_load_from(old->dir, old->name, &s, err))
 		return -1;
 	s.view.tree = p->was;
 	s.view.full = p->was_full;
-	s.view.bring = p->view;
-	s.view.bring_full = p->full;
+	s.view.target = p->view;
+	s.view.target_full = p->full;
 	return ga_session_save(&s, err);
 }
 
-static int bring(struct inside *x, const struct resume_point *p, struct ga_error *err)
+static int apply_changes(struct inside *x, const struct resume_point *p, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes todo = GA_CHANGES_INIT;
 
 	if ((p->again.n && put(x, &p->again, err)) ||
-	    (p->bring.n && (find_todo(x, &p->bring, &todo, err) || check_todo(x, &todo, err))))
+	    (p->apply.n && (find_todo(x, &p->apply, &todo, err) || check_todo(x, &todo, err))))
 		return -1;
 	return note(x, p, err) || ga_fault_stop("resume:noted", err) ||
 	       (todo.n && put(x, &todo, err)) ? -1 : 0;
@@ -319,7 +319,7 @@ static bool has_news(const struct inside *x, const struct resume_point *p)
 {
 	const struct ga_session *s = &x->st->session;
 
-	return p->bring.n || !ga_oid_is_zero(&s->view.bring) ||
+	return p->apply.n || !ga_oid_is_zero(&s->view.target) ||
 	       !ga_oid_equal(&p->branch_base, ga_oid_is_zero(&s->result.tip)
 			     ? ga_session_own_base(s) : &s->result.tip);
 }
@@ -406,7 +406,7 @@ static int move_layers(struct inside *x, const struct resume_point *p, struct ga
 	/* let git compare, since capture may have converted it */
 	if (lost.n)
 		return resume_layers_lost(&x->st->session, lost.v[0], err);
-	if (news && bring(x, p, err))
+	if (news && apply_changes(x, p, err))
 		return -1;
 	return shell(x, "rm -rf " SCRATCH, "", err);
 }
@@ -428,7 +428,7 @@ int resume_move_to_point(struct ga_env *e, struct ga_start *st, const struct res
 	if (ga_gitdir_has_trap(dir))
 		return refuse(&x, "the session's git dir cannot be used",
 			      "it holds a fifo, a link among its refs or a closed directory", err);
-	if (!move_layers(&x, p, err) && !ga_fault_stop("resume:brought", err)) {
+	if (!move_layers(&x, p, err) && !ga_fault_stop("resume:applied", err)) {
 		x.patience = 1;
 		if (!move_git(&x, p, err))
 			return ga_fault_stop("resume:moved", err);

@@ -52,7 +52,7 @@ int resume_anew_hint(const struct ga_session *s, struct ga_error *err)
 
 void resume_point_release(struct resume_point *p)
 {
-	ga_changes_release(&p->bring);
+	ga_changes_release(&p->apply);
 	ga_changes_release(&p->again);
 	ga_changes_release(&p->doubt);
 }
@@ -93,10 +93,10 @@ static int check_collision(struct ga_env *e, const struct ga_changes *done,
 	return 0;
 }
 
-/* Apply the changes `done` (sorted) to `tree`: `bring` gets the differences, `*ret_tree` is the
+/* Apply the changes `done` (sorted) to `tree`: `apply` gets the differences, `*ret_tree` is the
  * result. 1: `*ret_path` (caller frees) was changed on both sides. */
 static int replay(struct ga_env *e, const struct ga_changes *done, const struct ga_oid *tree,
-		  struct ga_changes *bring, struct ga_oid *ret_tree, char **ret_path,
+		  struct ga_changes *apply, struct ga_oid *ret_tree, char **ret_path,
 		  struct ga_error *err)
 {
 	for (size_t i = 0; i < done->n; i++) {
@@ -113,10 +113,10 @@ static int replay(struct ga_env *e, const struct ga_changes *done, const struct 
 		if (rc)
 			return rc;
 		if (!ga_entry_equal(&is, &want))
-			(void)ga_changes_add(bring, c->path, &is, &want);
+			(void)ga_changes_add(apply, c->path, &is, &want);
 	}
-	ga_changes_sort(bring);
-	return ga_tree_apply(e->repo, NULL, tree, bring, ret_tree, err)
+	ga_changes_sort(apply);
+	return ga_tree_apply(e->repo, NULL, tree, apply, ret_tree, err)
 		       ? -1 : check_collision(e, done, tree, ret_tree, ret_path, err);
 }
 
@@ -132,7 +132,7 @@ static int find_full(struct ga_env *e, const struct ga_session *s, struct resume
 		     struct ga_error *err)
 {
 	cleanup_free char *ref = ga_session_ref(s, "held");
-	cleanup_changes struct ga_changes held = GA_CHANGES_INIT, bring = GA_CHANGES_INIT;
+	cleanup_changes struct ga_changes held = GA_CHANGES_INIT, apply = GA_CHANGES_INIT;
 	cleanup_commit struct ga_commit c = { .parents = NULL };
 	struct ga_oid oid, under, tip;
 	cleanup_free char *path = NULL;
@@ -150,7 +150,7 @@ static int find_full(struct ga_env *e, const struct ga_session *s, struct resume
 	if (ga_commit_tree(e->repo, &c.parents[0], &under, err) ||
 	    ga_tree_diff(e->repo, &under, &c.tree, &held, err))
 		return -1;
-	rc = replay(e, &held, &tip, &bring, &p->full, &path, err);
+	rc = replay(e, &held, &tip, &apply, &p->full, &path, err);
 	if (rc > 0)
 		return both_changed(s, "held-back", path, "reject it, or take that change off the "
 				    "branch first", err);
@@ -162,14 +162,14 @@ static int find_full(struct ga_env *e, const struct ga_session *s, struct resume
 static int find_start(struct ga_env *e, const struct ga_session *s, struct resume_point *p,
 		      struct ga_error *err)
 {
-	bool begun = !ga_oid_is_zero(&s->view.bring);
+	bool begun = !ga_oid_is_zero(&s->view.target);
 
-	p->was = begun ? s->view.bring : s->view.tree;
-	p->was_full = begun ? s->view.bring_full : s->view.full;
-	return begun ? ga_tree_diff(e->repo, &s->view.tree, &s->view.bring, &p->again, err) : 0;
+	p->was = begun ? s->view.target : s->view.tree;
+	p->was_full = begun ? s->view.target_full : s->view.full;
+	return begun ? ga_tree_diff(e->repo, &s->view.tree, &s->view.target, &p->again, err) : 0;
 }
 
-/* Find p->view, what the layers must show, and p->bring, the changes to apply. */
+/* Find p->view, what the layers must show, and p->apply, the changes to apply. */
 static int find_view(struct ga_env *e, const struct ga_session *s, struct resume_point *p,
 		     struct ga_error *err)
 {
@@ -190,7 +190,7 @@ static int find_view(struct ga_env *e, const struct ga_session *s, struct resume
 	for (size_t i = 0; i < all.n; i++)
 		if (!ga_wip_has(&wip, all.v[i].path))
 			(void)ga_changes_add(&done, all.v[i].path, &all.v[i].old, &all.v[i].new);
-	rc = replay(e, &done, &p->was, &p->bring, &p->view, &path, err);
+	rc = replay(e, &done, &p->was, &p->apply, &p->view, &path, err);
 	if (rc > 0) {
 		remedy = ga_strf("take that change off the branch first; or 'git agent start "
 				 "--base agent/%s COMMAND' begins a new session on it", s->name);

@@ -33,7 +33,7 @@ struct resume_point {
 	struct ga_oid full;    /* ... and the same without the user's uncommitted work */
 	struct ga_oid was, was_full; /* the same two now, or after `again` */
 	struct ga_changes again; /* first: changes of an interrupted resume */
-	struct ga_changes bring; /* then: the host's changes, from `was` to `view` */
+	struct ga_changes apply; /* then: the host's changes, from `was` to `view` */
 	struct ga_changes doubt; /* paths that may have been lost since they were captured */
 };
 void resume_point_release(struct resume_point *p);
@@ -45,9 +45,9 @@ int resume_find_doubt(struct ga_env *e, const struct ga_session *s, struct resum
 		      struct ga_error *err);
 /* Fail because `path` was lost. */
 int resume_layers_lost(const struct ga_session *s, const char *path, struct ga_error *err);
-/* inside.c: bring the layers to `p`, and then the private git dir, by git in the sandbox of `st`,
+/* inside.c: update the layers to `p`, and then the private git dir, by git in the sandbox of `st`,
  * where nothing the agent wrote runs yet. If a change cannot be applied it fails, and none of
- * `p->bring` was applied. The changes are recorded in the state file first, so that a killed resume
+ * `p->apply` was applied. The changes are recorded in the state file first, so that a killed resume
  * can be repeated with the same result. */
 int resume_move_to_point(struct ga_env *e, struct ga_start *st, const struct resume_point *p,
 			 struct ga_error *err);

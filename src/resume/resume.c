@@ -233,13 +233,13 @@ static void fill_session(const struct ga_start_opts *o, const struct resume_poin
 	if (!ga_oid_is_zero(&s->view.agent_base) &&
 	    !ga_oid_equal(&s->view.agent_base, &s->view.branch_base) &&
 	    !ga_oid_equal(&s->view.agent_base, &p->agent_base))
-		ga_strv_push(&s->view.stood, GA_HEX(&s->view.agent_base));
+		ga_strv_push(&s->view.former_bases, GA_HEX(&s->view.agent_base));
 	s->view.branch_base = p->branch_base;
 	s->view.agent_base = p->agent_base;
 	s->result.base_report = p->base_report;
 	s->view.tree = p->view;
 	s->view.full = p->full;
-	s->view.bring = s->view.bring_full = (struct ga_oid){ 0 };
+	s->view.target = s->view.target_full = (struct ga_oid){ 0 };
 	s->run.resumed = (uint64_t)time(NULL);
 	ga_strv_release(&s->run.checks);
 	ga_strv_release(&s->run.remarks);
@@ -276,9 +276,9 @@ static void describe(const struct ga_env *e, const struct ga_view_base *b,
 	(void)ga_oid_hex(&p->branch_base, hex);
 	hex[10] = '\0';
 	ga_strv_pushf(&st->banner, "continues from %s", hex);
-	if (p->bring.n)
-		ga_strv_pushf(&st->banner, "applied from the branch: %zu path%s", p->bring.n,
-			      p->bring.n == 1 ? "" : "s");
+	if (p->apply.n)
+		ga_strv_pushf(&st->banner, "applied from the branch: %zu path%s", p->apply.n,
+			      p->apply.n == 1 ? "" : "s");
 	if (st->update)
 		ga_strv_pushf(&st->banner, "merges %s into it first", st->update);
 	ga_view_describe_mounts(e, &st->spec, &st->banner);

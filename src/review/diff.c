@@ -317,7 +317,7 @@ static int put_left_out(struct diff *d, const struct ga_report *r, struct ga_err
 		return -1;
 	if (!some.n)
 		return 0;
-	section(d, "uncommitted changes: on no branch until landing brings them");
+	section(d, "uncommitted changes: on no branch until landing applies them");
 	/* all of them as if flagged: shown even if binary */
 	return put_changes(d, &some, &r->left_out, err);
 }

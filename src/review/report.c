@@ -248,7 +248,7 @@ void ga_report_copy_result(const struct ga_report *r, struct ga_session *s)
 	ga_strv_release(&s->result.notes);
 	ga_strv_extend(&s->result.notes, &r->notes);
 	ga_strv_release(&s->result.left_out);
-	/* an earlier version noted what a landing brought in the state file only */
+	/* an earlier version noted what a landing applied in the state file only */
 	if (s->state != GA_STATE_LANDED)
 		ga_strv_extend(&s->result.left_out, &r->left_out);
 }

@@ -217,7 +217,7 @@ static void put_left_out(const struct text *t, const struct ga_strv *paths)
 	if (!paths->n)
 		return;
 	heading(t, "uncommitted changes: in files that had some of yours, on no branch\n"
-		   "(landing brings them, uncommitted)");
+		   "(landing applies them, uncommitted)");
 	for (size_t i = 0; i < paths->n && i < FILES_SHOWN; i++)
 		put_path(t, paths->v[i], "");
 	if (paths->n > FILES_SHOWN)

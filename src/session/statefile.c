@@ -78,7 +78,7 @@ static const struct field fields[] = {
 	FIELD("check", LIST, run.checks),
 	FIELD("remark", LIST, run.remarks),
 	FIELD("renamed", LIST, view.renamed),
-	FIELD("stood", LIST, view.stood),
+	FIELD("stood", LIST, view.former_bases),
 	FIELD("view", OID, view.tree),
 	FIELD("full", OID, view.full),
 	FIELD("from", OID, view.agent_base),
@@ -88,8 +88,8 @@ static const struct field fields[] = {
 	FIELD("again", LIST, run.resumed_with),
 	FIELD("update", OID, view.update),
 	FIELD("updated", OID, view.updated),
-	FIELD("bring", OID, view.bring),
-	FIELD("bringfull", OID, view.bring_full),
+	FIELD("bring", OID, view.target),
+	FIELD("bringfull", OID, view.target_full),
 	FIELD("landed", OID, result.landed),
 	FIELD("remote", STRING, id.remote),
 	FIELD("remotetip", OID, result.remote_tip),
@@ -187,7 +187,7 @@ static bool must_sync(const struct ga_session *s)
 	if (s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING)
 		return s->run.resumed != 0;
 	return s->state != GA_STATE_CAPTURED || !ga_oid_is_zero(&s->result.tip) ||
-	       !ga_oid_is_zero(&s->result.held) || !ga_oid_is_zero(&s->view.bring);
+	       !ga_oid_is_zero(&s->result.held) || !ga_oid_is_zero(&s->view.target);
 }
 
 /* Where a session had a result before, session.old may be its only state that is on the disk: sync

@@ -81,7 +81,7 @@ static int make_session(struct ga_env *e, const struct ga_start_opts *o,
 	    ga_view_make_layers(e, s, b, &st->notes, err) || check_identity(e, err))
 		return -1;
 	/* a part has no home of its own: it uses its superproject's */
-	if (home && ga_home_bring_git(home, &e->config, &odd))
+	if (home && ga_home_copy_git(home, &e->config, &odd))
 		ga_strv_pushf(&st->notes, "git's configuration for the agent: %s", odd.msg);
 	if (!o->view.live && ga_view_get_base(e, s, &st->base, err))
 		return -1;

@@ -95,7 +95,7 @@ static int fail_login(const struct ga_preset *p, const struct ga_agents_found *f
 
 	(void)ga_fail(err, GA_ESTART, "%s is not logged in: it would wait for a login that nobody "
 		      "sees", p->name);
-	return f->importable ? ga_hint(err, "'git agent home import %s' brings your login%s",
+	return f->importable ? ga_hint(err, "'git agent home import %s' copies your login%s",
 				       p->name, key)
 			     : ga_hint(err, "start it without --detach and %s%s", p->login, key);
 }

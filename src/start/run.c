@@ -129,7 +129,7 @@ static int repair(struct ga_env *e, struct ga_session *s, struct ga_error *err)
 		(void)ga_journal(s->dir, "damaged",
 				 json_pack("{s:o}", "refs", ga_json_strv(&gone)));
 	if ((!lost && !gone.n) || s->state != GA_STATE_CAPTURED || s->id.remote ||
-	    access(upper, F_OK) || access(git, F_OK) || !ga_oid_is_zero(&s->view.bring))
+	    access(upper, F_OK) || access(git, F_OK) || !ga_oid_is_zero(&s->view.target))
 		return 0;
 	rc = lost ? 1 : keep_decided(e, s, &report, err);
 	if (rc <= 0)
@@ -376,7 +376,7 @@ int ga_start_run(struct ga_env *e, struct ga_start *st, int *ret_status, struct 
 		st->command.argv.v[0] = ga_steal(&st->command.own);
 	}
 	start_note_begin(e, st);
-	/* a resumed session's sandbox is ready: git ran in it to bring the layers to the branch */
+	/* a resumed session's sandbox is ready: git ran in it to update the layers to the branch */
 	rc = st->resumed ? 0 : ga_run_wait_ready(st->sandbox, err) ||
 			       ga_start_enter_network(st, err) ? -1 : 0;
 	if (!rc)

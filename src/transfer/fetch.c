@@ -219,8 +219,8 @@ static int import(struct fetch *f, const char *dir, const struct ga_import_limit
 		      : rc;
 }
 
-static int take_once(struct fetch *f, int at, const struct ga_import_limits *limits,
-		     struct ga_error *err)
+static int fetch_once(struct fetch *f, int at, const struct ga_import_limits *limits,
+		      struct ga_error *err)
 {
 	cleanup_free char *sessions = ga_path_join(f->e->state_dir, "sessions");
 	cleanup_free char *dir = ga_path_join(sessions, ".new-XXXXXX");
@@ -236,7 +236,7 @@ static int take_once(struct fetch *f, int at, const struct ga_import_limits *lim
 
 /* git omits objects of other refs that both sides have, as after an earlier fetch: then fetch
  * all. */
-static int take_objects(struct fetch *f, struct ga_error *err)
+static int fetch_objects(struct fetch *f, struct ga_error *err)
 {
 	cleanup_free char *sessions = ga_path_join(f->e->state_dir, "sessions");
 	cleanup_close int at = open(sessions, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -245,13 +245,13 @@ static int take_objects(struct fetch *f, struct ga_error *err)
 	if (at < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write the state directory");
 	ga_capture_import_limits(&f->e->conf.limits, &limits);
-	if (!take_once(f, at, &limits, err))
+	if (!fetch_once(f, at, &limits, err))
 		return 0;
 	if (!f->lacks)
 		return -1;
 	ga_error_release(err);
 	*err = (struct ga_error)GA_ERROR_INIT;
-	return take_once(f, at, &limits, err);
+	return fetch_once(f, at, &limits, err);
 }
 
 static int hint_base(const struct fetch *f, struct ga_error *err)
@@ -520,11 +520,11 @@ static int check_descends(struct fetch *f, struct ga_error *err)
 		       f->s->name, f->o->label, f->s->name);
 }
 
-static int bring_commits(struct fetch *f, const char *committer, struct ga_error *err)
+static int fetch_history(struct fetch *f, const char *committer, struct ga_error *err)
 {
 	int rc;
 
-	if (take_objects(f, err) || check_descends(f, err))
+	if (fetch_objects(f, err) || check_descends(f, err))
 		return -1;
 	if (!ga_oid_is_zero(&f->held)) {
 		rc = ga_is_ancestor(f->r, &f->tip, &f->held, err);
@@ -539,7 +539,7 @@ static int bring_commits(struct fetch *f, const char *committer, struct ga_error
 	return find_onto(f, err) || check_private(f, err) || rewrite(f, committer, err) ? -1 : 0;
 }
 
-static int bring(struct fetch *f, struct ga_report *report, struct ga_error *err)
+static int fetch_result(struct fetch *f, struct ga_report *report, struct ga_error *err)
 {
 	cleanup_free char *committer = NULL;
 	/* it may have changed nothing but uncommitted work */
@@ -554,7 +554,7 @@ static int bring(struct fetch *f, struct ga_report *report, struct ga_error *err
 	if (none)
 		f->onto = f->rewrite.tip = *f->o->base;
 	if (ga_repo_signature(f->r, &f->e->config, time(NULL), &committer, err) ||
-	    (none ? check_descends(f, err) : bring_commits(f, committer, err)))
+	    (none ? check_descends(f, err) : fetch_history(f, committer, err)))
 		return -1;
 	fill(f, report);
 	if (f->o->snapshot && fetch_uncommitted(f->e, f->o, f->s, report, err))
@@ -577,7 +577,7 @@ int ga_fetch_session(struct ga_env *e, const struct ga_fetch_opts *o,
 		return rc;
 	made = ret->state == GA_STATE_NEW;
 	keeps = ga_capture_lock_keeps(e->repo, err);
-	rc = keeps < 0 ? -1 : bring(&f, ret_report, err);
+	rc = keeps < 0 ? -1 : fetch_result(&f, ret_report, err);
 	for (size_t i = 0; i < f.keeps.n; i++)
 		(void)unlink(f.keeps.v[i]);
 	if (rc && made) {

@@ -339,7 +339,7 @@ int ga_view_choose_part_base(struct ga_env *e, const struct ga_view_opts *o,
 
 	*ret_dirty = 0;
 	if (ga_commit_tree(e->repo, commit, &tree, GA_IGNORED)) {
-		*ret_why = "its commit is not there; 'git submodule update' brings it";
+		*ret_why = "its commit is not there; 'git submodule update' fetches it";
 		return 1;
 	}
 	rc = ga_repo_head(e->repo, &head, &ret->onto_ref, err);

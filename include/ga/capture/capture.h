@@ -57,7 +57,7 @@ struct ga_capture_env {
  * writes refs and report, and saves the state CAPTURED.
  *
  * What a limit keeps out is named in the notes with the limit's key. The report lists these keys;
- * capturing again with higher limits brings the rest. */
+ * capturing again with higher limits adds the rest. */
 int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_report *ret_report,
 	       struct ga_error *err);
 

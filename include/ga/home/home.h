@@ -56,7 +56,7 @@ void ga_home_fill(const struct ga_env *e, const struct ga_preset *p, struct ga_s
 		  struct ga_strv *banner);
 /* Write the user's identity and preferences from git's configuration `c` into the home `dir`,
  * unless it has a git configuration. */
-int ga_home_bring_git(const char *dir, const struct ga_gitconfig *c, struct ga_error *err);
+int ga_home_copy_git(const char *dir, const struct ga_gitconfig *c, struct ga_error *err);
 /* With home_mode `overlay`, once the session's directory exists: add its layer over the home, and
  * mount that. */
 int ga_home_add_layer(const struct ga_env *e, const struct ga_session *s,
@@ -110,15 +110,15 @@ struct ga_home_piece {
 struct ga_home_import {
 	struct ga_home_piece *v; /* new content */
 	size_t n, cap;
-	struct ga_strv brought;  /* the same, and exclusions with reasons, as lines for users, */
+	struct ga_strv imported;  /* the same, and exclusions with reasons, as lines for users, */
 	struct ga_strv left;     /* safe to print */
 	bool same;               /* some of it exists already */
 };
-#define GA_HOME_IMPORT_INIT { .brought = GA_STRV_INIT, .left = GA_STRV_INIT }
+#define GA_HOME_IMPORT_INIT { .imported = GA_STRV_INIT, .left = GA_STRV_INIT }
 void ga_home_import_release(struct ga_home_import *m);
 /* Writes nothing. Unreadable files are left out. */
 void ga_home_import_find(const struct ga_env *e, const struct ga_preset *p,
 			 struct ga_home_import *ret);
 /* Write it. The home is made if it is missing. */
-int ga_home_import_bring(const struct ga_env *e, const struct ga_home_import *m,
+int ga_home_import_apply(const struct ga_env *e, const struct ga_home_import *m,
 			 struct ga_error *err);

@@ -49,8 +49,8 @@ struct ga_land_result {
 	bool uncommitted;            /* the commit is left to the user */
 	bool rest;                   /* other paths, or commits, have yet to be landed */
 	bool nothing;                /* there was nothing to land */
-	struct ga_strv brought;      /* paths applied as uncommitted changes */
-	struct ga_strv not_brought;  /* paths that could not be: "path: reason", quoted */
+	struct ga_strv applied;      /* paths applied as uncommitted changes */
+	struct ga_strv not_applied;  /* paths that could not be: "path: reason", quoted */
 };
 #define GA_LAND_RESULT_INIT { 0 }
 void ga_land_result_release(struct ga_land_result *r);
@@ -138,13 +138,13 @@ struct ga_arrival {
 };
 #define GA_ARRIVAL_INIT { GA_LANDED_NOT, NULL }
 void ga_arrival_release(struct ga_arrival *a);
-int ga_arrived(struct ga_repo *r, const struct ga_session *s, struct ga_arrival *ret,
-	       struct ga_error *err);
+int ga_find_arrival(struct ga_repo *r, const struct ga_session *s, struct ga_arrival *ret,
+		    struct ga_error *err);
 /* Returns 1 if a branch, remote branch or tag has it, and not only a detached HEAD or the commit
  * that a superproject names. */
 int ga_arrival_lasts(struct ga_repo *r, const struct ga_session *s, const struct ga_arrival *a,
 		     struct ga_error *err);
-/* ga_arrived() alone: 1 if it is integrated, 0 if not. */
+/* ga_find_arrival() alone: 1 if it is integrated, 0 if not. */
 int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
 /* Returns 1 if the session's branch, which is at `branch`, lacks its last captured commit (s->tip)

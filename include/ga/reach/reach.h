@@ -30,7 +30,7 @@ enum ga_reach_what {
 	GA_REACH_BARE,   /* the same, if the file can be started */
 	GA_REACH_RULE,   /* the files of this rule (ga/risk/risk.h) */
 	GA_REACH_SCRIPT, /* the script of this name of any package.json */
-	GA_REACH_SAID,   /* no path: a hook runs tests or the program, see `why` */
+	GA_REACH_PROJECT,   /* no path: a hook runs tests or the program, see `why` */
 };
 
 struct ga_reached {

@@ -116,7 +116,7 @@ int ga_pack_add_blob_fd(struct ga_pack *p, int fd, uint64_t size, bool may_grow,
 			struct ga_oid *ret, struct ga_error *err);
 /* After one of these two or ga_blob_id_of() failed: did libgit2 detect a SHA-1 collision attack in
  * the content? Nothing was added then. Returns true once per failure. */
-bool ga_saw_collision(void);
+bool ga_collision_found(void);
 /* Add a commit, by the rules of ga_commit_write(). */
 int ga_pack_add_commit(struct ga_pack *p, const struct ga_commit *c, struct ga_oid *ret,
 		       struct ga_error *err);

@@ -101,7 +101,7 @@ size_t ga_report_open(const struct ga_report *r);
 
 /* For each flag whose path is not in this state at the tip: the commits of the branch in which the
  * path differs from both base and tip. One commit introduced it and a later one removed it; landing
- * the commits one by one brings both, landing their sum neither. */
+ * the commits one by one adds both, landing their sum neither. */
 #define GA_PAST_COMMITS 3
 struct ga_past_flag {
 	size_t n; /* number of commits */

@@ -68,8 +68,8 @@ struct ga_session_view {
 	struct ga_strv masked_objects; /* ... and files of git's object store with the same
 					* content */
 	struct ga_strv exposed;  /* absolute paths that are shown although they are secrets */
-	struct ga_strv stood;    /* former values of `agent_base`, oldest first, which parts of the
-				  * agent's history may be based on */
+	struct ga_strv former_bases; /* former values of `agent_base`, oldest first, on which parts
+				      * of the agent's history may be based */
 	struct ga_strv renamed;  /* what files with uncommitted work were renamed to */
 	struct ga_oid tree;      /* what the layers showed at the last capture ... */
 	struct ga_oid full;      /* ... and the same as based on `onto`, held paths included */
@@ -79,10 +79,10 @@ struct ga_session_view {
 				    * new commits are published */
 	struct ga_oid update;    /* a user's commit that a resume was told to merge inside; zero */
 	struct ga_oid updated;   /* the last of these that the published history has; zero */
-	struct ga_oid bring;     /* set while the layers are updated for a resume, else zero: their
+	struct ga_oid target;    /* set while the layers are updated for a resume, else zero: their
 				  * target trees. Until then they show something between `tree` and
 				  * this, none of it the agent's work */
-	struct ga_oid bring_full;
+	struct ga_oid target_full;
 	char *boot;              /* id of the boot during which its layers were last written;
 				  * NULL */
 	char *incomplete;        /* why its layers lack a part of its work, for users; or NULL */
@@ -124,8 +124,8 @@ struct ga_session_result {
 				    * of the one on refs/agent/<name>/report */
 	struct ga_oid landed;    /* the commit that landed it */
 	struct ga_oid remote_tip, remote_held; /* what the remote had */
-	char *arrived, *arrived_in; /* of one that is LANDED without `land` (ga_arrived()): how, and
-				     * in which ref */
+	char *arrived, *arrived_in; /* of one that is LANDED without `land`: how, and in which ref,
+				     * see ga_find_arrival() */
 	char *stamp;             /* of one that is DROPPED, or was: its name in the trash */
 };
 

@@ -300,7 +300,7 @@ static int ask(struct capture *c, struct inside_refs *in, char **ret_reason, str
 	return 1;
 }
 
-int take_commits(struct capture *c, struct ga_error *err)
+int import_commits(struct capture *c, struct ga_error *err)
 {
 	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 	struct inside_refs in = { .refs = &refs };
@@ -332,7 +332,7 @@ int take_commits(struct capture *c, struct ga_error *err)
 		c->git.head = in.head;
 	else
 		ga_strv_push(&c->notes, "the agent's HEAD names no commit: " ONE_COMMIT);
-	if (take_others(c, &host, &known, err))
+	if (import_others(c, &host, &known, err))
 		return -1;
 	if (fetch_commits(c, &host, &known, err))
 		return -1;

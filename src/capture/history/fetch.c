@@ -91,7 +91,7 @@ static int export(struct fetching *f, const struct ga_buf *in, const struct ga_o
 		*ret_reason = ga_strdup(inner.msg);
 		return 1;
 	}
-	return take_pack(c, fd, tips, n, f->theirs, f->n_theirs, ret_reason, err);
+	return import_pack(c, fd, tips, n, f->theirs, f->n_theirs, ret_reason, err);
 }
 
 /* `git log --all` prints the messages of all commits on our refs unescaped. */

@@ -232,8 +232,8 @@ static int probe_objects(const struct capture *c, int fd, struct ga_error *err)
 /* git fails with the same exit status for bad objects and for objects that it cannot write, and its
  * messages contain the agent's words. So a pack is the agent's doing only if it is refused twice
  * and as much can be written. */
-int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tips,
-	      const struct ga_oid *hide, size_t n_hide, char **ret_reason, struct ga_error *err)
+int import_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tips,
+		const struct ga_oid *hide, size_t n_hide, char **ret_reason, struct ga_error *err)
 {
 	cleanup_free char *first = NULL;
 	bool over;

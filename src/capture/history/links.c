@@ -40,7 +40,7 @@ static void note_link(struct capture *c, const struct ga_link *l)
 }
 
 /* Record what `git add` of each submodule would, had everything in it been committed. */
-int take_links(struct capture *c, struct ga_error *err)
+int capture_links(struct capture *c, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	struct ga_oid tree = c->upper.tree;

@@ -449,8 +449,8 @@ static int keep_unreachable(struct others *x, const struct ga_refs *host,
 	return 0;
 }
 
-int take_others(struct capture *c, const struct ga_refs *host, const struct ga_buf *known,
-		struct ga_error *err)
+int import_others(struct capture *c, const struct ga_refs *host, const struct ga_buf *known,
+		  struct ga_error *err)
 {
 	cleanup_(others_release) struct others x = { .c = c, .theirs = host,
 						     .host = GA_OIDMAP_INIT };

@@ -43,10 +43,10 @@ int find_wip_bases(struct capture *c, struct ga_error *err)
 	if (ga_oid_equal(&c->s->id.base, &c->s->id.onto))
 		return 0;
 	add_wip_base(c, &c->s->id.base, &c->s->id.onto);
-	for (size_t i = 0; i < c->s->view.stood.n; i++) {
+	for (size_t i = 0; i < c->s->view.former_bases.n; i++) {
 		struct ga_oid work;
 
-		if (!ga_oid_parse(c->s->view.stood.v[i], GA_OID_HEXSZ, &work))
+		if (!ga_oid_parse(c->s->view.former_bases.v[i], GA_OID_HEXSZ, &work))
 			return ga_fail(err, GA_EFATAL, "the state of session '%s' names no commit",
 				       c->s->name);
 		if (add_later(c, &work, err))

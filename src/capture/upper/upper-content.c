@@ -27,7 +27,7 @@ void walk_leave(struct walk *w, enum ga_leftover_kind kind, uint64_t count, uint
 	ga_leftovers_add(&w->res->left, where(w), kind, count, bytes);
 	if (kind == GA_LEFTOVER_REFUSED || kind == GA_LEFTOVER_UNREADABLE ||
 	    kind == GA_LEFTOVER_LIMIT)
-		ga_strv_push(&w->stood, w->path.ptr);
+		ga_strv_push(&w->kept, w->path.ptr);
 }
 
 void walk_note(struct walk *w, const char *what)
@@ -351,14 +351,14 @@ static int refuse_item(struct walk *w, const struct walk_item *it, const char *w
  * read it. Any other failure is an error. */
 static int refuse_collision(struct walk *w, const struct walk_item *it)
 {
-	if (!ga_saw_collision())
+	if (!ga_collision_found())
 		return -1;
 	ga_error_release(w->err);
 	return refuse_item(w, it, "it was made to have the id of another one");
 }
 
 /* Add the blob of an open regular file. Returns 1 if the file stays behind. */
-static int take_blob(struct walk *w, int fd, const struct walk_item *it, struct ga_oid *ret)
+static int add_blob(struct walk *w, int fd, const struct walk_item *it, struct ga_oid *ret)
 {
 	const struct ga_entry *clean = cleaned(w);
 	int rc;
@@ -398,7 +398,7 @@ static int judge(struct walk *w, const struct walk_item *it, const struct ga_oid
 }
 
 /* Add the blob of a file that git itself reads from trees. Returns 1 if the file stays behind. */
-static int take_gits(struct walk *w, int fd, const struct walk_item *it, struct ga_oid *ret)
+static int add_git_file(struct walk *w, int fd, const struct walk_item *it, struct ga_oid *ret)
 {
 	const struct ga_entry *clean = cleaned(w);
 	struct ga_oid oid;
@@ -437,8 +437,8 @@ static uint32_t file_mode(const struct walk *w, const struct walk_item *it)
 }
 
 /* Add the blob of a symlink. Returns 1 if it is gone, or stays behind. */
-static int take_link(struct walk *w, const struct walk_dir *d, const struct walk_item *it,
-		     struct ga_oid *ret)
+static int add_link(struct walk *w, const struct walk_dir *d, const struct walk_item *it,
+		    struct ga_oid *ret)
 {
 	char target[PATH_MAX];
 	ssize_t n = readlinkat(d->fd, it->name, target, sizeof(target));
@@ -567,12 +567,12 @@ int walk_content(struct walk *w, const struct walk_dir *d, struct walk_item *it)
 		return 0;
 	}
 	if (!is_file)
-		rc = take_link(w, d, it, &new.oid);
+		rc = add_link(w, d, it, &new.oid);
 	else if (ga_name_means_gitmodules(it->name) ||
 		 ga_name_means_gitattributes(it->name))
-		rc = take_gits(w, fd, it, &new.oid);
+		rc = add_git_file(w, fd, it, &new.oid);
 	else
-		rc = take_blob(w, fd, it, &new.oid);
+		rc = add_blob(w, fd, it, &new.oid);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	return add_content(w, it, &new);

@@ -193,12 +193,12 @@ static bool is_kept_at(const struct walk *w, const char *path)
 {
 	cleanup_buf struct ga_buf at = GA_BUF_INIT;
 
-	if (!w->stood.n)
+	if (!w->kept.n)
 		return false;
 	for (ga_buf_adds(&at, path);;) {
 		const char *slash;
 
-		if (ga_strv_find(&w->stood, at.ptr) >= 0)
+		if (ga_strv_find(&w->kept, at.ptr) >= 0)
 			return true;
 		if (!at.len)
 			return false;
@@ -280,7 +280,7 @@ int add_unvisited(struct walk *w)
 		return -1;
 	upper = open(w->o->upper, WALK_OPEN_FLAGS | O_DIRECTORY);
 	rules_sort(&w->overrides);
-	ga_strv_sort_unique(&w->stood);
+	ga_strv_sort_unique(&w->kept);
 	met = all->n;
 	for (size_t i = 0; i < diff.n; i++) {
 		const struct ga_change *c = &diff.v[i];

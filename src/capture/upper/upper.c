@@ -390,7 +390,7 @@ static void walk_release(struct walk *w)
 	ga_ignore_release(&w->final);
 	ga_ignore_release(&w->base);
 	rules_release(&w->overrides);
-	ga_strv_release(&w->stood);
+	ga_strv_release(&w->kept);
 	free(w->stopped_at);
 	for (size_t i = 0; i < GA_NELEMS(w->judged); i++)
 		ga_oidmap_release(&w->judged[i]);

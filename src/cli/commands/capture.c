@@ -55,7 +55,7 @@ static int capture_again(struct cli *c, struct ga_session *s, int lock, struct g
 	if (s->id.within)
 		return ga_fail(err, GA_EFATAL, "session '%s' is part of a superproject's session"
 			       GA_HINT "run 'git agent capture %s' there", s->name, s->name);
-	if (!ga_oid_is_zero(&s->view.bring))
+	if (!ga_oid_is_zero(&s->view.target))
 		return ga_fail(err, GA_EFATAL, "session '%s' is being prepared for resume: "
 			       "nothing can be captured of it before it has run" GA_HINT
 			       "'git agent resume %s' does it", s->name, s->name);

@@ -24,8 +24,8 @@ static json_t *land_json(const struct ga_session *s, const struct ga_land_result
 	(void)json_object_set_new(o, "rest", json_boolean(r->rest));
 	(void)json_object_set_new(o, "dropped", json_boolean(dropped));
 	ga_json_set_oid(o, "commit", &r->commit);
-	(void)json_object_set_new(o, "brought", ga_report_paths_json(&r->brought));
-	(void)json_object_set_new(o, "not_brought", ga_json_strv(&r->not_brought));
+	(void)json_object_set_new(o, "brought", ga_report_paths_json(&r->applied));
+	(void)json_object_set_new(o, "not_brought", ga_json_strv(&r->not_applied));
 	return o;
 }
 
@@ -133,10 +133,10 @@ static void print_result(struct cli *c, const struct ga_session *s, const struct
 	} else {
 		print_landed(c, s, r, res, before, dry_run);
 	}
-	for (size_t i = 0; i < res->brought.n; i++)
-		cli_note("  uncommitted: %s", GA_QUOTED(res->brought.v[i]));
-	for (size_t i = 0; i < res->not_brought.n; i++)
-		cli_note("  not applied: %s", res->not_brought.v[i]);
+	for (size_t i = 0; i < res->applied.n; i++)
+		cli_note("  uncommitted: %s", GA_QUOTED(res->applied.v[i]));
+	for (size_t i = 0; i < res->not_applied.n; i++)
+		cli_note("  not applied: %s", res->not_applied.v[i]);
 	for (size_t i = 0; i < res->new_flags.n && i < FLAGS_SHOWN; i++)
 		cli_note("  flagged in the result of git or a hook: %s", res->new_flags.v[i]);
 }

@@ -55,7 +55,7 @@ static int page(struct cli_walk *w, const struct step *s, struct ga_error *err)
 
 static void help(void)
 {
-	(void)printf("y - accept: its flags are answered, and what is held is brought\n"
+	(void)printf("y - accept: its flags are answered, and what is held is added\n"
 		     "n - reject: this path becomes what it was before the session\n"
 		     "s - split: decide about parts of it\n"
 		     "p - show all of it in the pager\n"

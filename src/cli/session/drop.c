@@ -71,7 +71,7 @@ int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error 
 		return 1;
 	if (ga_oid_is_zero(&s->result.tip))
 		return 0;
-	if (ga_arrived(r, s, &a, err))
+	if (ga_find_arrival(r, s, &a, err))
 		return -1;
 	if (a.how == GA_LANDED_NOT)
 		return 1;
@@ -118,7 +118,7 @@ int cli_notice_landed(struct cli *c, struct ga_session *s, struct ga_error *err)
 	if ((s->state != GA_STATE_CAPTURED && s->state != GA_STATE_LANDED) ||
 	    ga_oid_is_zero(&s->result.tip))
 		return 0;
-	if (ga_arrived(c->env.repo, s, &a, err))
+	if (ga_find_arrival(c->env.repo, s, &a, err))
 		return -1;
 	if (!note(s, &a))
 		return 0;
@@ -448,7 +448,7 @@ static int check_kept_away(struct cli *c, const struct ga_session *s, struct ga_
 			       s->name, s->name);
 	(void)ga_fail(err, GA_ELOSE, "a limit kept something of session '%s' away", s->name);
 	/* a landed session cannot be captured again, only resumed */
-	return ga_hint(err, "'git agent %s %s' brings it once that is raised ('git agent show %s' "
+	return ga_hint(err, "'git agent %s %s' adds it once that is raised ('git agent show %s' "
 			    "names it), 'git agent drop --force %s' moves it to the trash",
 		       s->state == GA_STATE_LANDED ? "resume" : "capture", s->name, s->name,
 		       s->name);
@@ -470,7 +470,7 @@ int cli_check_work(struct cli *c, struct ga_session *s, struct ga_error *err)
 		if (check_branch(c, s, err))
 			return -1;
 		return ga_fail(err, GA_ELOSE, "session '%s' has work that was not landed" GA_HINT
-			       "'git agent land %s' brings it in, 'git agent drop --force %s' "
+			       "'git agent land %s' lands it, 'git agent drop --force %s' "
 			       "moves it to the trash", s->name, s->name, s->name);
 	}
 	rc = cli_kept_refs(c->env.repo, s, &ref, err);
@@ -488,7 +488,7 @@ int cli_check_work(struct cli *c, struct ga_session *s, struct ga_error *err)
 	word = ga_quote_shell(dir);
 	return ga_fail(err, GA_ELOSE, "session '%s' has work in submodule '%s' that was not landed"
 		       GA_HINT "'git -C %s agent review %s' shows it, 'git -C %s merge agent/%s', "
-		       "on a branch there, brings it in, 'git agent drop --force %s' moves all of "
+		       "on a branch there, lands it, 'git agent drop --force %s' moves all of "
 		       "the session to the trash", s->name, q, word, s->name, word, s->name,
 		       s->name);
 }

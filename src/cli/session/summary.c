@@ -399,7 +399,7 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 		(void)fprintf(f, "  check: %s\n", checks.v[i]);
 	print_flags(r, f);
 	for (size_t i = 0; i < s->result.left_out.n; i++)
-		(void)fprintf(f, "  uncommitted changes: %s ('land' brings them)\n",
+		(void)fprintf(f, "  uncommitted changes: %s ('land' applies them)\n",
 			      GA_QUOTED(s->result.left_out.v[i]));
 	print_leftovers(r, f);
 	print_refused(s, f);

@@ -265,8 +265,8 @@ static int import_rest(struct cli *c, const struct options *o, const struct ga_p
 	int rc;
 
 	ga_home_import_find(&c->env, p, &m);
-	for (size_t i = 0; i < m.brought.n; i++)
-		cli_note("  %s", m.brought.v[i]);
+	for (size_t i = 0; i < m.imported.n; i++)
+		cli_note("  %s", m.imported.v[i]);
 	for (size_t i = 0; i < m.left.n; i++)
 		cli_note("  left out: %s", m.left.v[i]);
 	*ret_any |= m.n || m.same;
@@ -277,7 +277,7 @@ static int import_rest(struct cli *c, const struct options *o, const struct ga_p
 	rc = ask(o, prompt, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	if (ga_home_import_bring(&c->env, &m, err))
+	if (ga_home_import_apply(&c->env, &m, err))
 		return -1;
 	cli_note("wrote %s in %s", files, home);
 	return 0;
@@ -339,5 +339,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 
 CLI_COMMAND(home, "[show [--json] | diff [--json] [NAME] | import [-y] AGENT |\n"
 	    "                      reset [--delete] [--dry-run]]",
-	    "show the agents' home and its changes, bring your own agent to it, or reset it",
+	    "show the agents' home and its changes, import your own agent, or reset it",
 	    "show|diff|import|reset diff:SESSION|import:AGENT", .needs = CLI_NEED_SETTINGS);

@@ -383,7 +383,7 @@ static int judge_range(struct cli *c, const struct options *o, const char *range
 static const char *const reach_names[] = {
 	[GA_REACH_FILE] = "file", [GA_REACH_BELOW] = "below", [GA_REACH_GIVEN] = "given",
 	[GA_REACH_BARE] = "started", [GA_REACH_RULE] = "rule", [GA_REACH_SCRIPT] = "script",
-	[GA_REACH_SAID] = "runs",
+	[GA_REACH_PROJECT] = "runs",
 };
 
 static const char *severity_at(enum ga_reach_when when)
@@ -399,7 +399,7 @@ static void put_reached(const struct ga_reached *x, struct ga_buf *out)
 		[GA_REACH_BARE] = "any program that ends in ",
 		[GA_REACH_RULE] = "the files of the rule ",
 		[GA_REACH_SCRIPT] = "the script of package.json ",
-		[GA_REACH_SAID] = "the project's own code, by the hook ",
+		[GA_REACH_PROJECT] = "the project's own code, by the hook ",
 	};
 
 	ga_buf_addf(out, "%-8s  %s%s: %s\n", severity_at(x->when), forms[x->what],

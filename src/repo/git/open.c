@@ -522,7 +522,7 @@ int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, stru
 	if (status || !ga_oid_parse(out.ptr, out.len, &oid))
 		return ga_fail(err, GA_EFATAL, "'%s' is not a commit of this repository"
 			       GA_HINT "'git log --all --oneline' lists its commits, 'git fetch' "
-			       "brings more", rev);
+			       "fetches more", rev);
 	return peel_to_commit(r, &oid, rev, ret, err);
 }
 

@@ -40,7 +40,7 @@ int ga_blob_id_of(const void *data, size_t n, struct ga_oid *ret, struct ga_erro
 	return 0;
 }
 
-bool ga_saw_collision(void)
+bool ga_collision_found(void)
 {
 	bool yes = ga_collided();
 

@@ -77,7 +77,7 @@ test_that 'a start of an agent that is not there says how to install it and to l
 	mkdir -p "$HOME/.claude" &&
 	echo x >"$HOME/.claude/.credentials.json" &&
 	hint_for claude &&
-	grep "; .git agent home import claude. brings your login there\$" hint &&
+	grep "; .git agent home import claude. copies your login there\$" hint &&
 	rm -r "$HOME/.claude" &&
 	(export ANTHROPIC_API_KEY=k && hint_for claude) &&
 	! grep "log in" hint &&

@@ -64,7 +64,7 @@ test_that 'how to log in is said until somebody is, to agents only' '
 
 test_that 'a login of the user is offered, and not copied without being asked for' '
 	own one &&
-	test_says "your own login stays outside: .git agent home import claude. brings it" \
+	test_says "your own login stays outside: .git agent home import claude. copies it" \
 		git agent start -- claude : &&
 	test ! -e "$theirs" &&
 	git agent agents | grep "^claude .* importable " &&

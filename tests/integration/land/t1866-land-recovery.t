@@ -89,7 +89,7 @@ after_git() {
 	"
 }
 after_git land:moved --merge
-after_git land:brought --merge
+after_git land:applied --merge
 after_git land:recorded --merge
 
 # undoing POINT THEN: an undo is killed there; THEN `land --abort` says (0: it stands as landed)

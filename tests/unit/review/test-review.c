@@ -420,7 +420,7 @@ TEST(the_diff_begins_with_what_is_held_back)
 	expect_in(&out, "-mine\n+theirs\n");
 	OK(text_of(&t, false, &txt, &err));
 	expect_in(&txt, "held, on refs/agent/s1/held until accepted\n  .envrc\n");
-	expect_in(&txt, "(landing brings them, uncommitted)\n  a\n");
+	expect_in(&txt, "(landing applies them, uncommitted)\n  a\n");
 	stay_close(&t);
 }
 
