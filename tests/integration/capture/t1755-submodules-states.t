@@ -118,7 +118,7 @@ test_that 'work on such a commit is on no branch of the superproject, and lands 
 	grep "next: git agent review b" ../err &&
 	test_same agent/b:$L HEAD:$L &&
 	test_says "merge agent/b, then commit the submodule here" git agent land b &&
-	! grep "not brought" ../err &&
+	! grep "not applied" ../err &&
 	test_state b landed &&
 	git -C $L merge -q agent/b &&
 	git commit -qam both &&

@@ -50,7 +50,7 @@ refs() {
 	git for-each-ref "refs/heads/agent/$1" "refs/agent/$1" | command grep -v /from
 }
 
-for point in begin brought prepared; do
+for point in begin applied prepared; do
 	test_that "a session whose resume is killed or fails at $point can be resumed to the same result" '
 		cd r &&
 		n=k-'$point' &&
@@ -194,7 +194,7 @@ ended() {
 
 test_that 'a commit of the host that is withdrawn after a resume failed is not taken for work' '
 	cd r &&
-	for fault in noted:kill brought:fail moved:kill prepared:fail; do
+	for fault in noted:kill applied:fail moved:kill prepared:fail; do
 		n=w-${fault%:*} &&
 		test_session $n "
 			echo 1 >one
@@ -222,8 +222,8 @@ test_that 'half a file that a killed resume has written is written again' '
 		echo k >kept" &&
 	on half "seq 2000 >big && seq 3000 >new && rm small" &&
 	tip=$(git rev-parse agent/half) &&
-	ended half brought "truncate -s 100 big && truncate -s 0 new && rm -f small && seq 5 >small" &&
-	ended half brought "rm -f big new" &&
+	ended half applied "truncate -s 100 big && truncate -s 0 new && rm -f small && seq 5 >small" &&
+	ended half applied "rm -f big new" &&
 	test_resume half "
 		test -z \"\$(git status --porcelain)\" &&
 		test ! -e small &&
@@ -267,7 +267,7 @@ test_that 'a session in the working tree itself is resumed after a resume was ki
 	old=$(git rev-parse agent/lv) &&
 	on lv "echo h >h && echo 2 >>one && rm a" &&
 	new=$(git rev-parse agent/lv) &&
-	ended lv brought "truncate -s 0 one" &&
+	ended lv applied "truncate -s 0 one" &&
 	git update-ref refs/heads/agent/lv $old &&
 	ended lv moved &&
 	test_resume lv "
@@ -291,7 +291,7 @@ test_that 'a session cannot be captured while a resume is half done' '
 		head -c 5000 /dev/zero >big" &&
 	old=$(git rev-parse agent/again) &&
 	on again "echo bad >bad" &&
-	ended again brought &&
+	ended again applied &&
 	git update-ref refs/heads/agent/again $old &&
 	test_says "is being prepared for resume" test_must_fail git agent capture again &&
 	grep "^hint: .git agent resume again" ../err &&
@@ -329,7 +329,7 @@ test_that 'after a restart of the machine an undamaged session is resumed, and c
 	grep "boot = \"$(cat /proc/sys/kernel/random/boot_id)" "$state"/*/sessions/bo/session &&
 	other_boot bo &&
 	on bo "echo h >h" &&
-	ended bo brought "truncate -s 0 h" &&
+	ended bo applied "truncate -s 0 h" &&
 	test_resume bo "cat h >\$HOME/h" &&
 	grep h "$HOME/aihome/h" &&
 	test "$(git diff --name-only "$tip" agent/bo)" = h

@@ -16,7 +16,7 @@ start_shell() {
 	test_wait_for "git agent logs $1 | grep -q in"
 }
 detach='\x1cd'
-version=$(sed -n 's/^#define LIVE_VERSION //p' "$TEST_SRCDIR/src/run/control-internal.h")
+version=$(sed -n 's/^#define CONTROL_VERSION //p' "$TEST_SRCDIR/src/run/control-internal.h")
 # what a shell that ended had is not gone before the supervisor has seen its end
 no_shells() {
 	test "$(running "$1" "run[\"shells\"]")" = 0
