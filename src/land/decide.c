@@ -24,10 +24,7 @@ static void decision_release(struct decision *d)
 	ga_strmap_release(&d->chosen.rejects);
 	ga_strmap_release(&d->chosen.flagged);
 	ga_changes_release(&d->at.held);
-	ga_changes_release(&d->cut);
-	ga_changes_release(&d->cut_held);
 	ga_changes_release(&d->undone);
-	ga_flags_release(&d->found);
 	ga_strv_release(&d->chosen.accept);
 	ga_strv_release(&d->chosen.reject);
 	ga_strv_release(&d->chosen.restore);
@@ -80,7 +77,7 @@ static int list_accepted(struct decision *d, const struct ga_oid *tree, struct g
 	return 0;
 }
 
-/* List the paths that are restored, and files of which only some edits are undone. */
+/* List the paths that are restored. */
 static int list_undone(struct decision *d, struct ga_changes *out, struct ga_error *err)
 {
 	for (size_t i = 0; i < d->chosen.restore.n; i++) {
@@ -92,8 +89,6 @@ static int list_undone(struct decision *d, struct ga_changes *out, struct ga_err
 			return -1;
 		(void)ga_changes_add(out, path, &is, &was);
 	}
-	for (size_t i = 0; i < d->cut.n; i++)
-		(void)ga_changes_add(out, d->cut.v[i].path, &d->cut.v[i].old, &d->cut.v[i].new);
 	ga_changes_sort(out);
 	return 0;
 }
@@ -112,8 +107,7 @@ static int check_extent(struct decision *d, const struct ga_oid *old, const stru
 	for (size_t i = 0; i < done.n && !path; i++) {
 		const char *p = done.v[i].path;
 
-		if (accept ? has(&d->chosen.accept, p) :
-			     has(&d->chosen.restore, p) || ga_changes_find(&d->cut, p))
+		if (has(accept ? &d->chosen.accept : &d->chosen.restore, p))
 			continue;
 		if (accept && decide_held(d, p) && !decide_flagged(d, p))
 			ga_strv_push(&more, p);
@@ -128,7 +122,7 @@ static int check_extent(struct decision *d, const struct ga_oid *old, const stru
 	return 0;
 }
 
-/* Is the path rejected as a whole: restored, or dropped from the held or left-out ones? */
+/* Is the path rejected: restored, or dropped from the held or left-out ones? */
 static bool decide_undone(const struct decision *d, const char *path)
 {
 	return has(&d->chosen.restore, path) || has(&d->chosen.reject, path) ||
@@ -157,23 +151,17 @@ static void add_verdicts(const struct decision *d, enum ga_verdict v, struct ga_
 	}
 }
 
-static char *message(const struct decision *d, const struct ga_changes *changes, enum ga_verdict v)
+static char *message(const struct decision *d, enum ga_verdict v)
 {
-	const struct ga_strv *paths = v == GA_VERDICT_ACCEPTED ? &d->chosen.accept
-		: &d->chosen.restore;
+	bool accepted = v == GA_VERDICT_ACCEPTED;
+	const struct ga_strv *paths = accepted ? &d->chosen.accept : &d->chosen.restore;
 	cleanup_buf struct ga_buf m = GA_BUF_INIT;
-	size_t n = v == GA_VERDICT_ACCEPTED ? paths->n : changes->n;
 
-	ga_buf_adds(&m, v == GA_VERDICT_ACCEPTED ? "Accept what was held\n\n" :
-		    paths->n ? "Put rejected paths back\n\n" : "Put rejected parts back\n\n");
-	for (size_t i = 0; i < n && i < 100; i++) {
-		const char *path = v == GA_VERDICT_ACCEPTED ? paths->v[i] : changes->v[i].path;
-		cleanup_free char *q = ga_quote(path);
-
-		ga_buf_addf(&m, "%s%s\n", q, ga_changes_find(&d->cut, path) ? " (in part)" : "");
-	}
-	if (n > 100)
-		ga_buf_addf(&m, "and %zu more\n", n - 100);
+	ga_buf_adds(&m, accepted ? "Accept what was held\n\n" : "Restore rejected paths\n\n");
+	for (size_t i = 0; i < paths->n && i < 100; i++)
+		ga_buf_addf(&m, "%s\n", GA_QUOTED(paths->v[i]));
+	if (paths->n > 100)
+		ga_buf_addf(&m, "and %zu more\n", paths->n - 100);
 	ga_buf_addf(&m, "\nAgent-Session: %s\n", d->s->name);
 	add_verdicts(d, v, &m);
 	return ga_buf_steal(&m);
@@ -210,7 +198,7 @@ static int add_commit(struct decision *d, const struct ga_changes *changes, enum
 	if (ga_oid_equal(&tree, &d->new_tip_tree))
 		return 0;
 	d->new_tip_tree = tree;
-	text = message(d, changes, v);
+	text = message(d, v);
 	return write_commit(d, &tree, &parent, text, &d->new_tip, err);
 }
 
@@ -266,7 +254,7 @@ static int make_held(struct decision *d, struct ga_error *err)
 
 	d->new_held = d->at.held_ref;
 	if (ga_oid_is_zero(&d->at.held_ref) ||
-	    (!d->chosen.accept.n && !d->chosen.reject.n && !d->cut_held.n &&
+	    (!d->chosen.accept.n && !d->chosen.reject.n &&
 	     ga_oid_equal(&d->new_tip, &d->at.tip)))
 		return 0;
 	for (size_t i = 0; i < d->at.held.n; i++) {
@@ -304,13 +292,10 @@ static int make_report(struct decision *d, struct ga_report *ret, struct ga_erro
 
 		if (verdict_of(d, i) != GA_VERDICT_OPEN)
 			f->verdict = verdict_of(d, i);
-		/* of one of which a part stays held, decide_add_found() has the flags */
-		if (has(&d->chosen.accept, f->path) || has(&d->chosen.reject, f->path) ||
-		    ga_changes_find(&d->cut_held, f->path))
+		if (has(&d->chosen.accept, f->path) || has(&d->chosen.reject, f->path))
 			f->held = false;
 	}
 	remove_all(&ret->left_out, &d->chosen.unlist);
-	decide_add_found(d, ret);
 	if (!ga_oid_is_zero(&d->at.branch) || !ga_oid_equal(&d->new_tip, &d->at.tip))
 		ret->tip = d->new_tip;
 	ret->held = d->new_held;
@@ -333,9 +318,7 @@ static void add_update(struct ga_ref_updates *u, const char *name, const struct 
 
 static const char *reason(const struct decision *d)
 {
-	bool rejects = d->what->reject.n || d->what->n_hunks;
-
-	if (!rejects)
+	if (!d->what->reject.n)
 		return "agent: accept";
 	return d->what->accept.n ? "agent: accept and reject" : "agent: reject";
 }
@@ -371,15 +354,10 @@ static void journal_verdict(const struct decision *d, const struct ga_report *ne
 
 static void note_all(const struct decision *d, const struct ga_report *new)
 {
-	cleanup_strv struct ga_strv rejected = GA_STRV_INIT;
-
-	ga_strv_extend(&rejected, &d->what->reject);
-	for (size_t i = 0; i < d->what->n_hunks; i++)
-		ga_strv_push(&rejected, d->what->hunks[i].change.path);
 	if (d->what->accept.n || d->what->accept_all)
 		journal_verdict(d, new, true, &d->what->accept);
-	if (rejected.n)
-		journal_verdict(d, new, false, &rejected);
+	if (d->what->reject.n)
+		journal_verdict(d, new, false, &d->what->reject);
 }
 
 static int finish(struct decision *d, struct ga_report *new, struct ga_error *err)
@@ -415,8 +393,7 @@ static int check_landing(const struct decision *d, struct ga_error *err)
 		const struct ga_report_flag *f = &d->report->flags[i];
 
 		if (d->chosen.verdict[i] != GA_VERDICT_REJECTED || !f->landing ||
-		    decide_undone(d, f->path) || ga_changes_find(&d->cut, f->path) ||
-		    ga_changes_find(&d->cut_held, f->path))
+		    decide_undone(d, f->path))
 			continue;
 		return ga_fail(err, GA_EFATAL, "rejecting '%s' restores nothing: agent/%s changes "
 			       "it only where it lands"
@@ -490,9 +467,6 @@ static int list_rejected(struct decision *d, struct ga_error *err)
 		return -1;
 	for (size_t i = 0; i < undo.n; i++)
 		(void)ga_changes_add(&d->undone, undo.v[i].path, &undo.v[i].new, &undo.v[i].old);
-	for (size_t i = 0; i < d->cut_held.n; i++)
-		(void)ga_changes_add(&d->undone, d->cut_held.v[i].path, &d->cut_held.v[i].new,
-				     &d->cut_held.v[i].old);
 	for (size_t i = 0; i < d->chosen.reject.n; i++) {
 		const struct ga_change *c = ga_changes_find(&d->at.held, d->chosen.reject.v[i]);
 
@@ -514,12 +488,12 @@ static int decide(struct decision *d, struct ga_error *err)
 {
 	cleanup_report struct ga_report new = GA_REPORT_INIT;
 
-	if (read_all(d, err) || decide_choose(d, err) || decide_cut(d, err))
+	if (read_all(d, err) || decide_choose(d, err))
 		return -1;
 	sort_chosen(d);
 	if (make_tip(d, err) || check_landing(d, err) || make_held(d, err) ||
-	    decide_classify(d, err) || make_report(d, &new, err) || check_free(d, err) ||
-	    list_rejected(d, err) || update_refs(d, &new, err))
+	    make_report(d, &new, err) || check_free(d, err) || list_rejected(d, err) ||
+	    update_refs(d, &new, err))
 		return -1;
 	return finish(d, &new, err);
 }
@@ -529,7 +503,7 @@ int ga_decide(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	      struct ga_error *err)
 {
 	struct decision d = {.repo = r, .s = s, .report = report, .what = what};
-	int rc = what->reject.n || what->n_hunks ? ga_land_check_ended(r, s, err) : 0;
+	int rc = what->reject.n ? ga_land_check_ended(r, s, err) : 0;
 
 	if (!rc)
 		rc = decide(&d, err);

@@ -41,9 +41,6 @@ struct decision {
 	char *committer;
 	struct decided at;
 	struct chosen chosen;
-	struct ga_changes cut, cut_held; /* of the branch and of `held`: from each file as it is to
-					  * the same without the edits that were rejected */
-	struct ga_flags found;         /* what the rules find in these */
 	struct ga_changes undone;      /* from the result to what was rejected */
 	struct ga_oid new_tip, new_tip_tree, new_held;
 };
@@ -53,11 +50,3 @@ bool decide_flagged(const struct decision *d, const char *path);
 
 /* decide-choose.c: choose the flags and paths that the decision is about. */
 int decide_choose(struct decision *d, struct ga_error *err);
-
-/* Write the files without the edits that are rejected; d->held has them
- * afterwards. */
-int decide_cut(struct decision *d, struct ga_error *err);
-/* Run the rules on these files as they are on the branch and in `held` (fills found); add what was
- * found to the report. */
-int decide_classify(struct decision *d, struct ga_error *err);
-void decide_add_found(const struct decision *d, struct ga_report *r);

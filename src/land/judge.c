@@ -83,17 +83,6 @@ static int decide_drop_covered(const struct landing *l, const struct ga_oid *tip
 	return 0;
 }
 
-void decide_reopen(struct ga_report *r, const struct ga_flags *found)
-{
-	for (size_t i = 0; i < found->n; i++) {
-		const struct ga_flag *f = &found->v[i];
-		struct ga_report_flag *have = ga_report_find(r, f->rule, f->path, &f->entry);
-
-		if (have && have->verdict == GA_VERDICT_REJECTED)
-			have->verdict = GA_VERDICT_OPEN;
-	}
-}
-
 int land_save_report(const struct landing *l, struct ga_error *err)
 {
 	cleanup_free char *ref = ga_session_ref(l->s, "report"), *committer = NULL;
@@ -241,6 +230,18 @@ static int check_session(const struct landing *l, const struct proposal *p,
 	return c.critical + c.high + c.held ? fail_undecided(l, &c, "has open flags", err) : 0;
 }
 
+/* Reopen rejected flags that the rules raise again. */
+static void reopen(struct ga_report *r, const struct ga_flags *found)
+{
+	for (size_t i = 0; i < found->n; i++) {
+		const struct ga_flag *f = &found->v[i];
+		struct ga_report_flag *have = ga_report_find(r, f->rule, f->path, &f->entry);
+
+		if (have && have->verdict == GA_VERDICT_REJECTED)
+			have->verdict = GA_VERDICT_OPEN;
+	}
+}
+
 static int check_new(const struct landing *l, const struct ga_flags *found, struct ga_error *err)
 {
 	struct counts c = { 0 };
@@ -250,7 +251,7 @@ static int check_new(const struct landing *l, const struct ga_flags *found, stru
 	for (size_t i = 0; i < found->n; i++)
 		count(&c, found->v[i].severity);
 	ga_report_add_flags(l->report, GA_FROM_LANDING, found, NULL);
-	decide_reopen(l->report, found);
+	reopen(l->report, found);
 	if (!l->opts->dry_run && land_save_report(l, err))
 		return -1;
 	(void)fail_undecided(l, &c, "would raise new flags where it lands", err);

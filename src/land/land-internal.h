@@ -170,6 +170,3 @@ int land_check_session(const struct ga_session *s, const struct record *rec, con
 /* The tree of a commit; that of no files for zero: an unborn branch. */
 int land_tree_of(struct ga_repo *r, const struct ga_oid *commit, struct ga_oid *ret,
 		 struct ga_error *err);
-
-/* Reopen rejected flags that the rules raise again. */
-void decide_reopen(struct ga_report *r, const struct ga_flags *found);

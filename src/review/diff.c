@@ -414,16 +414,6 @@ int ga_review_file_diff(struct ga_repo *repo, const struct ga_change *c, bool fl
 	return put_file(&d, c, flagged, err);
 }
 
-void ga_review_hunks_text(const struct ga_buf *hunks, const struct ga_palette *palette_or_null,
-			  struct ga_buf *out)
-{
-	struct ga_out to = { .text = *out };
-	struct diff d = { NULL, palette_or_null, &to };
-
-	put_hunks(&d, hunks);
-	*out = to.text;
-}
-
 const char *review_status(const struct ga_change *c)
 {
 	if (c->old.mode == GA_MODE_NONE)

@@ -152,14 +152,6 @@ int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *er
 int ga_branch_lacks(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *branch,
 		    struct ga_error *err);
 
-/* Edits of one file that are rejected. */
-struct ga_hunk_choice {
-	struct ga_change change; /* as it was reviewed; its path is owned */
-	bool held;               /* edits of the held version, not of the branch's */
-	bool *undo;              /* by index of the edits of ga_hunks_read() */
-	size_t n;
-};
-
 /* All that the user accepts and rejects at once. Paths are relative to the root; a directory means
  * everything beneath it, unless `exact` is set: then "" is the session as a whole. */
 struct ga_decision {
@@ -170,16 +162,10 @@ struct ga_decision {
 					   * Borrowed */
 	bool exact;
 	struct ga_oid reviewed;       /* the branch's tip when it was reviewed; zero: not checked */
-	struct ga_hunk_choice *hunks; /* for paths that are not in `reject` */
-	size_t n_hunks;
 };
 #define GA_DECISION_INIT { .accept = GA_STRV_INIT, .reject = GA_STRV_INIT }
 void ga_decision_release(struct ga_decision *d);
 #define cleanup_decision cleanup_(ga_decision_release)
-/* Add the edits of one file that are rejected. Copies everything. */
-void ga_decision_add_hunks(struct ga_decision *d, const struct ga_change *c, bool held,
-			   const bool *undo, size_t n);
-
 /* Carry out a decision.
  *
  * Accepting: the verdict binds to path and entry; held paths are added to the branch by one commit
@@ -204,7 +190,7 @@ void ga_decision_add_hunks(struct ga_decision *d, const struct ga_change *c, boo
  * from each path as it is now to what the agent had. Nothing changes on failure. If the branch has
  * to move, it must not be checked out. GA_ELOSE if something is rejected while a landing with it is
  * in progress. GA_ECONFLICT if an accepted path was also changed on the branch since, and if the
- * branch, or a file of which edits are rejected, is not what was reviewed. */
+ * branch is not what was reviewed. */
 int ga_decide(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	      const struct ga_decision *what, struct ga_changes *rejected_or_null,
 	      struct ga_error *err);

@@ -241,10 +241,6 @@ int ga_review_file_diff(struct ga_repo *repo, const struct ga_change *c, bool fl
 			const struct ga_palette *palette_or_null, struct ga_out *out,
 			struct ga_error *err);
 
-/* Render raw lines of ga_diff_hunks() for a terminal. */
-void ga_review_hunks_text(const struct ga_buf *hunks, const struct ga_palette *palette_or_null,
-			  struct ga_buf *out);
-
 /* ---- deciding ---------------------------------------------------------- */
 
 enum ga_review_where {

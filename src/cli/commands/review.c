@@ -9,78 +9,6 @@ static void verdict_release(struct cli_verdict *v)
 	ga_remarks_release(&v->remarks);
 }
 
-/* Parse "A" or "A-B", up to `end`, as a half-open range of indices. */
-static bool parse_range(const char *p, const char *end, size_t n, size_t *ret_from, size_t *ret_to)
-{
-	cleanup_free char *from = ga_strndup(p, (size_t)(end - p));
-	char *dash = strchr(from, '-');
-	uint64_t a, b;
-
-	if (dash)
-		*dash++ = '\0';
-	if (!ga_parse_u64(from, n, &a) || !ga_parse_u64(dash ? dash : from, n, &b) || !a || b < a)
-		return false;
-	*ret_from = (size_t)a - 1;
-	*ret_to = (size_t)b;
-	return true;
-}
-
-/* Set `ret` to `mark` for the edits of hunks in the list, and to `!mark` for all others. */
-static int mark_edits(const struct ga_hunks *h, const char *list, bool mark, bool *ret,
-		      struct ga_error *err)
-{
-	for (size_t e = 0; e < h->n_edits; e++)
-		ret[e] = !mark;
-	for (const char *p = list;; p++) {
-		const char *end = p + strcspn(p, ",");
-		size_t from, to;
-
-		if (!parse_range(p, end, h->n, &from, &to))
-			return ga_fail(err, GA_EUSAGE, "--hunk takes numbers from 1 to %zu, as in "
-				       "1,3-4, not '%s'", h->n, list);
-		for (size_t i = from; i < to; i++)
-			for (size_t e = 0; e < h->v[i].n; e++)
-				ret[h->v[i].first + e] = mark;
-		p = end;
-		if (!*p)
-			return 0;
-	}
-}
-
-/* Reject the hunks of `path` that `list` ("1,3-4") names, counted as its diff shows them; with
- * `keep` reject all others instead, and accept what is left. */
-static int decide_hunks(struct cli *c, const struct ga_review_items *items, const char *path,
-			const char *list, bool keep, struct cli_verdict *v, struct ga_error *err)
-{
-	cleanup_hunks struct ga_hunks h = GA_HUNKS_INIT;
-	const struct ga_review_item *item = NULL;
-	cleanup_free bool *undo = NULL;
-	int rc;
-
-	for (size_t i = 0; i < items->n && !item; i++)
-		if (!strcmp(items->v[i].change.path, path))
-			item = &items->v[i];
-	if (!item)
-		return ga_fail(err, GA_EFATAL, "nothing was changed at '%s'", path);
-	rc = item->where == GA_REVIEW_BRANCH || item->where == GA_REVIEW_HELD ?
-		     ga_hunks_read(c->env.repo, &item->change.old, &item->change.new, &h, err) : 1;
-	if (rc < 0)
-		return -1;
-	if (rc)
-		return ga_fail(err, GA_EFATAL, "'%s' has no hunks" GA_HINT "without --hunk it is "
-			       "%s as a whole", path, keep ? "accepted" : "rejected");
-	undo = ga_calloc(h.n_edits, sizeof(*undo));
-	if (mark_edits(&h, list, !keep, undo, err))
-		return -1;
-	if (keep)
-		ga_strv_push(&v->decision.accept, path);
-	/* with no edit rejected, the path is accepted */
-	if (memchr(undo, 1, h.n_edits))
-		ga_decision_add_hunks(&v->decision, &item->change, item->where == GA_REVIEW_HELD,
-				      undo, h.n_edits);
-	return 0;
-}
-
 static int fail_feedback(const char *file, bool decided, struct ga_error *err)
 {
 	bool link = errno == ELOOP;
@@ -142,7 +70,7 @@ static int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r,
 }
 
 struct options {
-	const char *format, *hunk, *feedback, *remark;
+	const char *format, *feedback, *remark;
 	bool accept, accept_all, reject, critical, stat, json, left;
 	bool interactive;
 };
@@ -157,9 +85,7 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(accept_all, "accept-all", 0, "accept all open flags except critical ones"),
 	CLI_FLAG(critical, "critical", 0, "with --accept-all: accept critical ones too"),
 	CLI_FLAG(reject, "reject", 0, "restore the given paths to what they were"),
-	CLI_VALUE(hunk, "hunk", 0, "LIST",
-		  "reject these hunks of one path, or accept it without the others, as in 1,3-4"),
-	CLI_FLAG(interactive, "interactive", 'i', "decide path by path, or part by part"),
+	CLI_FLAG(interactive, "interactive", 'i', "decide path by path"),
 	CLI_VALUE(feedback, "feedback", 0, "FILE",
 		  "append what is rejected to it, for resume --feedback"),
 	CLI_VALUE(remark, "remark", 0, "TEXT",
@@ -191,11 +117,7 @@ static int check_options(const struct options *o, size_t argc, struct ga_error *
 	if (decisions > 1)
 		return ga_fail(err, GA_EUSAGE,
 			       "choose one of --accept, --accept-all, --reject and -i");
-	if (o->hunk && (!(o->reject || o->accept) || argc != 2))
-		return ga_fail(err, GA_EUSAGE, "--hunk is about one path that is rejected or "
-			       "accepted" GA_HINT "git agent review --reject --hunk 1,3-4 NAME "
-			       "PATH");
-	if (o->feedback && !o->reject && !o->interactive && !o->hunk)
+	if (o->feedback && !o->reject && !o->interactive)
 		return ga_fail(err, GA_EUSAGE, "--feedback goes with --reject or -i");
 	if (o->remark && !o->reject && !o->feedback)
 		return ga_fail(err, GA_EUSAGE, "--remark goes with --reject");
@@ -388,8 +310,6 @@ static int choose(struct cli *c, const struct options *o, const struct ga_report
 	for (size_t i = 1; i < argc; i++) {
 		cleanup_free char *path = cli_resolve_path(c, argv[i], is_known, &known);
 
-		if (o->hunk)
-			return decide_hunks(c, &items, path, o->hunk, o->accept, v, err);
 		ga_strv_push(o->accept ? &v->decision.accept : &v->decision.reject, path);
 	}
 	return 0;
@@ -410,8 +330,7 @@ static int decide(struct cli *c, const struct options *o, struct ga_session *s,
 
 	begin_verdict(o, &v);
 	list_accepted(r, &before);
-	/* number the parts as shown */
-	if ((!o->reject || o->hunk) && ga_session_check_shown(s, err))
+	if (!o->reject && ga_session_check_shown(s, err))
 		return -1;
 	if (choose(c, o, r, argc, argv, &v, err) || cli_decide(c, s, r, &v, err))
 		return -1;

@@ -3,16 +3,37 @@
  * Run `review -i`: one path after the other, like `git add -p`. All verdicts are applied together
  * at the end; if that is refused, the answers are kept.
  */
-#include "walk.h"
+#include <sys/ioctl.h>
+
+#include "cli/review.h"
 #include "ga/base/strmap.h"
+
+enum choice { LEAVE, ACCEPT, REJECT, N_CHOICES };
+
+struct step {
+	const struct ga_review_item *item;
+	enum choice choice;
+	bool kept;           /* answered in an earlier walk, and not changed since */
+	char *remark;
+};
+
+struct cli_walk {
+	struct cli *c;
+	const struct ga_report *report;
+	struct ga_review_items items;
+	const struct ga_palette *palette; /* `colours`, or NULL: none */
+	struct ga_palette colours;
+	bool single_key, ask_remarks;
+	struct step *steps;
+	size_t n;
+	bool refused;   /* applying the verdicts was refused; try again */
+	bool abandoned; /* the terminal hung up: do nothing */
+};
 
 static void drop_steps(struct cli_walk *w)
 {
-	for (struct step *s = w->steps; s < w->steps + w->n; s++) {
-		ga_hunks_release(&s->hunks);
-		free(s->parts);
+	for (struct step *s = w->steps; s < w->steps + w->n; s++)
 		free(s->remark);
-	}
 	free(w->steps);
 	ga_review_items_release(&w->items);
 }
@@ -27,16 +48,47 @@ void cli_walk_free(struct cli_walk *w)
 
 /* ---- showing ------------------------------------------------------------- */
 
+static int add_diff(struct cli_walk *w, const struct step *s, struct ga_out *out,
+		    struct ga_error *err)
+{
+	if (s->item->where == GA_REVIEW_ELSEWHERE)
+		return 0;
+	return ga_review_file_diff(w->c->env.repo, &s->item->change, s->item->flagged,
+				   w->palette, out, err);
+}
+
+/* Print as many lines as fit the screen below what is asked. */
+static void print_top(const char *text)
+{
+	struct winsize ws = { 0 };
+	size_t max = 10, rest = 0;
+	const char *p = text;
+
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) && ws.ws_row > 20)
+		max = ws.ws_row - 10U;
+	for (size_t n = 0; *p && n < max; n++) {
+		const char *nl = strchr(p, '\n');
+		size_t len = nl ? (size_t)(nl - p) + 1 : strlen(p);
+
+		(void)fwrite(p, 1, len, stdout);
+		p += len;
+	}
+	for (; *p; p++)
+		rest += *p == '\n';
+	if (rest)
+		(void)printf("... %zu more lines: p shows all of them\n", rest);
+}
+
 static int show(struct cli_walk *w, const struct step *s, struct ga_error *err)
 {
-	cleanup_buf struct ga_buf item = GA_BUF_INIT, nothing = GA_BUF_INIT;
+	cleanup_buf struct ga_buf item = GA_BUF_INIT;
 	cleanup_out struct ga_out out = GA_OUT_INIT;
 
 	ga_review_item_text(w->report, s->item, w->palette != NULL, &item);
 	(void)printf("\n%s", item.ptr);
-	if (walk_diff(w, s, &out, err))
+	if (add_diff(w, s, &out, err))
 		return -1;
-	walk_print_diff(w, &nothing, &out.text);
+	print_top(out.text.ptr);
 	return 0;
 }
 
@@ -48,7 +100,7 @@ static int page(struct cli_walk *w, const struct step *s, struct ga_error *err)
 	if (cli_pager_begin(w->c, "diff", &out, &pager, err))
 		return -1;
 	ga_review_item_text(w->report, s->item, w->palette != NULL, &out.text);
-	return cli_pager_end(pager, &out, walk_diff(w, s, &out, err), err);
+	return cli_pager_end(pager, &out, add_diff(w, s, &out, err), err);
 }
 
 /* ---- paths --------------------------------------------------------------- */
@@ -57,7 +109,6 @@ static void help(void)
 {
 	(void)printf("y - accept: its flags are answered, and what is held is added\n"
 		     "n - reject: this path becomes what it was before the session\n"
-		     "s - split: decide about parts of it\n"
 		     "p - show all of it in the pager\n"
 		     "j - leave it undecided, continue\n"
 		     "k - go back one path\n"
@@ -68,10 +119,13 @@ static void help(void)
 
 static int ask(struct cli_walk *w, size_t at, struct ga_error *err)
 {
+	static const char *const before[] = {
+		[LEAVE] = "", [ACCEPT] = "accepted, ", [REJECT] = "rejected, ",
+	};
 	const struct step *s = &w->steps[at];
 	cleanup_free char *q = ga_quote(*s->item->change.path ? s->item->change.path : ".");
-	cleanup_free char *prompt = ga_strf("(%s%zu/%zu) accept %s [y,n,s,p,j,k,u,q,?]? ",
-					    walk_choice_text(s->choice), at + 1, w->n, q);
+	cleanup_free char *prompt = ga_strf("(%s%zu/%zu) accept %s [y,n,p,j,k,u,q,?]? ",
+					    before[s->choice], at + 1, w->n, q);
 
 	return cli_ask(prompt, w->single_key, err);
 }
@@ -80,7 +134,7 @@ static int remark(struct cli_walk *w, struct step *s, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
 
-	if (!w->ask_remarks || (s->choice != REJECT && s->choice != PARTS))
+	if (!w->ask_remarks || s->choice != REJECT)
 		return 0;
 	if (cli_ask_line("what to tell the agent (nothing: just the patch): ", &line, &w->abandoned,
 			 err))
@@ -103,7 +157,6 @@ static size_t next_from(const struct cli_walk *w, size_t at)
 static int answer(struct cli_walk *w, int letter, size_t *at, bool *again, struct ga_error *err)
 {
 	struct step *s = &w->steps[*at];
-	int rc;
 
 	*again = false;
 	switch (letter) {
@@ -112,13 +165,6 @@ static int answer(struct cli_walk *w, int letter, size_t *at, bool *again, struc
 		s->choice = letter == 'y' ? ACCEPT : REJECT;
 		*at = next_from(w, *at + 1);
 		return remark(w, s, err);
-	case 's':
-		rc = walk_parts(w, s, err);
-		if (rc)
-			return rc < 0 ? -1 : 0;
-		if (s->choice != LEAVE)
-			*at = next_from(w, *at + 1);
-		return w->abandoned ? 0 : remark(w, s, err);
 	case 'p':
 		return page(w, s, err);
 	case 'j':
@@ -131,8 +177,6 @@ static int answer(struct cli_walk *w, int letter, size_t *at, bool *again, struc
 		return 0;
 	case 'u':
 		s->choice = LEAVE;
-		for (size_t i = 0; i < s->n_parts; i++)
-			s->parts[i].choice = LEAVE;
 		return 0;
 	default:
 		help();
@@ -164,23 +208,6 @@ static int walk(struct cli_walk *w, struct ga_error *err)
 
 /* ---- the end ------------------------------------------------------------- */
 
-static void add_parts(const struct step *s, struct ga_decision *d)
-{
-	cleanup_free bool *undo = ga_calloc(s->hunks.n_edits, sizeof(*undo));
-	bool open = false;
-
-	for (size_t i = 0; i < s->n_parts; i++) {
-		open = open || s->parts[i].choice == LEAVE;
-		for (size_t e = 0; s->parts[i].choice == REJECT && e < s->parts[i].n; e++)
-			undo[s->parts[i].first + e] = true;
-	}
-	ga_decision_add_hunks(d, &s->item->change, s->item->where == GA_REVIEW_HELD, undo,
-			      s->hunks.n_edits);
-	/* with a verdict on every part, the kept ones are accepted */
-	if (!open)
-		ga_strv_push(&d->accept, s->item->change.path);
-}
-
 static void collect(const struct cli_walk *w, struct cli_verdict *v)
 {
 	v->decision.exact = v->decision.critical_too = true;
@@ -194,9 +221,7 @@ static void collect(const struct cli_walk *w, struct cli_verdict *v)
 			ga_strv_push(&v->decision.accept, path);
 		else if (s->choice == REJECT)
 			ga_strv_push(&v->decision.reject, path);
-		else if (s->choice == PARTS)
-			add_parts(s, &v->decision);
-		if (s->remark && (s->choice == REJECT || s->choice == PARTS))
+		if (s->remark && s->choice == REJECT)
 			ga_remarks_add(&v->remarks, path, s->remark);
 	}
 }
@@ -204,7 +229,7 @@ static void collect(const struct cli_walk *w, struct cli_verdict *v)
 /* Print a summary and ask for confirmation. 1: no, or nothing was decided. */
 static int confirm(struct cli_walk *w, struct ga_error *err)
 {
-	size_t n[PARTS + 1] = { 0 };
+	size_t n[N_CHOICES] = { 0 };
 	int letter;
 
 	for (size_t i = 0; i < w->n; i++)
@@ -213,8 +238,8 @@ static int confirm(struct cli_walk *w, struct ga_error *err)
 		(void)printf("\nnothing was decided\n");
 		return 1;
 	}
-	(void)printf("\n%zu to accept, %zu to reject, %zu to reject in part, "
-		     "%zu left as they are\n", n[ACCEPT], n[REJECT], n[PARTS], n[LEAVE]);
+	(void)printf("\n%zu to accept, %zu to reject, %zu left as they are\n", n[ACCEPT],
+		     n[REJECT], n[LEAVE]);
 	do
 		letter = cli_ask("do it [y,n]? ", w->single_key, err);
 	while (letter >= 0 && letter != 'y' && letter != 'n' && letter != CLI_ASK_END);
@@ -249,11 +274,10 @@ static bool take_items(struct cli_walk *w, struct ga_review_items *items)
 		int32_t node = ga_strmap_first(&before, path, strlen(path));
 		struct step *old = node < 0 ? NULL : &w->steps[before.nodes[node].value];
 
-		steps[i].hunks = (struct ga_hunks)GA_HUNKS_INIT;
 		if (old && same(old->item, &items->v[i])) {
 			steps[i] = *old;
 			steps[i].kept = true;
-			*old = (struct step){ .hunks = GA_HUNKS_INIT };
+			*old = (struct step){ 0 };
 		}
 		steps[i].item = &items->v[i];
 	}
@@ -299,7 +323,6 @@ int cli_walk_begin(struct cli *c, bool ask_remarks, struct cli_walk **ret, struc
 	w = ga_calloc(1, sizeof(*w));
 	w->c = c;
 	w->single_key = ga_gitconfig_bool(&c->env.config, "interactive.singlekey", false);
-	w->filter = ga_gitconfig_get(&c->env.config, "interactive.difffilter");
 	w->ask_remarks = ask_remarks;
 	if (cli_palette(c, "diff", &w->colours, &w->palette, err)) {
 		free(w);
@@ -327,7 +350,7 @@ int cli_walk(struct cli_walk *w, const struct ga_report *r, struct ga_review_ite
 	if (rc)
 		return rc;
 	collect(w, ret);
-	if (ret->decision.accept.n || ret->decision.reject.n || ret->decision.n_hunks)
+	if (ret->decision.accept.n || ret->decision.reject.n)
 		return 0;
 	(void)printf("no flag was among these: there is nothing to be done\n");
 	return 1;

@@ -6,7 +6,7 @@ require_sandbox
 
 git config --global protocol.file.allow always
 
-# What every session did: two hunks of a, a flagged file, one that is held, a new one.
+# What every session did: two changes of a, a flagged file, one that is held, a new one.
 cat >"$TRASH/work" <<\EOF
 sed -i -e '3s/.*/three/' -e '30s/.*/thirty/' a
 printf 'all:\n\techo mine\n' >Makefile
@@ -28,7 +28,6 @@ a_session_in() {
 	git commit -qam second &&
 	{ [ "$1" != submodule ] || add_submodule; } &&
 	test_session s "$(cat "$TRASH/work")" &&
-	hunk=2 &&
 	$1
 }
 
@@ -73,7 +72,6 @@ detached() {
 }
 # commits of the user on the branch, one of them on a path that is decided about
 moved() {
-	hunk=3 &&
 	git worktree add -q ../wt agent/s &&
 	echo u >../wt/user &&
 	sed -i 20s/.*/user/ ../wt/a &&
@@ -152,10 +150,6 @@ want_tree() {
 			echo "0 0000000000000000000000000000000000000000	n"
 		} | git update-index --index-info
 		;;
-	hunk)
-		git cat-file blob "$tip:a" | sed 30s/.*/30/ >"$TRASH/a"
-		git update-index --cacheinfo "100644,$(git hash-object -w "$TRASH/a"),a"
-		;;
 	esac
 	git write-tree
 	unset GIT_INDEX_FILE
@@ -165,7 +159,6 @@ run() {
 	review) git agent review s ;;
 	accept) git agent review --accept s .envrc ;;
 	reject) git agent review --reject s Makefile n ;;
-	hunk) git agent review --reject --hunk "$hunk" s a ;;
 	esac
 }
 verdicts() {
@@ -191,16 +184,15 @@ decides() {
 	test "$(git rev-parse "agent/s^{tree}")" = "$(want_tree "$1")" &&
 	test "$(git rev-parse agent/s~1)" = "$tip" || return 1
 	case $1 in
-	hunk)
+	reject)
 		test_same refs/agent/s/held~1 agent/s &&
 		test_prints evil git show refs/agent/s/held:.envrc &&
-		test_prints ".envrc:open Makefile:open" verdicts
+		test_prints ".envrc:open Makefile:rejected" verdicts
 		;;
 	accept)
 		test_missing refs/agent/s/held &&
-		test_prints ".envrc:accepted Makefile:open" verdicts
+		test_prints ".envrc:accepted Makefile:rejected" verdicts
 		;;
-	reject) test_prints ".envrc:accepted Makefile:rejected" verdicts ;;
 	esac
 }
 # is_refused COMMAND MESSAGE: nothing is different
@@ -217,9 +209,8 @@ for state in dirty staged conflicted rebasing detached moved submodule sparse; d
 	test_that "decisions give the exact result and touch nothing else: $state" "
 		a_session_in $state &&
 		decides review &&
-		decides hunk &&
-		decides accept &&
-		decides reject
+		decides reject &&
+		decides accept
 	"
 done
 
@@ -228,7 +219,7 @@ test_that 'what was decided beside a dirty tree lands on a clean one' '
 	git stash -q -u &&
 	git agent land s &&
 	test "$(sed -n 3p a)" = three &&
-	test "$(sed -n 30p a)" = 30 &&
+	test "$(sed -n 30p a)" = thirty &&
 	test "$(cat .envrc)" = evil
 '
 
@@ -237,7 +228,7 @@ for state in elsewhere here; do
 	test_that "a branch that is checked out is reviewed, but not moved: $state" "
 		a_session_in $state &&
 		decides review &&
-		for command in hunk accept reject; do
+		for command in accept reject; do
 			is_refused \$command 'branch .agent/s. is checked out in' || return 1
 		done &&
 		git agent review --accept-all s &&
@@ -264,7 +255,7 @@ test_that 'a branch that was deleted is shown as it was captured, and not decide
 	refs >../refs &&
 	git agent review s | grep "^+three" &&
 	refs | test_cmp ../refs - &&
-	for command in hunk accept reject; do
+	for command in accept reject; do
 		is_refused $command "the branch .agent/s. is gone" || return 1
 	done
 '

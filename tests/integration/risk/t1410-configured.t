@@ -68,7 +68,6 @@ test_that 'a path of risk.hold can be accepted, and one of risk.block cannot' '
 	grep "^  next: git agent review l$" ../err &&
 	test_holds agent/l:key k &&
 	test_expect_code 3 git agent land l &&
-	test_expect_code 3 git agent review --accept --hunk 1 l key &&
 	git agent review --reject l key &&
 	git agent land l &&
 	test "$(cat key)" = k &&
