@@ -230,7 +230,7 @@ static void put_left(struct ga_buf *out, const struct ga_report *r)
 	if (!r->left.n || full(out))
 		return;
 	ga_leftovers_group(&r->left, &groups);
-	ga_buf_adds(out, "\n#### Left behind\n\n| kind | files | path | flags |\n"
+	ga_buf_adds(out, "\n#### Leftovers\n\n| kind | files | path | flags |\n"
 			 "|---|---|---|---|\n");
 	for (i = 0; i < groups.n && i < LEFT_SHOWN; i++) {
 		ga_buf_addf(out, "| %s | %" PRIu64 " | ", ga_leftover_kind_name(groups.v[i].kind),

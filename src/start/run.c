@@ -100,7 +100,7 @@ static int keep_decided(struct ga_env *e, const struct ga_session *s,
 }
 
 /* Refs that lead nowhere go, as they would make git fail. If some did, or what was captured is gone
- * without them, it is captured again from the layers, unless all that was decided about is there.
+ * without them, it is captured again from the layers, unless everything with a verdict is there.
  * Nothing is touched while the commit it started from cannot be read either: an object store may be
  * missing for a while. */
 static int repair(struct ga_env *e, struct ga_session *s, struct ga_error *err)

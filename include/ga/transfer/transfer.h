@@ -63,7 +63,7 @@ struct ga_fetch_opts {
  * With a label, what does not descend from what was fetched before is refused.
  *
  * Returns 1 if it is here already as it is there. GA_ELOSE, with nothing done, if another session
- * or branch has that name, or if what was fetched before was decided about or changed here since.
+ * or branch has that name, or if what was fetched before has verdicts here or has changed since.
  * GA_EFATAL for what is refused, with the reason. */
 int ga_fetch_session(struct ga_env *e, const struct ga_fetch_opts *o,
 		     const struct ga_remote_session *from, const char *name, struct ga_session *ret,

@@ -112,7 +112,7 @@ static void help(void)
 		     "p - show all of it in the pager\n"
 		     "j - leave it undecided, continue\n"
 		     "k - go back one path\n"
-		     "u - undo what was decided about this path\n"
+		     "u - undo the verdict about this path\n"
 		     "q - quit: what was decided so far is summed up, the rest stays as it is\n"
 		     "? - this help\n");
 }

@@ -63,7 +63,7 @@ struct diff {
 	struct ga_inspect *k;
 	const struct ga_deps *old, *new;
 	const char *locks; /* names of its lock files; NULL: none */
-	/* For people: what is not harmless, the worst first, and what is. */
+	/* For users: what is not harmless, the worst first, and what is. */
 	struct ga_strv bad, names, good;
 };
 
