@@ -167,7 +167,7 @@ void ga_agents_find_loose(struct ga_repo *r, const struct ga_preset *p, const st
 			  struct ga_agents_config *ret)
 {
 	const struct ga_strv *const loose[] = { &scan->ignored_dirs, &scan->ignored_files,
-						&scan->apart, &scan->changed, &scan->untracked };
+						&scan->changed, &scan->untracked };
 	const struct ga_questions *q = p->questions;
 	const char *workdir = ga_repo_info(r)->workdir;
 	cleanup_close int top = open(workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -178,7 +178,7 @@ void ga_agents_find_loose(struct ga_repo *r, const struct ga_preset *p, const st
 			const char *rel = q->configs[i];
 			cleanup_free char *path = ga_path_join(ga_path_below(dir, workdir), rel);
 
-			for (size_t k = 0; k < (uncommitted ? GA_NELEMS(loose) : 3); k++)
+			for (size_t k = 0; k < (uncommitted ? GA_NELEMS(loose) : 2); k++)
 				add_loose(top, q, loose[k], masked, rel, path, ret);
 		}
 }

@@ -129,7 +129,7 @@ static int find_layers(struct capture *c, struct layers *l, struct ga_error *err
 	const struct ga_session *s = c->s;
 
 	l->upper = ga_path_join(s->dir, "upper");
-	l->extras = s->id.live ? ga_strdup(s->id.project) : ga_path_join(s->dir, "extras");
+	l->extras = ga_path_join(s->dir, "extras");
 	ga_session_shared(s, &l->shared);
 	l->upper_opts = (struct ga_upper_opts){
 		.upper = l->upper,
@@ -148,10 +148,6 @@ static int find_layers(struct capture *c, struct layers *l, struct ga_error *err
 	if (!ga_gitconfig_bool(conf, "core.sparsecheckout", false))
 		return 0;
 	/* which paths were shown at all can only be told from the checkout itself */
-	if (s->id.live) {
-		l->upper_opts.lower = s->id.project;
-		return 0;
-	}
 	return c->e->open_base(c->e->payload, &l->upper_opts.lower, err);
 }
 
@@ -273,61 +269,6 @@ static int count_shared(struct capture *c, struct ga_error *err)
 	return 0;
 }
 
-/* ---- live sessions ----------------------------------------------------- */
-
-/* Was the project directory itself replaced? The layers are over the directory, not its name.
- * Device numbers are not the same after a reboot. */
-static bool root_was_replaced(const struct ga_session *s)
-{
-	cleanup_free char *boot = ga_boot_id();
-	struct stat st;
-
-	if (!s->id.live_ino)
-		return false;
-	return stat(s->id.project, &st) || st.st_ino != s->id.live_ino ||
-	       (s->view.boot && !strcmp(boot, s->view.boot) && st.st_dev != s->id.live_dev);
-}
-
-/* In a live session, the user's changes to the working tree are visible inside, but the result is
- * still based on the base: note that. */
-static int check_live(struct capture *c, struct ga_error *err)
-{
-	cleanup_(ga_scan_release) struct ga_scan scan = GA_SCAN_INIT;
-	cleanup_error struct ga_error busy = GA_ERROR_INIT;
-	cleanup_free char *branch = NULL;
-	struct ga_oid head, now, tree;
-
-	if (!c->s->id.live)
-		return 0;
-	if (root_was_replaced(c->s)) {
-		ga_strv_push(&c->notes,
-			     "the directory of the working tree was itself replaced since the "
-			     "session was started on it: the agent continued in the former one, "
-			     "and saw nothing of what is there now");
-		return 0;
-	}
-	if (strcmp(ga_repo_info(c->e->repo)->workdir, c->s->id.project) != 0) {
-		ga_strv_push(&c->notes,
-			     "whether the working tree changed while the session ran on it is not "
-			     "known: it was captured in another one");
-		return 0;
-	}
-	if (ga_repo_head(c->e->repo, &head, &branch, err))
-		return err->msg ? -1 : 0;
-	if (!ga_scan_worktree(c->e->repo, UINT64_MAX, &scan, &busy) &&
-	    !ga_snapshot_commit(c->e->repo, c->e->config, &scan, &head, &c->s->view.masked, &now,
-				&busy)) {
-		if (ga_commit_tree(c->e->repo, &now, &tree, err))
-			return -1;
-		if (ga_oid_equal(&tree, &c->base.tree))
-			return 0;
-	}
-	ga_strv_push(&c->notes,
-		     "the working tree changed while the session ran on it: what the agent saw "
-		     "was not always its base");
-	return 0;
-}
-
 /* ---- submodules --------------------------------------------------------- */
 
 /* `rm -rf` of a submodule fails at its mount points after everything else is gone. That must not
@@ -389,7 +330,7 @@ static int capture_all(struct capture *c, struct ga_error *err)
 	    count_shared(c, err) || capture_links(c, err) || check_emptied(c, err) ||
 	    note_narrowed(c, narrowed, err))
 		return -1;
-	return import_lfs(c, err) || check_live(c, err) ? -1 : 0;
+	return import_lfs(c, err);
 }
 
 /* Does the agent's history contain the commit that the resume merged? The agent may have aborted
@@ -539,7 +480,6 @@ static int peek(const struct ga_capture_env *e, const struct ga_session *s,
 	copy.view.branch_base = s->view.branch_base;
 	copy.view.tree = s->view.tree;
 	copy.run.resumed = s->run.resumed;
-	copy.id.live = s->id.live;
 	copy.id.trusted = s->id.trusted;
 	ga_strv_extend(&copy.view.shared, &s->view.shared);
 	if (begin(&c, e, &copy, err) || find_layers(&c, &l, err))

@@ -185,12 +185,11 @@ static int open_in(const char *dir, const char *path)
  * that can be read. */
 static int open_beneath(struct capture *c, const char *path, int *ret, struct ga_error *err)
 {
-	cleanup_free char *extras = c->s->id.live ? ga_strdup(c->s->id.project)
-					       : ga_path_join(c->s->dir, "extras");
+	cleanup_free char *extras = ga_path_join(c->s->dir, "extras");
 	const char *base;
 
 	*ret = open_in(extras, path);
-	if (*ret >= 0 || c->s->id.live || (errno != ENOENT && errno != ENOTDIR))
+	if (*ret >= 0 || (errno != ENOENT && errno != ENOTDIR))
 		return 0;
 	if (c->e->open_base(c->e->payload, &base, err))
 		return -1;

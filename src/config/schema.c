@@ -29,10 +29,6 @@ static const char *const ignored_words[] = {
 	[GA_IGNORED_SHARE] = "share", [GA_IGNORED_HIDE] = "hide", NULL
 };
 
-static const char *const tree_words[] = {
-	[GA_TREE_BASE] = "base", [GA_TREE_LIVE] = "live", NULL
-};
-
 static const char *const secrets_words[] = {
 	[GA_SECRETS_OFF] = "off", [GA_SECRETS_WARN] = "warn", [GA_SECRETS_MASK] = "mask", NULL
 };
@@ -99,8 +95,6 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	{ KEY("ignored", WORD, STRICTER, ignored, "share"), .words = ignored_words,
 	  .help = "ignored files at a start: show them, or those that .worktreeinclude lists; or "
 		  "none" },
-	{ KEY("tree", WORD, NEVER, tree, "base"), .words = tree_words,
-	  .help = "what lies beneath a session: a copy of its base, or the working tree itself" },
 	{ KEY("home", PATH, NEVER, home, "~/aihome"),
 	  .help = "the agents' home, shown inside in place of yours" },
 	{ KEY("home_mode", WORD, STRICTER, home_mode, "shared"), .words = home_words,

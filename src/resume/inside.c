@@ -214,20 +214,18 @@ static bool is_behind_file(const struct ga_changes *all, const char *path)
 	return false;
 }
 
-/* Find the changes still to apply. In a live session all of them: visible ones may be in the
- * working tree beneath, and not in the session's layers. */
+/* Find the changes still to apply. */
 static int find_todo(struct inside *x, const struct ga_changes *all, struct ga_changes *ret,
 		     struct ga_error *err)
 {
 	cleanup_strv struct ga_strv others = GA_STRV_INIT;
-	bool live = x->st->session.id.live;
 
-	if (!live && (load_and_compare(x, all, false, err) || list(x, differ, &others, err)))
+	if (load_and_compare(x, all, false, err) || list(x, differ, &others, err))
 		return -1;
 	for (size_t i = 0; i < all->n; i++) {
 		const struct ga_change *c = &all->v[i];
 
-		if (live || c->new.mode == GA_MODE_NONE || is_behind_file(all, c->path) ||
+		if (c->new.mode == GA_MODE_NONE || is_behind_file(all, c->path) ||
 		    ga_strv_find(&others, c->path) >= 0)
 			(void)ga_changes_add(ret, c->path, &c->old, &c->new);
 	}

@@ -42,7 +42,7 @@ static int mask_project(struct ga_env *e, const struct ga_session *s,
 	struct ga_oid tree;
 
 	/* without the layer there are no copies, and no whiteouts are needed */
-	if (!s->id.live && !b->clear.n && access(dir, F_OK))
+	if (!b->clear.n && access(dir, F_OK))
 		return 0;
 	if (mkdir(dir, 0700) && errno != EEXIST)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a layer of session '%s'",
@@ -261,9 +261,6 @@ static int find_update(struct ga_env *e, struct ga_start *st, struct ga_error *e
 	}
 	if (rc > 0)
 		return ga_fail(err, GA_ESTART, "there is no commit to merge");
-	if (!rc && s->id.live)
-		return ga_fail(err, GA_ESTART, "a session that was started with --live shows your "
-			       "branch anyway");
 	st->update = rc ? NULL : ga_quote(ga_ref_branch(name));
 	return rc;
 }
@@ -294,9 +291,8 @@ static int mount_layers(struct ga_env *e, struct ga_start *st, struct ga_error *
 	/* work directories of former mounts: the kernel refuses to remount a volatile overlay with
 	 * them, as data may be lost, which resume_find_doubt() has checked */
 	ga_session_remove_work(s->dir);
-	if (ga_view_note_live(s, err) || ga_env_config(e, err) ||
-	    (!s->id.live && ga_view_get_base(e, s, &st->base, err)) ||
-	    ga_view_make_trees(s, s->id.live ? NULL : &st->base, &st->spec, err))
+	if (ga_env_config(e, err) || ga_view_get_base(e, s, &st->base, err) ||
+	    ga_view_make_trees(s, &st->base, &st->spec, err))
 		return -1;
 	ga_view_add_environment(e, st->command.preset, &st->spec, s);
 	if (st->spec.feedback)

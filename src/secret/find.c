@@ -167,8 +167,7 @@ static int look_at_target(const struct way *w, const char *link, const char *to)
 	if (look_at_committed(f, &t, w->err))
 		return -1;
 	/* sessions see nothing of the other files in the working tree */
-	if (find_place(w->places, to, &as) || (f->o->scan && f->o->live) ||
-	    is_locked(&t))
+	if (find_place(w->places, to, &as) || is_locked(&t))
 		look_at_file(f, &t, as);
 	return 0;
 }
@@ -297,45 +296,6 @@ static int changed_file(struct finder *f, const char *path, struct ga_error *err
 	return 0;
 }
 
-/* Tracked files marked assume-unchanged or skip-worktree, which "ls-files -v" lists with a
- * lower-case letter or "S". */
-static int find_unwatched(struct finder *f, struct ga_error *err)
-{
-	static const char *const args[] = { "ls-files", "-vz", NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	const char *rec;
-	size_t pos = 0;
-	struct ga_git g = GA_GIT(.args = args, .work_tree = ga_repo_info(f->o->repo)->workdir,
-				 .out = &out);
-
-	if (ga_git_ok(f->o->repo, &g, err))
-		return -1;
-	while ((rec = ga_buf_next0(&out, &pos))) {
-		if ((*rec != 'S' && (*rec < 'a' || *rec > 'z')) || rec[1] != ' ')
-			continue;
-		if (changed_file(f, rec + 2, err))
-			return -1;
-	}
-	return 0;
-}
-
-/* What only a session over the working tree itself sees: repositories inside it, and files too
- * large to be carried into another session. */
-static int find_apart(struct finder *f, const struct ga_strv *paths, struct ga_error *err)
-{
-	struct stat st;
-
-	for (size_t i = 0; i < paths->n; i++) {
-		if (fstatat(f->work, paths->v[i], &st, AT_SYMLINK_NOFOLLOW))
-			continue;
-		if (!S_ISDIR(st.st_mode))
-			finder_file(f, paths->v[i], GA_EXPOSED_UNTRACKED);
-		else
-			search_shared_dir(f, paths->v[i]);
-	}
-	return find_unwatched(f, err);
-}
-
 static int search_worktree(struct finder *f, const struct ga_scan *scan, struct ga_error *err)
 {
 	for (size_t i = 0; i < scan->changed.n; i++)
@@ -348,7 +308,7 @@ static int search_worktree(struct finder *f, const struct ga_scan *scan, struct 
 	for (size_t i = 0; i < scan->ignored_dirs.n; i++)
 		if (f->o->all_dirs || !ga_exposure_skips(ga_path_base(scan->ignored_dirs.v[i])))
 			search_shared_dir(f, scan->ignored_dirs.v[i]);
-	return f->o->live ? find_apart(f, &scan->apart, err) : 0;
+	return 0;
 }
 
 static void add_places(struct ga_strmap *m, const struct ga_strv *paths, enum ga_exposed_as as)
@@ -366,8 +326,6 @@ static void list_places(const struct ga_exposure_opts *o, struct ga_strmap *ret)
 	add_places(ret, &o->scan->untracked, GA_EXPOSED_UNTRACKED);
 	add_places(ret, &o->scan->ignored_files, GA_EXPOSED_IGNORED);
 	add_places(ret, &o->scan->ignored_dirs, GA_EXPOSED_IGNORED);
-	if (o->live)
-		add_places(ret, &o->scan->apart, GA_EXPOSED_UNTRACKED);
 }
 
 static bool is_link_here(struct finder *f, const char *path)

@@ -263,7 +263,7 @@ int ga_wip_use(struct ga_repo *r, const struct ga_session *s, struct ga_error *e
 {
 	cleanup_free char *objects = ga_wip_objects(s);
 
-	if (ga_oid_equal(&s->id.base, &s->id.onto) && !s->id.live)
+	if (ga_oid_equal(&s->id.base, &s->id.onto))
 		return 0;
 	return ga_repo_use_private(r, objects, err);
 }

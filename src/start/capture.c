@@ -54,12 +54,12 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 		*c->ended = NULL;
 	}
 	ga_spec_release(&c->spec);
-	if (!c->s->id.live && open_base(c, &lower, err))
+	if (open_base(c, &lower, err))
 		return -1;
 	/* at the agent's path, which its git dirs may name */
 	if (ga_view_make_surroundings(c->e, c->s->id.project, &c->spec, err) ||
 	    ga_view_find_tools(c->e, "git", &c->spec, err) ||
-	    ga_view_make_trees(c->s, c->s->id.live ? NULL : &c->base, &c->spec, err))
+	    ga_view_make_trees(c->s, &c->base, &c->spec, err))
 		return -1;
 	ga_view_add_environment(c->e, NULL, &c->spec, c->s);
 	/* Git needs nothing from the agents' home, which may be unreadable or have a link at the

@@ -20,7 +20,6 @@ static void fill_session(struct ga_env *e, const struct ga_start_opts *o,
 	s->id.onto_ref = b->onto_ref ? ga_strdup(b->onto_ref) : NULL;
 	s->id.onto = b->onto;
 	s->id.base = b->base;
-	s->id.live = o->view.live;
 	s->id.trusted = b->trusted;
 	s->id.message = o->message ? ga_strdup(o->message) : NULL;
 	s->id.started = (uint64_t)time(NULL);
@@ -77,13 +76,13 @@ static int make_session(struct ga_env *e, const struct ga_start_opts *o,
 	struct ga_session *s = &st->session;
 
 	fill_session(e, o, b, st);
-	if (ga_view_note_live(s, err) || ga_session_save(s, err) ||
-	    ga_view_make_layers(e, s, b, &st->notes, err) || check_identity(e, err))
+	if (ga_session_save(s, err) || ga_view_make_layers(e, s, b, &st->notes, err) ||
+	    check_identity(e, err))
 		return -1;
 	/* a part has no home of its own: it uses its superproject's */
 	if (home && ga_home_copy_git(home, &e->config, &odd))
 		ga_strv_pushf(&st->notes, "git's configuration for the agent: %s", odd.msg);
-	if (!o->view.live && ga_view_get_base(e, s, &st->base, err))
+	if (ga_view_get_base(e, s, &st->base, err))
 		return -1;
 	if (st->base.attributed)
 		ga_strv_pushf(&st->notes, "%zu tracked file%s with an access list or attributes, "
@@ -92,8 +91,7 @@ static int make_session(struct ga_env *e, const struct ga_start_opts *o,
 			      st->base.n_attributed == 1 ? "" : " first");
 	if (ga_view_make_gitdir(e, s, b, &st->base, visible, err))
 		return -1;
-	return ga_view_make_trees(s, o->view.live ? NULL : &st->base, &st->spec, err) ||
-	       make_parts(o, st, err) ? -1 : 0;
+	return ga_view_make_trees(s, &st->base, &st->spec, err) || make_parts(o, st, err) ? -1 : 0;
 }
 
 static int make_part(const struct ga_start_opts *o, struct ga_part *p, const struct ga_session *of,
@@ -102,17 +100,14 @@ static int make_part(const struct ga_start_opts *o, struct ga_part *p, const str
 	static const struct ga_strv none = GA_STRV_INIT;
 	cleanup_refs struct ga_refs visible = GA_REFS_INIT;
 	struct ga_session *s = &p->start.session;
-	struct ga_start_opts own = *o;
 
-	/* its working tree need not be at the commit that the superproject names: never live */
-	own.view.live = false;
 	if (ga_session_create(p->env.state_dir, of->name, NULL, &none, s, &p->start.lock, err))
 		return -1;
 	s->id.within = ga_strdup(of->dir);
 	p->start.spec.project = ga_strdup(ga_repo_info(p->env.repo)->workdir);
 	if (ga_repo_object_dirs(p->env.repo, &p->start.spec.object_dirs, err) ||
 	    ga_session_host_refs(p->env.repo, &visible, err) ||
-	    make_session(&p->env, &own, &p->base, &visible, &p->start, err))
+	    make_session(&p->env, o, &p->base, &visible, &p->start, err))
 		return -1;
 	return make_refs(&p->env, s, &visible, err);
 }
@@ -264,9 +259,6 @@ static void describe(const struct ga_env *e, const struct ga_start_opts *o,
 		ga_strv_pushf(&st->banner,
 			      "base %s and %zu uncommitted path%s, kept off the branch", hex,
 			      b->carried, b->carried == 1 ? "" : "s");
-	if (o->view.live)
-		ga_strv_push(&st->banner,
-			     "the working tree itself lies beneath: changes you make show inside");
 	ga_view_describe_paths("shared", &s->view.shared, &st->banner);
 	ga_view_describe_paths("submodules", &s->id.submodules, &st->banner);
 	ga_view_describe_mounts(e, &st->spec, &st->banner);

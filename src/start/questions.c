@@ -185,9 +185,8 @@ int ga_start_answer(struct ga_env *e, const struct ga_view_base *b, const struct
 	if ((!tree && ga_commit_tree(e->repo, &b->base, &base, err)) ||
 	    ga_agents_find_config(e->repo, p, tree ? tree : &base, &c, err))
 		return -1;
-	/* a dry run commits nothing; a live session shows later changes */
-	ga_agents_find_loose(e->repo, p, &b->scan,
-			     !st->spec.home_dir.source || st->session.id.live,
+	/* a dry run commits nothing */
+	ga_agents_find_loose(e->repo, p, &b->scan, !st->spec.home_dir.source,
 			     &st->session.view.masked, &c);
 	trusted = !c.paths.n ? 1 : c.why ? 0
 		: ga_trust_has(e->state_dir, c.text.ptr, c.text.len, err);

@@ -107,14 +107,6 @@ static int narrow_ignored(struct ga_env *e, const struct ga_view_opts *o, struct
 	if (none < 0)
 		return ga_hint(err, "it lists the ignored files that sessions show; remove it to "
 				    "show all, or start with --ignored hide");
-	if (o->live && o->hide_ignored)
-		return ga_fail(err, GA_ESTART, "--live shows ignored files, and 'ignored' is "
-			       "'hide'" GA_HINT "start without --live, or with --ignored share");
-	/* its lower layer is the working tree: nothing can be hidden there */
-	if (o->live && !none)
-		ga_strv_push(&scan->skipped, NAME ": --live shows all that is ignored");
-	if (o->live)
-		return 0;
 	if (none && !o->hide_ignored)
 		return 0;
 	keep_listed(&n, &scan->ignored_dirs, true);
@@ -284,7 +276,7 @@ int ga_view_choose_base(struct ga_env *e, const struct ga_view_opts *o, bool dry
 	struct ga_oid head;
 	int rc;
 
-	if (!o->base_rev && (o->live || o->dirty != GA_DIRTY_IGNORE))
+	if (!o->base_rev && o->dirty != GA_DIRTY_IGNORE)
 		wait_for_others(e->repo);
 	rc = ga_repo_head(e->repo, &head, &ret->onto_ref, err);
 	if (rc < 0)
@@ -303,7 +295,7 @@ int ga_view_choose_base(struct ga_env *e, const struct ga_view_opts *o, bool dry
 			return -1;
 		ret->trusted = rc;
 	}
-	if (o->base_rev || (o->dirty == GA_DIRTY_IGNORE && !o->live))
+	if (o->base_rev || o->dirty == GA_DIRTY_IGNORE)
 		rc = without_work(e, o, dry, ret, err);
 	else
 		rc = choose_dirty(e, o, dry, ret, err);
@@ -315,14 +307,11 @@ int ga_view_rescan(struct ga_env *e, const struct ga_view_opts *o, const struct 
 {
 	struct ga_view_opts own = *o;
 
-	own.live = s->id.live;
 	own.expose = &s->view.exposed;
 	b->onto = *tip;
 	b->base = s->id.base;
-	if (s->id.live ? ga_scan_worktree(e->repo, MAX_UNTRACKED, &b->scan, err)
-		    : ga_scan_ignored(e->repo, e->state_dir, &b->scan, err))
-		return -1;
-	return ga_view_find_secrets(e, &own, false, s->id.live, b, err) ||
+	return ga_scan_ignored(e->repo, e->state_dir, &b->scan, err) ||
+	       ga_view_find_secrets(e, &own, false, false, b, err) ||
 	       view_hide_objects(e, b, err) ? -1 : 0;
 }
 

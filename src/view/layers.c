@@ -279,35 +279,6 @@ static bool mounted_in(struct layers *l, const char *path)
 	return true;
 }
 
-/* The same for the project itself, which a live session is mounted over; this is an error. */
-static int check_project(struct layers *l, struct ga_error *err)
-{
-	const char *mount = l->s->id.live ? mount_in(&l->mounts, l->s->id.project) : NULL;
-	cleanup_free char *q = mount ? ga_escape(mount) : NULL;
-
-	if (!mount)
-		return 0;
-	return ga_fail(err, GA_ESTART, "the working tree cannot be shown itself: something is "
-		       "mounted at '%s'" GA_HINT "unmount that, or start without --live", q);
-}
-
-/* Make an empty directory, which shows after a program removes the shared directory and makes a new
- * one. In a live session it also covers the user's. */
-static int make_mount_point(struct layers *l, const char *path)
-{
-	cleanup_close int dir = -1;
-
-	if (mkdirat(l->extras, path, 0755) && errno != EEXIST)
-		return -1;
-	if (!l->s->id.live)
-		return 0;
-	dir = ga_openat_beneath(l->extras, path, O_RDONLY | O_DIRECTORY, 0);
-	if (dir < 0)
-		return -1;
-	/* without it, the shared directory cannot be removed inside */
-	return fsetxattr(dir, "user.overlay.opaque", "y", 1, 0) && errno != EOPNOTSUPP ? -1 : 0;
-}
-
 static int share_dir(struct layers *l, const char *path, struct ga_error *err)
 {
 	cleanup_free char *upper = ga_strf("%s/shared/%zu/upper", l->s->dir, l->s->view.shared.n);
@@ -336,7 +307,8 @@ static int share_dir(struct layers *l, const char *path, struct ga_error *err)
 	}
 	if (make_parents(l, path, err))
 		return -1;
-	if (make_mount_point(l, path))
+	/* shows after a program removes the shared directory and makes a new one */
+	if (mkdirat(l->extras, path, 0755) && errno != EEXIST)
 		return cannot_create(path, err);
 	if (ga_mkdir_p(upper, 0700, err) || ga_view_mask_git(l->s, l->s->view.shared.n, fd, err) ||
 	    ga_view_mask_shared(l->b, l->project, path, mask, err))
@@ -403,15 +375,10 @@ static int fill_layers(struct layers *l, const struct ga_view_base *b, struct ga
 {
 	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
 
-	if (l->s->id.live || b->scan.ignored_dirs.n)
+	if (b->scan.ignored_dirs.n)
 		find_mounts(l->s->id.project, &l->mounts);
-	if (check_project(l, err) || ga_commit_tree(l->e->repo, &l->s->id.base, &l->tree, err))
+	if (ga_commit_tree(l->e->repo, &l->s->id.base, &l->tree, err))
 		return -1;
-	/* mount point of the git dir: a base tree has one, but the user's .git may be a file */
-	if (l->s->id.live && open_extras(l, err))
-		return -1;
-	if (l->s->id.live && mkdirat(l->extras, ".git", 0755))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make the mount point of .git");
 	ga_strv_extend(&dirs, &b->scan.ignored_dirs);
 	if (dirs.n > b->max_shared)
 		heaviest_first(l->project, &dirs);
@@ -424,12 +391,11 @@ static int fill_layers(struct layers *l, const struct ga_view_base *b, struct ga
 		else if (share_dir(l, dirs.v[i], err))
 			return -1;
 	}
-	/* with the working tree as the lower layer they exist already */
-	for (size_t i = 0; !l->s->id.live && i < b->scan.ignored_files.n; i++)
+	for (size_t i = 0; i < b->scan.ignored_files.n; i++)
 		if (!view_is_hidden(b, b->scan.ignored_files.v[i]) &&
 		    copy_file(l, b->scan.ignored_files.v[i], err))
 			return -1;
-	if ((b->clear.n || (l->s->id.live && b->hidden.n)) &&
+	if (b->clear.n &&
 	    (open_extras(l, err) ||
 	     ga_view_mask_project(l->e, l->s, b, &l->tree, l->project, l->extras, err)))
 		return -1;
@@ -437,20 +403,6 @@ static int fill_layers(struct layers *l, const struct ga_view_base *b, struct ga
 	for (size_t i = l->made.n; i; i--)
 		if (view_dress(l->project, l->made.v[i - 1], l->extras, l->made.v[i - 1]))
 			return cannot_create(l->made.v[i - 1], err);
-	return 0;
-}
-
-int ga_view_note_live(struct ga_session *s, struct ga_error *err)
-{
-	struct stat st;
-
-	s->id.live_dev = s->id.live_ino = 0;
-	if (!s->id.live)
-		return 0;
-	if (stat(s->id.project, &st))
-		return ga_fail_path(err, errno, "look at", s->id.project);
-	s->id.live_dev = st.st_dev;
-	s->id.live_ino = st.st_ino;
 	return 0;
 }
 

@@ -286,30 +286,12 @@ int ga_view_mask_shared(const struct ga_view_base *b, int project, const char *d
 	return 0;
 }
 
-/* Write what the base has at `path`, as a checkout would write it, or with `raw` as it is stored.
- */
-static int put_base(struct ga_env *e, const struct ga_session *s, int to, const char *path,
-		    const struct ga_entry *entry, bool raw, struct ga_error *err)
-{
-	cleanup_free char *object = ga_strf("%s:%s", GA_HEX(&s->id.base), path);
-	const char *const args[] = { "cat-file", raw ? "blob" : "--filters", object, NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT(.args = args, .work_tree = ga_repo_info(e->repo)->workdir,
-				 .out = &out);
-
-	return ga_git_ok(e->repo, &g, err) ||
-	       ga_write_new(to, path, out.ptr, out.len, entry->mode == GA_MODE_EXEC ? 0755 : 0644,
-			    err) ? -1 : 0;
-}
-
 int ga_view_mask_project(struct ga_env *e, const struct ga_session *s, const struct ga_view_base *b,
 			 const struct ga_oid *tree, int project, int extras, struct ga_error *err)
 {
-	const struct ga_strv *hidden = s->id.live ? &b->hidden : &b->clear;
-
-	for (size_t i = 0; i < hidden->n; i++) {
-		const char *path = hidden->v[i];
-		bool raw = ga_strv_find(&b->clear, path) >= 0;
+	for (size_t i = 0; i < b->clear.n; i++) {
+		const char *path = b->clear.v[i];
+		cleanup_buf struct ga_buf stored = GA_BUF_INIT;
 		struct ga_entry entry;
 
 		if (ga_strv_above(&s->view.shared, path))
@@ -317,14 +299,16 @@ int ga_view_mask_project(struct ga_env *e, const struct ga_session *s, const str
 		if (ga_tree_entry(e->repo, tree, path, &entry, err) ||
 		    ga_make_parents(extras, path, NULL, err))
 			return -1;
-		if (entry.mode == GA_MODE_FILE || entry.mode == GA_MODE_EXEC
-			    ? put_base(e, s, extras, path, &entry, raw, err)
-			    : white_out(extras, path, err))
+		if (entry.mode != GA_MODE_FILE && entry.mode != GA_MODE_EXEC
+			    ? white_out(extras, path, err)
+			    : ga_blob_read(e->repo, &entry.oid, SIZE_MAX, &stored, err) ||
+			      ga_write_new(extras, path, stored.ptr, stored.len,
+					   entry.mode == GA_MODE_EXEC ? 0755 : 0644, err))
 			return -1;
 	}
-	for (size_t i = 0; i < hidden->n; i++)
-		if (!ga_strv_above(&s->view.shared, hidden->v[i]) &&
-		    dress_parents(project, "", extras, hidden->v[i], err))
+	for (size_t i = 0; i < b->clear.n; i++)
+		if (!ga_strv_above(&s->view.shared, b->clear.v[i]) &&
+		    dress_parents(project, "", extras, b->clear.v[i], err))
 			return -1;
 	return 0;
 }
@@ -363,8 +347,7 @@ int ga_view_find_secrets(struct ga_env *e, const struct ga_view_opts *o, bool dr
 				       .add = &e->conf.secret.add,
 				       .allow = &e->conf.secret.allow,
 				       .scan = &scan,
-				       .tree = &tree,
-				       .live = o->live && carried };
+				       .tree = &tree };
 
 	if (e->conf.secret.mode == GA_SECRETS_OFF) {
 		collect(e->repo, b);

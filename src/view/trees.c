@@ -72,48 +72,20 @@ int ga_view_seen_write(const struct ga_view_seen *seen, const struct ga_session 
 	return rename(beside, path) ? ga_fail_path(err, errno, "write", path) : 0;
 }
 
-/* With the working tree as the lower layer there is no base tree whose index could be shared: read
- * the base commit into a copy of the user's. */
-static int live_index(struct ga_env *e, const struct ga_session *s, struct ga_error *err)
-{
-	const struct ga_repo_info *info = ga_repo_info(e->repo);
-	cleanup_free char *from = ga_path_join(info->gitdir, "index");
-	cleanup_free char *dir = ga_session_path(s, "git"), *index = ga_path_join(dir, "index");
-	cleanup_close int src = open(from, O_RDONLY | O_CLOEXEC), at = -1;
-	char hex[GA_OID_HEXSZ + 1];
-	const char *const read_tree[] =
-		{ "read-tree", "--reset", ga_oid_hex(&s->id.base, hex), NULL };
-	const char *const refresh[] = { "update-index", "-q", "--refresh", NULL };
-	int status;
-	struct ga_git g = GA_GIT(.index_file = index, .work_tree = info->workdir);
-
-	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (at < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the private git dir");
-	if (src >= 0 && ga_copy_fd_to(src, at, "index", err))
-		return -1;
-	g.args = read_tree;
-	if (ga_git_ok(e->repo, &g, err))
-		return -1;
-	g.args = refresh;
-	/* exit status 1 means that a file differs from the base, no failure */
-	return ga_git_run(e->repo, &g, &status, err);
-}
-
 /* Clear the stat data of these files in the index, so that git compares them: the session has other
- * contents than the tree of the index. A session over a base tree gets its own index for that. */
+ * contents than the tree of the index. The session gets its own index for that. */
 static int forget_stat(struct ga_env *e, const struct ga_session *s, const struct ga_base *base,
 		       const struct ga_strv *paths, struct ga_error *err)
 {
 	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
 	cleanup_free char *dir = ga_session_path(s, "git"), *index = ga_path_join(dir, "index");
-	cleanup_free char *from = s->id.live ? NULL : ga_path_join(base->git, "index");
-	cleanup_close int src = from ? open(from, O_RDONLY | O_CLOEXEC) : -1;
+	cleanup_free char *from = ga_path_join(base->git, "index");
+	cleanup_close int src = open(from, O_RDONLY | O_CLOEXEC), at = -1;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
 	struct ga_oid tree;
 	struct ga_git g = GA_GIT(.args = args, .index_file = index);
 
-	if (from && src < 0)
+	if (src < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the index of a base tree");
 	if (ga_commit_tree(e->repo, &s->id.base, &tree, err))
 		return -1;
@@ -125,12 +97,9 @@ static int forget_stat(struct ga_env *e, const struct ga_session *s, const struc
 		ga_buf_addf(&in, "%06o %s\t", entry.mode, GA_HEX(&entry.oid));
 		ga_buf_add0(&in, paths->v[i]);
 	}
-	if (src >= 0) {
-		cleanup_close int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-		if (ga_copy_fd_to(src, at, "index", err))
-			return -1;
-	}
+	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (ga_copy_fd_to(src, at, "index", err))
+		return -1;
 	g.in = in.ptr;
 	g.in_len = in.len;
 	return ga_git_ok(e->repo, &g, err);
@@ -175,8 +144,6 @@ int ga_view_make_gitdir(struct ga_env *e, const struct ga_session *s,
 	spec.object_paths = &inside;
 	spec.refs = visible;
 	if (ga_gitdir_fill(e->repo, dir, base->git, &spec, err))
-		return -1;
-	if (s->id.live && live_index(e, s, err))
 		return -1;
 	return b->clear.n ? forget_stat(e, s, base, &b->clear, err) : 0;
 }
@@ -249,18 +216,14 @@ int ga_view_make_trees(const struct ga_session *s, const struct ga_base *base, s
 		ga_strv_take(&p->object_dirs, ga_steal(&objects));
 	if (!access(extras, F_OK))
 		ga_strv_take(&p->lowers, ga_steal(&extras));
-	ga_strv_push(&p->lowers, base ? base->tree : s->id.project);
+	ga_strv_push(&p->lowers, base->tree);
 	p->upper = ga_session_path(s, "upper");
 	p->work = ga_session_fresh_dir(s, "project", err);
 	p->git.upper = ga_session_path(s, "git");
 	ga_strv_extend(&p->hidden_objects, &s->view.masked_objects);
-	if (!p->work)
+	p->git.lower = ga_strdup(base->git);
+	p->git.work = p->work ? ga_session_fresh_dir(s, "git", err) : NULL;
+	if (!p->git.work)
 		return -1;
-	if (base) {
-		p->git.lower = ga_strdup(base->git);
-		p->git.work = ga_session_fresh_dir(s, "git", err);
-		if (!p->git.work)
-			return -1;
-	}
 	return add_shared(s, p, err);
 }

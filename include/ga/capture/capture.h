@@ -37,8 +37,7 @@ struct ga_capture_env {
 	const struct ga_risk_paths *risk; /* the setting `risk`; NULL: nothing is configured */
 	const char *config_file; /* path of the user's file, where limits are raised; for
 				  * messages */
-	/* Callback: the session's base tree, made if need be; `*ret` stays the callee's. Not called
-	 * for a live session. */
+	/* Callback: the session's base tree, made if need be; `*ret` stays the callee's. */
 	int (*open_base)(void *payload, const char **ret, struct ga_error *err);
 	/* Callback: a sandbox over the session's layers, without network, for git to run in; made
 	 * when the agent's commits or filtered content need it. */

@@ -31,9 +31,8 @@ struct ga_upper_opts {
 	const char *lower;              /* the checkout, if it may lack paths of the base (sparse):
 					 * a path that was never checked out cannot have been
 					 * deleted */
-	const char *extras;             /* the layer in between, or a live working tree: a path that
-					 * only it and a commit of the agent have keeps the commit's
-					 * entry */
+	const char *extras;             /* the layer in between: a path that only it and a commit of
+					 * the agent have keeps the commit's entry */
 	const struct ga_strv *shared;   /* shared directories, whose own overlays lie there, too */
 	/* Content that git would convert when adding it (eol, filters). */
 	const struct ga_strv *cleaned_paths;    /* paths whose blobs were made inside the sandbox */

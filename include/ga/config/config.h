@@ -22,7 +22,6 @@ enum ga_ignored { GA_IGNORED_SHARE, GA_IGNORED_HIDE };
 enum ga_dirty { GA_DIRTY_CARRY, GA_DIRTY_IGNORE, GA_DIRTY_REFUSE };
 
 /* What a session's project overlay has as its lower layer. */
-enum ga_tree { GA_TREE_BASE, GA_TREE_LIVE };
 
 /* How an agent's startup questions are answered. */
 enum ga_questioned { GA_QUESTIONS_ANSWER, GA_QUESTIONS_ASK };
@@ -42,7 +41,7 @@ enum ga_way { GA_WAY_MERGE, GA_WAY_SQUASH, GA_WAY_REBASE, GA_WAY_FF_ONLY };
 enum ga_origin { GA_ORIGIN_DEFAULT, GA_ORIGIN_USER, GA_ORIGIN_REPOSITORY, GA_ORIGIN_COMMAND };
 const char *ga_origin_name(enum ga_origin o); /* "default", "user", "repository", "command" */
 
-#define GA_CONFIG_KEYS 64
+#define GA_CONFIG_KEYS 63
 #define GA_CONFIG_REPOSITORY_FILE ".agentdev.yaml"
 
 /* Origins of the values, and the files that were read. */
@@ -72,7 +71,6 @@ struct ga_config_inside {
 struct ga_config {
 	unsigned dirty;   /* enum ga_dirty */
 	unsigned ignored; /* enum ga_ignored */
-	unsigned tree;    /* enum ga_tree */
 	char *home;       /* the agents' home */
 	unsigned home_mode; /* enum ga_home_mode */
 	unsigned questions; /* enum ga_questioned */

@@ -21,7 +21,6 @@ struct ga_scan {
 	struct ga_strv ignored_files; /* single ignored files outside those */
 	struct ga_strv submodules;    /* paths of populated submodules: gitlinks of the index with a
 				       * .git in the working tree */
-	struct ga_strv apart;         /* the paths of `skipped` */
 	struct ga_strv skipped;       /* "path: reason", for users (already quoted): nested
 				       * repositories, unreadable files, files above the limit,
 				       * specials */

@@ -216,9 +216,6 @@ struct ga_exposure_opts {
 	const struct ga_scan *scan;  /* search the files in these lists and below the ignored
 				      * directories among them; NULL: no files */
 	const struct ga_oid *tree;   /* search committed files in this tree; NULL: none */
-	bool live;                   /* all of the working tree is visible to the session: search
-				      * what the scan left out, too, and paths marked
-				      * assume-unchanged or skip-worktree */
 	bool all_dirs;               /* search directories that package managers fill, too */
 };
 /* Append all findings to `ret`. A file is read if its name matches a rule that asks for its

@@ -45,8 +45,6 @@ struct ga_session_id {
 				  * based on */
 	struct ga_oid base;      /* what the session is based on: `onto`, or the snapshot on top of
 				  * it */
-	bool live;               /* the working tree itself is the lower layer ... */
-	uint64_t live_dev, live_ino; /* ... and is this directory; zero: unknown */
 	bool trusted;            /* the base holds no agent content that the user has not merged */
 	char *message;           /* -m, or NULL */
 	struct ga_strv command;

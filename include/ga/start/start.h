@@ -67,7 +67,7 @@ struct ga_start {
 	struct ga_session session;
 	int lock;               /* the session's lock, held to the end */
 	int home_lock;          /* ga/home/home.h; shared */
-	struct ga_base base;    /* empty for a live session */
+	struct ga_base base;
 	struct ga_parts parts;
 	struct ga_spec spec;
 	struct ga_sandbox *sandbox; /* starting, before the agent wrote anything; later ended */

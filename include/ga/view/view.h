@@ -18,7 +18,6 @@
 /* Options of the view. */
 struct ga_view_opts {
 	const char *base_rev;
-	bool live;
 	enum ga_dirty dirty;
 	bool hide_ignored; /* show no ignored file, instead of all of them or those that
 			    * .worktreeinclude lists */
@@ -78,14 +77,10 @@ int ga_view_choose(struct ga_env *e, const struct ga_view_opts *o, const char *o
 int ga_view_make_layers(struct ga_env *e, struct ga_session *s, const struct ga_view_base *b,
 			struct ga_strv *notes, struct ga_error *err);
 
-/* Record in a live session, before it is mounted, the directory it will be based on. */
-int ga_view_note_live(struct ga_session *s, struct ga_error *err);
-
 /* Acquire the base tree of a session. */
 int ga_view_get_base(struct ga_env *e, const struct ga_session *s, struct ga_base *ret,
 		     struct ga_error *err);
-/* Fill the git dir's upper layer, with `visible` for its refs; a live session, which has no base
- * tree, gets an index of its own. */
+/* Fill the git dir's upper layer, with `visible` for its refs. */
 int ga_view_make_gitdir(struct ga_env *e, const struct ga_session *s,
 			const struct ga_view_base *b, const struct ga_base *base,
 			const struct ga_refs *visible, struct ga_error *err);
@@ -97,9 +92,7 @@ int ga_view_mask_git(const struct ga_session *s, size_t i, int fd, struct ga_err
  * made if it is needed. */
 int ga_view_mask_shared(const struct ga_view_base *b, int project, const char *dir,
 			const char *mask, struct ga_error *err);
-/* The same for other hidden paths, in the layer `extras`. A live session, with the working tree
- * beneath, gets the base's version or a whiteout; in any session, files that a filter decrypts are
- * replaced by their committed content. */
+/* Replace files that a filter decrypts by their committed content, in the layer `extras`. */
 int ga_view_mask_project(struct ga_env *e, const struct ga_session *s, const struct ga_view_base *b,
 			 const struct ga_oid *tree, int project, int extras, struct ga_error *err);
 
@@ -123,7 +116,7 @@ int ga_view_seen_write(const struct ga_view_seen *seen, const struct ga_session 
  * host or inside. */
 int ga_view_make_shared(const struct ga_session *s, size_t i, struct ga_shared *ret,
 			struct ga_error *err);
-/* Add the layers of the session, with fresh work directories. `base` is NULL for a live session. */
+/* Add the layers of the session, with fresh work directories. */
 int ga_view_make_trees(const struct ga_session *s, const struct ga_base *base, struct ga_spec *ret,
 		       struct ga_error *err);
 

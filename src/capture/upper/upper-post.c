@@ -183,7 +183,6 @@ static bool lies_between(int extras, int upper, const struct ga_strv *shared, co
 			return true;
 	if (extras < 0)
 		return false;
-	/* if `extras` is a live tree it has the base's directories, too */
 	fd = ga_openat_beneath(extras, path, O_PATH | O_NOFOLLOW, 0);
 	return fd >= 0 && !fstat(fd, &st) && !S_ISDIR(st.st_mode) && shows_through(upper, path);
 }

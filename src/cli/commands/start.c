@@ -12,7 +12,7 @@
 struct options {
 	struct cli_run_options run;
 	const char *on, *name, *base, *dirty, *ignored, *task;
-	bool live, no_setup, dry_run, rm;
+	bool no_setup, dry_run, rm;
 };
 
 static const struct cli_opt opts[] = {
@@ -26,7 +26,6 @@ static const struct cli_opt opts[] = {
 	CLI_VALUE(ignored, "ignored", 0, "share|hide",
 		  "whether to show ignored files (default: share)"),
 	CLI_VALUE(task, "task", 0, "TEXT|FILE", "give a known agent this as its first task"),
-	CLI_FLAG(live, "live", 0, "lay the session over the working tree itself, without a copy"),
 	CLI_FLAG(no_setup, "no-setup", 0, "skip the commands of 'setup'"),
 	CLI_FLAG(rm, "rm", 0, "drop the session at its end if it left nothing to land"),
 	CLI_FLAG(dry_run, "dry-run", 0, "say what would be done, and do nothing"),
@@ -212,7 +211,7 @@ static int remote_options(const struct options *o, const char *task, struct ga_s
 
 		if ((!flag && !value && !(list && list->n)) || ga_has_word(own, opts[i].name))
 			continue;
-		if (ga_has_word("live dry-run rm expose terminal-filter", opts[i].name))
+		if (ga_has_word("dry-run rm expose terminal-filter", opts[i].name))
 			return ga_fail(err, GA_EUSAGE, "--%s cannot be used with --on",
 				       opts[i].name);
 		if (flag)
@@ -330,8 +329,6 @@ static int apply_options(struct cli *c, const struct options *o, const struct cl
 		return -1;
 	so->view.dirty = (enum ga_dirty)conf->dirty;
 	so->view.hide_ignored = conf->ignored == GA_IGNORED_HIDE;
-	so->view.live = o->live || (conf->tree == GA_TREE_LIVE && !o->base &&
-			       so->view.dirty != GA_DIRTY_IGNORE);
 	cli_apply_settings(c, conf, filter, so);
 	cli_apply_network(c, conf, net);
 	return 0;
@@ -345,8 +342,6 @@ static int check_options(const struct options *o, struct ga_error *err)
 			       "agent drop' drops it");
 	if (o->rm && o->run.keep)
 		return ga_fail(err, GA_EUSAGE, "--rm and --keep cannot be used together");
-	if (o->live && o->base)
-		return ga_fail(err, GA_EUSAGE, "--live and --base cannot be used together");
 	return 0;
 }
 
@@ -394,7 +389,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	const struct options *o = p;
 	cleanup_(ga_start_release) struct ga_start st = GA_START_INIT;
 	struct ga_start_opts so = { .name = o->name,
-				    .view = { .base_rev = o->base, .live = o->live },
+				    .view = { .base_rev = o->base },
 				    .no_setup = o->no_setup, .argv = argv, .argc = argc };
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	cleanup_strv struct ga_strv expose = GA_STRV_INIT, net = GA_STRV_INIT;
@@ -419,10 +414,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	    cli_find_exposed(c, &o->run.expose, &expose, err))
 		return cli_not_started(err);
 	so.view.expose = &expose;
-	if (o->live && so.view.dirty == GA_DIRTY_IGNORE)
-		return ga_fail(err, GA_EUSAGE, "--live shows uncommitted work: --dirty ignore "
-			       "cannot be used" GA_HINT "with --dirty carry it does, whatever is "
-			       "configured");
 	if (o->dry_run) {
 		if (ga_start_plan(&c->env, &so, &st, err))
 			return cli_not_started(err);

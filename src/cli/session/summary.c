@@ -127,7 +127,6 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 		    json_null());
 	ga_json_set(j, "run", live_json(peer));
 	ga_json_set_bytes(j, "incomplete", s->view.incomplete);
-	ga_json_set(j, "live", json_boolean(s->id.live));
 	ga_session_shared(s, &shared);
 	ga_json_set(j, "shared", ga_json_strv(&shared));
 	ga_json_set(j, "submodules", ga_json_strv(&s->id.submodules));

@@ -25,7 +25,6 @@ void ga_scan_release(struct ga_scan *s)
 	ga_strv_release(&s->ignored_files);
 	ga_strv_release(&s->submodules);
 	ga_strv_release(&s->skipped);
-	ga_strv_release(&s->apart);
 }
 
 struct scan {
@@ -39,10 +38,7 @@ struct scan {
 
 static void skip(struct ga_scan *s, const char *path, const char *why)
 {
-	cleanup_free char *q = ga_quote(path);
-
-	ga_strv_push(&s->apart, path);
-	ga_strv_pushf(&s->skipped, "%s: %s", q, why);
+	ga_strv_pushf(&s->skipped, "%s: %s", GA_QUOTED(path), why);
 }
 
 /* The path after `n` space-separated fields, which may have any bytes; NULL if there is none. */

@@ -131,14 +131,6 @@ test_that ROOT 'a capture on a full disk says so, and is done again when there i
 	test "$(wc -l <u)" = 20002
 '
 
-test_that 'uncommitted work below a --live session is in no object of the repository either' '
-	begin &&
-	echo DRAFT2 >v &&
-	git agent start -q --live --name l -- sh -c "echo k >k" &&
-	git show agent/l:k &&
-	none DRAFT2
-'
-
 test_lazy_prereq OTHER_FS '
 	other=$(test_directory_in /dev/shm) &&
 	test "$(stat -c %d "$other")" != "$(stat -c %d .)" &&

@@ -180,9 +180,6 @@ test_that 'a session is captured whole in another worktree, and where the reposi
 	git worktree add -q ../there &&
 	uncaptured x "$work" &&
 	(cd ../there && test_state x captured && came x) &&
-	uncaptured z "$work" --live &&
-	(cd ../there && echo other >a && git agent capture z && came z) &&
-	! git agent show z | grep "note: .*working tree" &&
 	uncaptured y "$work" &&
 	cd .. &&
 	mv here elsewhere &&
@@ -219,23 +216,6 @@ test_that 'HEAD, files and configuration of the worktree of a session count wher
 	git agent capture o &&
 	git agent show o | grep "note: held, .*: f\$" &&
 	test "$(git ls-tree agent/o a | cut -c1-6)" = 100644
-'
-
-test_that 'a worktree that changed below a --live session is noticed from elsewhere, or unknown' '
-	whose two &&
-	cd two-wt &&
-	uncaptured l "echo 1 >h" --live &&
-	echo seen >a &&
-	cd ../two &&
-	git agent capture l &&
-	git agent show l | grep "note: the working tree changed while the session ran on it" &&
-	cd ../two-wt &&
-	uncaptured k "echo 1 >i" --live &&
-	rm .git &&
-	cd ../two &&
-	git agent capture k &&
-	git agent show k | grep "note: whether the working tree changed .* is not known" &&
-	test_holds agent/k:i 1
 '
 
 test_done

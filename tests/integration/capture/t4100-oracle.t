@@ -184,7 +184,7 @@ check_one() {
 	out=$HOME/aihome/out/$seed view='' orig_before='' published_before='' private=''
 	(
 		cd "$repo" &&
-		git agent start -q $live --name "s$seed" -- "$HOME/oracle" agent "$seed" "$HOME/out/$seed"
+		git agent start -q --name "s$seed" -- "$HOME/oracle" agent "$seed" "$HOME/out/$seed"
 	) \
 		2>"$repo.err" || {
 		cat "$repo.err"
@@ -344,8 +344,7 @@ check_work() {
 
 # batch N: the sequences whose repository is the Nth
 batch() {
-	repo=$TRASH/repo.$1 stats=$TRASH/stats.$1 failed=0 live='' dirty=''
-	[ $(($1 % 6)) != 5 ] || live=--live
+	repo=$TRASH/repo.$1 stats=$TRASH/stats.$1 failed=0 dirty=''
 	mkdir "$repo" &&
 	(
 		cd "$repo" &&

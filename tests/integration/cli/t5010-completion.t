@@ -134,7 +134,7 @@ git agent review --format=.
 git agent review --format ma.
 git agent start --dirty=.
 git agent start --base=to.
-git agent start --live --nam.
+git agent start --quiet --nam.
 git agent push .
 git agent home .
 git agent home diff t.

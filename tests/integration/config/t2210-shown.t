@@ -145,18 +145,4 @@ test_that 'PS-01: mounts and variables of a repository need trust, and are shown
 	grep data ../got
 '
 
-test_that 'tree: live shows the working tree itself, and is not for repositories to set' '
-	cd .. &&
-	test_enter live a &&
-	test_settings "tree: live\n" &&
-	test_says "the working tree itself lies beneath" git agent start -- sh -c "echo 1 >one" &&
-	test ! -e one &&
-	git agent start --base HEAD -- true 2>../err &&
-	! grep "lies beneath" ../err &&
-	rm "$conf" &&
-	echo "tree: live" >.agentdev.yaml &&
-	test_commit t &&
-	test_fails 125 "a repository cannot set it" git agent start -- true </dev/null
-'
-
 test_done

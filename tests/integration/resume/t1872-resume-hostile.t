@@ -195,21 +195,6 @@ test_that 'a secret that was shown stays shown' '
 		test ! -e server.key"
 '
 
-test_that 'SB-03: what has become a secret is hidden in the working tree itself, too' '
-	project q &&
-	git agent start -q --live --name s -- sh -c "echo 1 >one" &&
-	echo "TOKEN=$T" >.env.new &&
-	pem >late.key &&
-	cp .env config/.env.more &&
-	test_resume s "
-		$find_secrets --exclude-dir=.git . >\$HOME/found 2>/dev/null
-		ls -A >\$HOME/ls
-		echo 2 >two" &&
-	test ! -s "$HOME/aihome/found" &&
-	! grep -x -e .env.new -e late.key -e .env -e server.key "$HOME/aihome/ls" &&
-	test_prints "one\ntwo" git diff --name-only main agent/s
-'
-
 test_that 'SB-03: secrets that were committed to the branch since are named as for a new session on it' '
 	test_enter sec a &&
 	test_session s "echo 1 >one" &&

@@ -261,29 +261,6 @@ test_that 'files of the branch do not overwrite what was not captured, whatever 
 	done
 '
 
-test_that 'a session in the working tree itself is resumed after a resume was killed' '
-	test_enter lv a &&
-	git agent start -q --live --name lv -- sh -c "echo 1 >one" &&
-	old=$(git rev-parse agent/lv) &&
-	on lv "echo h >h && echo 2 >>one && rm a" &&
-	new=$(git rev-parse agent/lv) &&
-	ended lv applied "truncate -s 0 one" &&
-	git update-ref refs/heads/agent/lv $old &&
-	ended lv moved &&
-	test_resume lv "
-		test ! -e h &&
-		cat one a >\$HOME/cat" &&
-	test_prints "1\na" cat "$HOME/aihome/cat" &&
-	test "$(git rev-parse agent/lv)" = $old &&
-	git update-ref refs/heads/agent/lv $new &&
-	test_resume lv "
-		test ! -e a &&
-		cat one h >\$HOME/cat" &&
-	test_prints "1\n2\nh" cat "$HOME/aihome/cat" &&
-	test "$(git rev-parse agent/lv)" = $new &&
-	test -e a
-'
-
 test_that 'a session cannot be captured while a resume is half done' '
 	cd r &&
 	git agent -c limits.capture.file_size=1KiB start -q --name again -- sh -c "

@@ -136,16 +136,14 @@ test_that 'one that was killed while its command ran is captured with what was m
 	test_prints "a\nk\nnew" own s
 '
 
-test_that 'a merge that git refuses is no start, and --live has nothing to merge' '
+test_that 'a merge that git refuses is no start' '
 	repo refused &&
 	theirs 9 nine &&
 	git agent resume -q s -- sh -c "echo u >user; git add user; git stash -q; echo x >.git/MERGE_HEAD" &&
 	git agent resume -q s -- sh -c "git rev-parse HEAD >.git/CHERRY_PICK_HEAD" &&
 	test_fails 125 "cannot merge main into session .s." git agent resume --update s -- touch ran &&
 	grep "^hint: .git agent resume s. continues" ../err &&
-	! git cat-file -e agent/s:ran &&
-	git agent start -q --live -n l -- touch l &&
-	test_fails 125 "shows your branch anyway" git agent resume --update l -- true
+	! git cat-file -e agent/s:ran
 '
 
 test_done

@@ -146,18 +146,6 @@ test_that 'one of a submodule is removed, too' '
 	test "$(ls lib/dist)" = l
 '
 
-test_that 'a live session does not show what is beneath it' '
-	repo live &&
-	host >../before &&
-	git agent start -q -n s --live -- sh -ec "
-		rm -r dist mods
-		ls
-		mkdir dist
-		ls -A dist" >../out &&
-	printf "a\nsub\n" | cmp - ../out &&
-	host | cmp ../before -
-'
-
 test_that 'a supervisor that is killed half way leaves none of it, or all' '
 	repo half &&
 	test_expect_code 137 env GIT_AGENT_FAULT=shared:noted:kill git-agent start -q -n s -- sh -c "

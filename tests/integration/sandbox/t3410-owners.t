@@ -118,12 +118,4 @@ test_that MOUNT 'a shared directory that is a mount itself is shown' '
 	git show agent/n:seen | grep -x q
 '
 
-test_that MOUNT 'a live session with a mount in the project is refused' '
-	test_expect_code 125 unshare -Urm sh -c "
-		mount -t tmpfs none lib/a &&
-		git agent start --live -- true" 2>../err &&
-	grep "cannot be shown itself: something is mounted at .*lib/a" ../err &&
-	grep "hint:.*unmount" ../err
-'
-
 test_done

@@ -173,30 +173,6 @@ test_that 'the user adds and allows patterns, a repository only adds' '
 	test_says ".agentdev.yaml:2:9: .secrets.mode. needs trust" test_must_fail git agent start true
 '
 
-test_that 'in the working tree itself secrets are kept out, and their committed version is shown' '
-	project l &&
-	git init -q nested &&
-	git -C nested remote add o "https://me:$T@example.org/x" &&
-	echo "x: 1" >config/secrets.yml &&
-	git add config/secrets.yml &&
-	git commit -qm two config/secrets.yml &&
-	echo "token: $T" >>config/secrets.yml &&
-	git update-index --assume-unchanged config/secrets.yml &&
-	looks x "
-		cat config/database.yml config/secrets.yml a
-		git status --porcelain a config
-		echo b >>a
-		git commit -qm b a
-		echo --
-		$(cat "$HOME/attack")" --live &&
-	! grep -E "LEAK|$T|MIIE" ../out ../err &&
-	grep "^agent/x: secrets kept out .*config/secrets.yml, nested/.git/config and 1 more\$" ../err &&
-	head -4 ../out >../top &&
-	test_prints "production: {}\nx: 1\na\n--" cat ../top &&
-	! grep "changed while the session" ../err &&
-	! in_objects .
-'
-
 test_that 'the object of a staged secret is hidden, unless it is in a pack, which a message names' '
 	test_enter st a &&
 	echo "TOKEN=$T" >.env &&
@@ -301,15 +277,13 @@ test_that 'files behind a symlink to a directory are kept out if they are secret
 	! line .env &&
 	test_expect_code 1 git agent secrets --all >../again &&
 	test_cmp ../out ../again &&
-	for live in "" --live; do
-		looks x$live "
+	looks x "
 		cat .ssh/* .ssh/sub/* keys/* .aws/* mine/* .oci/new tracked.d/new
-		cat plain/readme" $live &&
-			! grep -f ../key ../out &&
-		! grep "$K" ../out &&
-		grep "see docs" ../out &&
-		grep "^text" ../out || return 1
-	done &&
+		cat plain/readme" &&
+	! grep -f ../key ../out &&
+	! grep "$K" ../out &&
+	grep "see docs" ../out &&
+	grep "^text" ../out &&
 	may_fail git agent start --name y --expose keys -- sh -c "cat .ssh/work" >../out &&
 	cmp ../key ../out
 '
@@ -389,13 +363,11 @@ test_that 'other hard links of a secret are kept out, wherever they are' '
 	line notes | grep "^T1  masked  modified" &&
 	line envdir/dump.sql | grep "^T1  masked  ignored" &&
 	test "$(grep -c "app.log" ../out)" = 1 &&
-	for live in "" --live; do
-		looks x$live "
+	looks x "
 		cat .env app.log envdir/dump.sql nested/x
-		cat notes" $live &&
-			test_prints base cat ../out || return 1
-	done &&
-	grep "kept out.*: .env, app.log, envdir/dump.sql, nested/x, notes\$" ../err
+		cat notes" &&
+	test_prints base cat ../out &&
+	grep "kept out.*: .env, app.log, envdir/dump.sql, notes\$" ../err
 '
 
 test_that 'of a file that a filter decrypts sessions see what is committed' '
@@ -412,21 +384,17 @@ test_that 'of a file that a filter decrypts sessions see what is committed' '
 	list_secrets &&
 	line prod.env | grep "^T1  masked  committed" &&
 	! line dev.env &&
-	for live in "" --live; do
-		looks x$live "
+	looks x "
 		cat prod.env
 		echo --
 		cat dev.env
 		git status --porcelain prod.env
-		echo b >b" $live &&
-			! grep "$T" ../out &&
-		sed -n "/^--/,\$p" ../out >../tail &&
-		printf -- "--\nPORT=1\n" | test_cmp - ../tail &&
-		grep "kept out.*: prod.env\$" ../err &&
-		! grep "changed while" ../err &&
-		echo b >../want &&
-		git diff --name-only main agent/x$live | test_cmp ../want - || return 1
-	done &&
+		echo b >b" &&
+	! grep "$T" ../out &&
+	sed -n "/^--/,\$p" ../out >../tail &&
+	printf -- "--\nPORT=1\n" | test_cmp - ../tail &&
+	grep "kept out.*: prod.env\$" ../err &&
+	test_prints b git diff --name-only main agent/x &&
 	git agent start --name y --expose prod.env -- grep -c "$T" prod.env
 '
 
@@ -539,7 +507,7 @@ test_that 'a git directory under another name is not shown, and what is put in i
 			git commit -qm 1 &&
 			git config remote.o.url "https://me:$T@example.org/x" &&
 			look="test ! -e $at && ! grep -r $T . && git log -1 --format=%s" &&
-			for opts in "start" "start --dirty ignore" "-c secrets.mode=off start" "start --live"; do
+			for opts in "start" "start --dirty ignore" "-c secrets.mode=off start"; do
 				git agent $opts --name in -- sh -c "$look" >../out 2>../err || exit 1
 				grep -x 1 ../out && ! grep "$T" ../err && git agent drop --force in || exit 1
 			done &&

@@ -123,23 +123,6 @@ test_that '--base starts at any commit' '
 	test_fails 125 "^hint: .git log --all" git agent start --base no-such-rev -- true
 '
 
-test_that 'a working tree that is replaced during a --live session is noticed' '
-	test_enter lr a &&
-	git agent start -qd --live --name moved -- sh -c "
-		while [ ! -e end ]; do sleep 0.05; done
-		cat a >seen" &&
-	cd .. &&
-	mv lr former &&
-	cp -a former lr &&
-	cd lr &&
-	{ git agent shell -q moved -- touch end || :; } &&
-	git agent wait moved &&
-	test_shows "working tree was itself replaced" git agent show moved &&
-	test_holds agent/moved:seen a &&
-	git agent start -q --live --name stays -- touch x &&
-	! git agent show stays | grep replaced
-'
-
 test_that 'a session starts in the current directory, and gets a number in its name' '
 	cd r &&
 	mkdir -p sub &&

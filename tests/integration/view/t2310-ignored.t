@@ -119,16 +119,6 @@ test_that 'a .worktreeinclude that cannot be read stops the start' '
 	rm .worktreeinclude
 '
 
-test_that '--live shows all ignored files and says so' '
-	cd r &&
-	echo deps >.worktreeinclude &&
-	git agent start --live -n live -- cat cache/c >../out 2>../err &&
-	echo c >../want &&
-	test_cmp ../want ../out &&
-	grep "worktreeinclude: --live shows all that is ignored" ../err &&
-	test_fails 125 "^hint: start without --live" git agent start --live --ignored hide -- true
-'
-
 test_that 'a file that is not shown is not touched by one of the agent at its place' '
 	cd r &&
 	git agent start -q -n own --ignored hide -- sh -c "

@@ -288,7 +288,7 @@ TEST(an_ignored_file_that_was_forced_in_and_removed_is_gone)
 		got = captured(&l);
 		assert_null(strstr(got, "f.log"));
 	}
-	/* a live tree has a directory of the base there: no file of the user */
+	/* a directory there is no file of the user */
 	SH("forced", "rm -rf upper/d; rm extras/d/e/f.log; mkdir extras/d/e/f.log");
 	assert_captured(&l, "");
 }

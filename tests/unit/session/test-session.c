@@ -71,7 +71,6 @@ static void fill(struct ga_session *s)
 	ga_strv_push(&s->id.submodules, "a \"b\n");
 	ga_strv_push(&s->id.part_ids, "0123456789abcdef");
 	s->run.pidns = UINT64_MAX;
-	s->id.live = true;
 	ga_strv_push_many(&s->id.command, "sh", "-c", "echo ; # \t\r\n", "", NULL);
 	ga_strv_push(&s->view.skipped, " leading and trailing ");
 	s->view.tree.id[0] = 1;
