@@ -182,7 +182,6 @@ struct wire {
 	bool bad;   /* a record is incomplete; nothing more is read */
 };
 void wire_result(struct wire *w, struct ga_upper_result *r);
-void wire_files(struct wire *w, struct ga_leftover_files *l);
 void wire_error(struct wire *w, struct ga_error *err);
 
 /* ---- the child that reads (upper.c) -------------------------------------- */

@@ -6,24 +6,8 @@
 
 #define HELP_COLUMN 28 /* where -h says what an option does */
 
-/* Options that had another name in an earlier release. */
-static const struct {
-	const char *old, *name;
-} renamed_options[] = {
-	{ "left-behind", "leftovers" },
-};
-
 static const struct cli_opt *find_long(const struct cli_command *cmd, const char *name, size_t n)
 {
-	for (size_t i = 0; i < GA_NELEMS(renamed_options); i++) {
-		if (strlen(renamed_options[i].old) != n ||
-		    strncmp(renamed_options[i].old, name, n) != 0)
-			continue;
-		cli_note("warning: '--%s' is now '--%s'; the old word goes with the next release",
-			 renamed_options[i].old, renamed_options[i].name);
-		name = renamed_options[i].name;
-		n = strlen(name);
-	}
 	for (size_t i = 0; i < cmd->n_opts; i++)
 		if (strlen(cmd->opts[i].name) == n && !strncmp(cmd->opts[i].name, name, n))
 			return &cmd->opts[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Render leftovers, by place or by file, and the report as the JSON object of docs/json.md.
+ * Render leftovers, and the report as the JSON object of docs/json.md.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -88,25 +88,10 @@ static void add_flag(struct ga_flags *ret, const struct ga_flag *f)
 	ret->v[ret->n++] = copy;
 }
 
-/* Move the flags of `more` to `ret`, except for those that it has. */
-static void add_new(struct ga_flags *ret, struct ga_flags *more)
-{
-	for (size_t i = 0; i < more->n; i++) {
-		if (ga_flags_have(ret, more->v[i].rule, more->v[i].path)) {
-			ga_flag_release(&more->v[i]);
-			continue;
-		}
-		GA_GROW(ret->v, ret->n, ret->cap);
-		ret->v[ret->n++] = more->v[i];
-	}
-	more->n = 0;
-}
-
 /* Add the flags that a place raises by its name and kind, beyond those stored for its path. */
 static void add_own(const struct ga_flags *stored, const struct ga_leftover *line,
 		    struct ga_flags *ret)
 {
-	const struct ga_leftover_file itself = { .path = line->path, .kind = line->kind };
 	cleanup_flags struct ga_flags own = GA_FLAGS_INIT, have = GA_FLAGS_INIT;
 	bool severe = false;
 
@@ -115,7 +100,7 @@ static void add_own(const struct ga_flags *stored, const struct ga_leftover *lin
 		severe |= ga_flag_is_severe_in_place(&stored->v[i]);
 		add_flag(&have, &stored->v[i]);
 	}
-	ga_classify_place(&itself, severe, &own);
+	ga_classify_place(line->path, line->kind, severe, &own);
 	for (size_t i = 0; i < own.n; i++)
 		if (!ga_flags_have(&have, own.v[i].rule, own.v[i].path))
 			add_flag(ret, &own.v[i]);
@@ -167,23 +152,7 @@ void review_place_flags(const struct ga_flags *all, const char *place, struct ga
 	ret->n = n;
 }
 
-/* Name the flag's path unless it is `of`, the path of the line above. */
-static void put_flag(struct ga_buf *out, int indent, bool colour, const struct ga_flag *f,
-		     const char *of)
-{
-	cleanup_free char *q = ga_quote(f->path);
-	bool same = !strcmp(f->path, of);
-
-	ga_buf_addf(out, "%*s", indent, "");
-	review_paint(out, colour, review_severity_colour(f->severity),
-		     ga_severity_name(f->severity));
-	ga_buf_adds(out, ": ");
-	review_put_reason(out, f->reason, f->rule);
-	ga_buf_addf(out, "%s%s\n", same ? "" : " ", same ? "" : q);
-}
-
-size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report *r, bool reasons,
-			 size_t max)
+size_t review_put_places(struct ga_buf *out, const struct ga_report *r, size_t max)
 {
 	cleanup_(ga_leftovers_release) struct ga_leftovers groups = GA_LEFTOVER_INIT;
 	cleanup_flags struct ga_flags stored = GA_FLAGS_INIT;
@@ -195,9 +164,7 @@ size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report
 
 		put_place(out, &groups.v[i]);
 		review_place_flags(&stored, groups.v[i].path, &flags);
-		for (size_t k = 0; reasons && k < flags.n; k++)
-			put_flag(out, 13, colour, &flags.v[k], groups.v[i].path);
-		if (!reasons && flags.n)
+		if (flags.n)
 			ga_buf_addf(out, "%*s%zu %s\n", 13, "", flags.n,
 				    flags.n == 1 ? "flag" : "flags");
 	}
@@ -206,7 +173,7 @@ size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report
 
 /* The members that all flags have; the caller may add more. */
 static json_t *flag_json(const char *id, enum ga_severity s, const char *category,
-			 const struct ga_strv *also, const char *path_or_null, const char *reason)
+			 const struct ga_strv *also, const char *path, const char *reason)
 {
 	json_t *o = json_object();
 
@@ -214,136 +181,24 @@ static json_t *flag_json(const char *id, enum ga_severity s, const char *categor
 	ga_json_set(o, "also", ga_json_strv(also));
 	ga_json_set(o, "severity", json_string(ga_severity_name(s)));
 	ga_json_set_bytes(o, "category", category);
-	if (path_or_null)
-		ga_json_set_bytes(o, "path", path_or_null);
+	ga_json_set_bytes(o, "path", path);
 	ga_json_set_bytes(o, "reason", reason);
 	return o;
-}
-
-static json_t *flags_json(const struct ga_flags *flags, bool paths)
-{
-	json_t *a = json_array();
-
-	for (size_t i = 0; i < flags->n; i++) {
-		const struct ga_flag *f = &flags->v[i];
-
-		ga_json_add(a, flag_json(f->rule, f->severity, f->category, &f->also,
-					 paths ? f->path : NULL, f->reason));
-	}
-	return a;
 }
 
 static json_t *place_flags_json(const struct ga_flags *stored, const char *place)
 {
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
+	json_t *a = json_array();
 
 	flags_of_place(stored, place, &flags);
-	return flags_json(&flags, true);
-}
+	for (size_t i = 0; i < flags.n; i++) {
+		const struct ga_flag *f = &flags.v[i];
 
-/* ---- flags of files ----------------------------------------------------------- */
-
-static int compare_place(const void *key, const void *place)
-{
-	return strcmp(key, ((const struct ga_leftover *)place)->path);
-}
-
-/* Does a file lie in a directory that has a line in the report? */
-static bool is_in_listed_dir(const struct ga_report *r, const char *path)
-{
-	cleanup_free char *dir = ga_strdup(path);
-
-	for (char *slash; r->left.n && (slash = strrchr(dir, '/'));) {
-		*slash = '\0';
-		if (bsearch(dir, r->left.v, r->left.n, sizeof(*r->left.v), compare_place))
-			return true;
+		ga_json_add(a, flag_json(f->rule, f->severity, f->category, &f->also, f->path,
+					 f->reason));
 	}
-	return false;
-}
-
-/* Flags of one file, except those of the place it lies in. */
-static void flags_of(const struct ga_report *r, const struct ga_flags *stored,
-		     const struct ga_leftover_file *f, const struct ga_host_facts *facts,
-		     struct ga_flags *ret)
-{
-	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
-	bool inside = is_in_listed_dir(r, f->path);
-	size_t n = 0;
-
-	ga_classify_left(facts, f, &found);
-	for (size_t i = 0; i < found.n; i++)
-		if (inside && !strcmp(found.v[i].rule, "ignored-executables"))
-			ga_flag_release(&found.v[i]);
-		else
-			found.v[n++] = found.v[i];
-	found.n = n;
-	/* its name would not give this one again: whose rules make it ignored */
-	for (size_t i = first_flag(stored, f->path);
-	     i < stored->n && !strcmp(stored->v[i].path, f->path); i++)
-		if (!strcmp(stored->v[i].rule, "ignore-rules-source"))
-			add_flag(ret, &stored->v[i]);
-	add_new(ret, &found);
-	ga_flags_sort(ret);
-}
-
-static const char *type_name(mode_t mode)
-{
-	switch (mode & S_IFMT) {
-	case S_IFREG:
-		return "file";
-	case S_IFLNK:
-		return "symlink";
-	case S_IFDIR:
-		return "directory";
-	case 0:
-		return "unknown";
-	default:
-		return "special";
-	}
-}
-
-/* ---- text ----------------------------------------------------------------- */
-
-static void put_file(struct ga_buf *out, const struct ga_leftover_file *f, bool colour,
-		     const struct ga_flags *flags)
-{
-	cleanup_buf struct ga_buf size = GA_BUF_INIT;
-	cleanup_free char *q = ga_quote(f->path);
-
-	put_size(&size, f->bytes);
-	ga_buf_addf(out, "  %12s  %s", size.ptr, q);
-	if (f->kind != GA_LEFTOVER_IGNORED)
-		ga_buf_addf(out, " (%s)", ga_leftover_kind_name(f->kind));
-	else if (S_ISLNK(f->mode))
-		ga_buf_adds(out, " (symlink)");
-	ga_buf_addch(out, '\n');
-	for (size_t i = 0; i < flags->n; i++)
-		put_flag(out, 18, colour, &flags->v[i], f->path);
-}
-
-void ga_leftovers_text(const struct ga_report *r, const struct ga_leftover_files *files,
-		       const struct ga_host_facts *facts, bool colour, struct ga_buf *out)
-{
-	cleanup_flags struct ga_flags stored = GA_FLAGS_INIT;
-
-	review_left_flags(r, &stored);
-	if (!files->n) {
-		ga_buf_adds(out, "no leftovers\n");
-		return;
-	}
-	review_paint(out, colour, RC_BOLD, "leftovers, in the session until it is dropped");
-	ga_buf_addch(out, '\n');
-	(void)review_put_places(out, colour, r, true, SIZE_MAX);
-	ga_buf_addch(out, '\n');
-	review_paint(out, colour, RC_BOLD, "files");
-	ga_buf_addch(out, '\n');
-	for (size_t i = 0; i < files->n; i++) {
-		cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
-
-		flags_of(r, &stored, &files->v[i], facts, &flags);
-		put_file(out, &files->v[i], colour, &flags);
-	}
-	ga_buf_adds(out, "\nto land one, commit it in the session: git add -f PATH\n");
+	return a;
 }
 
 /* ---- JSON ----------------------------------------------------------------- */
@@ -365,40 +220,6 @@ json_t *review_left_json(const struct ga_report *r, const struct ga_leftovers *l
 		ga_json_add(a, o);
 	}
 	return a;
-}
-
-static json_t *file_json(const struct ga_report *r, const struct ga_flags *stored,
-			 const struct ga_leftover_file *f, const struct ga_host_facts *facts)
-{
-	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
-	cleanup_free char *mode = ga_strf("%04o", (unsigned)(f->mode & 07777));
-	json_t *o = json_object();
-
-	flags_of(r, stored, f, facts, &flags);
-	ga_json_set_bytes(o, "path", f->path);
-	ga_json_set(o, "kind", json_string(ga_leftover_kind_name(f->kind)));
-	ga_json_set(o, "type", json_string(type_name(f->mode)));
-	ga_json_set_bytes(o, "mode", f->mode ? mode : NULL);
-	ga_json_set(o, "bytes", json_integer((json_int_t)f->bytes));
-	ga_json_set(o, "flags", flags_json(&flags, false));
-	return o;
-}
-
-json_t *ga_leftovers_json(const struct ga_report *r, const struct ga_leftover_files *files,
-			  const struct ga_host_facts *facts)
-{
-	cleanup_(ga_leftovers_release) struct ga_leftovers groups = GA_LEFTOVER_INIT;
-	cleanup_flags struct ga_flags stored = GA_FLAGS_INIT;
-	json_t *o = json_object(), *a = json_array();
-
-	review_left_flags(r, &stored);
-	ga_leftovers_group(&r->left, &groups);
-	ga_json_set_bytes(o, "session", r->session);
-	ga_json_set(o, "groups", review_left_json(r, &groups));
-	for (size_t i = 0; i < files->n; i++)
-		ga_json_add(a, file_json(r, &stored, &files->v[i], facts));
-	ga_json_set(o, "files", a);
-	return o;
 }
 
 static json_t *lines_json(int64_t n)

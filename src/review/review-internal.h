@@ -68,10 +68,9 @@ json_t *review_left_json(const struct ga_report *r, const struct ga_leftovers *l
 void review_left_flags(const struct ga_report *r, struct ga_flags *ret);
 /* The high and critical ones of a place: each rule once, the worst first. */
 void review_place_flags(const struct ga_flags *all, const char *place, struct ga_flags *ret);
-/* Put a line for each of at most `max` places, with a line for each of its flags (`reasons`), or
- * one with their number; returns how many places there are. */
-size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report *r, bool reasons,
-			 size_t max);
+/* Put a line for each of at most `max` places, and one with the number of its flags; returns how
+ * many places there are. */
+size_t review_put_places(struct ga_buf *out, const struct ga_report *r, size_t max);
 
 enum review_colour { RC_NONE, RC_BOLD, RC_RED, RC_GREEN, RC_YELLOW, RC_CYAN, RC_DIM };
 

@@ -206,8 +206,8 @@ static void put_left(const struct text *t, const struct ga_report *r)
 	if (!r->left.n)
 		return;
 	heading(t, "leftovers, in the session until it is dropped\n"
-		   "(git agent review --leftovers lists it file by file)");
-	n = review_put_places(t->out, t->colour, r, false, LEFT_SHOWN);
+		   "(git status --ignored lists them in git agent shell)");
+	n = review_put_places(t->out, r, LEFT_SHOWN);
 	if (n > LEFT_SHOWN)
 		more(t, n - LEFT_SHOWN, "places");
 }

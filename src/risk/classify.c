@@ -428,35 +428,22 @@ static bool is_in_executed_dir(const char *folded)
 	}
 }
 
-void ga_classify_place(const struct ga_leftover_file *f, bool severe, struct ga_flags *ret)
+void ga_classify_place(const char *path, enum ga_leftover_kind kind, bool severe,
+		       struct ga_flags *ret)
 {
 	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
 
-	ga_name_fold(&folded, f->path);
-	if (f->kind == GA_LEFTOVER_IGNORED && severe)
-		ga_flags_found(ret, "ignored-config", f->path, &none, NULL);
-	if (f->kind == GA_LEFTOVER_IGNORED && is_in_executed_dir(folded.ptr))
-		ga_flags_found(ret, "ignored-executables", f->path, &none, NULL);
-	if (f->kind == GA_LEFTOVER_SPECIAL)
-		ga_flags_found(ret, "special-file", f->path, &none, NULL);
-	if (S_ISREG(f->mode) && (f->mode & (S_ISUID | S_ISGID)))
-		ga_flags_found(ret, "setuid-caps-xattr", f->path, &none, NULL);
+	ga_name_fold(&folded, path);
+	if (kind == GA_LEFTOVER_IGNORED && severe)
+		ga_flags_found(ret, "ignored-config", path, &none, NULL);
+	if (kind == GA_LEFTOVER_IGNORED && is_in_executed_dir(folded.ptr))
+		ga_flags_found(ret, "ignored-executables", path, &none, NULL);
+	if (kind == GA_LEFTOVER_SPECIAL)
+		ga_flags_found(ret, "special-file", path, &none, NULL);
 }
 
 bool ga_flag_is_severe_in_place(const struct ga_flag *f)
 {
 	return f->severity >= GA_HIGH && strcmp(f->category, "filename") != 0 &&
 	       strcmp(f->rule, "ignore-rules-source") != 0;
-}
-
-void ga_classify_left(const struct ga_host_facts *h, const struct ga_leftover_file *f,
-		      struct ga_flags *ret)
-{
-	bool dir = f->mode ? S_ISDIR(f->mode) : f->kind != GA_LEFTOVER_SPECIAL, severe = false;
-	size_t from = ret->n;
-
-	ga_classify_path(h, f->path, dir, ret);
-	for (size_t i = from; i < ret->n; i++)
-		severe |= ga_flag_is_severe_in_place(&ret->v[i]);
-	ga_classify_place(f, severe, ret);
 }

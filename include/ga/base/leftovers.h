@@ -42,21 +42,3 @@ void ga_leftovers_sort(struct ga_leftovers *l); /* by path */
 /* For users: merge several ignored entries below one top-level directory into one entry for that
  * directory. `l` is sorted; appends to `ret`. */
 void ga_leftovers_group(const struct ga_leftovers *l, struct ga_leftovers *ret);
-
-/* A single leftover file. */
-struct ga_leftover_file {
-	char *path;
-	enum ga_leftover_kind kind;
-	mode_t mode;    /* type and permissions; 0: unknown */
-	uint64_t bytes;
-};
-struct ga_leftover_files {
-	struct ga_leftover_file *v;
-	size_t n, cap;
-};
-void ga_leftover_files_release(struct ga_leftover_files *f);
-#define cleanup_leftover_files cleanup_(ga_leftover_files_release)
-/* Append one; copies `path`. */
-void ga_leftover_files_add(struct ga_leftover_files *f, const char *path,
-			   enum ga_leftover_kind kind, mode_t mode, uint64_t bytes);
-void ga_leftover_files_sort(struct ga_leftover_files *f); /* by path; each path once */

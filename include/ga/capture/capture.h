@@ -76,14 +76,3 @@ int ga_capture_find_blocked(const struct ga_capture_env *e, struct ga_session *s
  * as a descriptor) to be held from before the first .keep is made until the refs exist. */
 void ga_capture_import_limits(const struct ga_limits *l, struct ga_import_limits *ret);
 int ga_capture_lock_keeps(const struct ga_repo *r, struct ga_error *err);
-
-/* The leftovers in the layers, file by file. The layers are hostile input: read by descriptor,
- * without following a symlink, under the limits of the walk. */
-
-/* List every file of the leftovers `lines` of a report, sorted. Ignored directories are walked;
- * other entries are listed themselves. Deletions in a shared directory are left out. A directory
- * that cannot be listed or exceeds a limit is listed itself, as GA_LEFTOVER_UNREADABLE or
- * GA_LEFTOVER_LIMIT. */
-int ga_list_leftovers(struct ga_repo *r, const struct ga_session *s, const struct ga_limits *limits,
-		      const struct ga_leftovers *lines, struct ga_leftover_files *ret,
-		      struct ga_error *err);

@@ -190,13 +190,6 @@ void ga_flag_lines_release(struct ga_flag_lines *l);
 int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
 		   bool waits, bool colour, struct ga_out *out, struct ga_error *err);
 
-/* Every leftover file, with the flags that its name raises on this host, below the
- * entries of the report: as text, and as the object printed by `review --leftovers --json`. */
-void ga_leftovers_text(const struct ga_report *r, const struct ga_leftover_files *files,
-		       const struct ga_host_facts *facts, bool colour, struct ga_buf *out);
-json_t *ga_leftovers_json(const struct ga_report *r, const struct ga_leftover_files *files,
-			  const struct ga_host_facts *facts);
-
 /* ---- the colours of a diff, from the user's git configuration (color.diff.*) ---- */
 
 enum ga_paint { GA_PAINT_META, GA_PAINT_FRAG, GA_PAINT_OLD, GA_PAINT_NEW, GA_PAINT_CONTEXT };

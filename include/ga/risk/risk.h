@@ -139,16 +139,12 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 		      struct ga_flags *ret);
 
-/* Flags for what capture left in the session because it is ignored, and for its type and
- * permissions (`f->mode`; 0: unknown). `severe`: path rules raised a flag for which
- * ga_flag_is_severe_in_place() is true. */
-void ga_classify_place(const struct ga_leftover_file *f, bool severe, struct ga_flags *ret);
+/* Flags for what capture left in the session because it is ignored or special. `severe`: path rules
+ * raised a flag for which ga_flag_is_severe_in_place() is true. */
+void ga_classify_place(const char *path, enum ga_leftover_kind kind, bool severe,
+		       struct ga_flags *ret);
 /* Does the flag say that the file may be loaded or run from its present path? */
 bool ga_flag_is_severe_in_place(const struct ga_flag *f);
-
-/* Both ga_classify_path() and ga_classify_place(). */
-void ga_classify_left(const struct ga_host_facts *h, const struct ga_leftover_file *f,
-		      struct ga_flags *ret);
 
 /* Add a flag of a rule for the caller's own finding; `detail` (quoted, may be NULL) is copied. */
 void ga_flags_add_rule(struct ga_flags *f, const char *rule, enum ga_severity s, const char *path,

@@ -132,26 +132,6 @@ static void left(struct wire *w, struct ga_leftovers *l)
 	}
 }
 
-void wire_files(struct wire *w, struct ga_leftover_files *l)
-{
-	size_t n = count(w, l->n, 4 * sizeof(uint64_t));
-
-	for (size_t i = 0; i < n && !w->bad; i++) {
-		struct ga_leftover_file e =
-			w->out ? l->v[i] : (struct ga_leftover_file){ .path = NULL };
-
-		path(w, &e.path);
-		e.kind = kind(w, e.kind);
-		e.mode = (mode_t)number(w, e.mode);
-		e.bytes = number(w, e.bytes);
-		if (w->out)
-			continue;
-		if (!w->bad)
-			ga_leftover_files_add(l, e.path, e.kind, e.mode, e.bytes);
-		free(e.path);
-	}
-}
-
 void wire_result(struct wire *w, struct ga_upper_result *r)
 {
 	transfer(w, &r->tree, sizeof(r->tree));

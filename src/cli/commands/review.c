@@ -71,7 +71,7 @@ static int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r,
 
 struct options {
 	const char *format, *feedback, *remark;
-	bool accept, accept_all, reject, critical, stat, json, left;
+	bool accept, accept_all, reject, critical, stat, json;
 	bool interactive;
 };
 
@@ -79,7 +79,6 @@ static const struct cli_opt opts[] = {
 	CLI_VALUE(format, "format", 0, "text|json|markdown",
 		  "the format of the output (default: text)"),
 	CLI_FLAG(json, "json", 0, "the same as --format=json"),
-	CLI_FLAG(left, "leftovers", 0, "list every leftover file, and its flags"),
 	CLI_FLAG(stat, "stat", 0, "show the summary only, without the diff"),
 	CLI_FLAG(accept, "accept", 0, "accept the flags of the given paths, held or not"),
 	CLI_FLAG(accept_all, "accept-all", 0, "accept all open flags except critical ones"),
@@ -105,8 +104,6 @@ static int check_format(const struct options *o, struct ga_error *err)
 	if (!wants(o, "text") && !wants(o, "json") && !wants(o, "markdown"))
 		return ga_fail(err, GA_EUSAGE, "--format takes text, json or markdown, not '%s'",
 			       o->format);
-	if (o->left && !wants(o, "text") && !wants(o, "json"))
-		return ga_fail(err, GA_EUSAGE, "--leftovers is listed as text or json only");
 	return 0;
 }
 
@@ -121,8 +118,6 @@ static int check_options(const struct options *o, size_t argc, struct ga_error *
 		return ga_fail(err, GA_EUSAGE, "--feedback goes with --reject or -i");
 	if (o->remark && !o->reject && !o->feedback)
 		return ga_fail(err, GA_EUSAGE, "--remark goes with --reject");
-	if (decisions && o->left)
-		return ga_fail(err, GA_EUSAGE, "--leftovers only lists: it decides nothing");
 	if (decisions && (o->stat || o->json || o->format))
 		return ga_fail(err, GA_EUSAGE, "%s", o->interactive ?
 			       "-i shows the diff as it goes, and prints nothing else" :
@@ -137,22 +132,6 @@ static int check_options(const struct options *o, size_t argc, struct ga_error *
 	if (!o->accept && !o->reject && argc > 1)
 		return ga_fail(err, GA_EUSAGE, "paths go with --accept or --reject");
 	return check_format(o, err);
-}
-
-static int print_remaining(struct cli *c, const struct options *o, const struct ga_session *s,
-			   const struct ga_report *r, struct ga_error *err)
-{
-	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
-	cleanup_leftover_files struct ga_leftover_files files = { NULL, 0, 0 };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-
-	if (ga_host_facts_gather(c->env.repo, &c->env.config, &c->env.risk, &facts, err) ||
-	    ga_list_leftovers(c->env.repo, s, &c->env.conf.limits, &r->left, &files, err))
-		return -1;
-	if (wants(o, "json"))
-		return cli_print_json(ga_leftovers_json(r, &files, &facts), err);
-	ga_leftovers_text(r, &files, &facts, c->colour, &out);
-	return cli_page(c, out.ptr, out.len, err);
 }
 
 static bool is_landing(const struct cli *c, const struct ga_session *s)
@@ -191,8 +170,6 @@ static int print(struct cli *c, const struct options *o, struct ga_session *s,
 
 	if (ga_session_mark_shown(s, ga_review_commit(r), &former, err))
 		return -1;
-	if (o->left)
-		return print_remaining(c, o, s, r, err);
 	if (wants(o, "json")) {
 		json_t *j = ga_report_json(c->env.repo, r, err);
 

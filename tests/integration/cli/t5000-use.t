@@ -164,7 +164,7 @@ assert [base64.b64decode(f[\"path_b64\"]) for f in files if \"path_b64\" in f] =
 	git agent land j &&
 	test_script .git/hooks/post-merge "sh x.sh" &&
 	python3 ../documented.py "$TEST_SRCDIR/docs/json.md" >../checked &&
-	echo review review land list gc agents home guard rules rules rules secrets config trust | test_cmp - ../checked
+	echo review land list gc agents home guard rules rules rules secrets config trust | test_cmp - ../checked
 '
 
 test_that 'version --build names the libraries it was built with' '

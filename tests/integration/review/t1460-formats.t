@@ -135,7 +135,6 @@ test_that 'a review without flags is Markdown too, and one of no known format is
 	! grep Flags ../md &&
 	test_expect_code 129 git agent review --format=htm e &&
 	test_expect_code 129 git agent review --json --format=markdown e &&
-	test_expect_code 129 git agent review --leftovers --format=markdown e &&
 	git agent review --json --format=json e
 '
 

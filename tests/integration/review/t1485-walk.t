@@ -173,7 +173,7 @@ test_that TTY 'a diff filter of the agent is not run' '
 test_that 'review -i needs a terminal, and goes with no other way of showing or deciding' '
 	printf "y\ny\n" >../yes &&
 	test_fails 129 "asks on a terminal" git agent review -i all <../yes >../out &&
-	for o in --accept --accept-all --reject --json --leftovers --stat --format=markdown; do
+	for o in --accept --accept-all --reject --json --stat --format=markdown; do
 		test_expect_code 129 git agent review -i $o all || exit 1
 	done
 '

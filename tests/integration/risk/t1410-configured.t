@@ -166,7 +166,7 @@ test_that 'the settings count for leftovers' '
 		echo x >x.ign
 		echo y >y.ign
 		echo b >b" &&
-	test_shows "configured-block" git agent review --leftovers l &&
+	test_shows "configured-block" git agent review --json l &&
 	grep "configured-hold" ../out &&
 	git agent land l
 '

@@ -100,15 +100,15 @@ test_that 'what was removed is not shown again, and what was made there stays' '
 		echo mine >mods/mine" 2>/dev/null &&
 	git agent show s >../out &&
 	! grep ^shared ../out &&
-	test_shows "mods/mine" git agent review --leftovers s &&
-	! grep "dist\|cache" ../out &&
+	test_shows "ignored    mods (1 file" git agent review --stat s &&
+	! grep "ignored    \(dist\|cache\)" ../out &&
 	git agent resume -q s -- sh -ec "
 		ls -A
 		cat mods/mine
 		mkdir dist
 		echo also >dist/also" >../out 2>/dev/null &&
 	printf ".git\n.gitignore\na\nmods\nmine\n" | cmp - ../out &&
-	test_shows "dist/also" git agent review --leftovers s &&
+	test_shows "ignored    dist (1 file" git agent review --stat s &&
 	host | cmp ../before -
 '
 
@@ -141,7 +141,7 @@ test_that 'one of a submodule is removed, too' '
 		echo mine >lib/dist/mine
 		ls lib/dist" >../out 2>/dev/null &&
 	printf "l\nmine\n" | cmp - ../out &&
-	test_shows "dist/mine" git -C lib agent review --leftovers s &&
+	test_shows "ignored    dist (1 file" git -C lib agent review --stat s &&
 	test "$(git -C lib agent show s | sed -n "s/^shared *//p")" = "" &&
 	test "$(ls lib/dist)" = l
 '

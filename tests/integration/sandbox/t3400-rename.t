@@ -333,7 +333,7 @@ test_that 'a directory with the name that a killed rename leaves is a leftover' 
 		cp -r d x/.git-agent-moving-1 &&
 		echo 1 >x/1" &&
 	test_prints x/1 git diff-tree -r --name-only main agent/half &&
-	git agent review --leftovers half | grep "x/.git-agent-moving-1" &&
+	git agent review --json half | grep "x/.git-agent-moving-1" &&
 	git agent show half | grep "note: x/.git-agent-moving-1: has the name of what is left"
 '
 

@@ -262,7 +262,7 @@ test_that 'start --rm puts ignored files into the trash, and says so with -q too
 	cd rm &&
 	test_says "dropped, with its leftovers" git agent start -q --rm --name i -- sh -c "echo x >x.ign" &&
 	git agent drop --restore i &&
-	git agent review --leftovers i | grep x.ign &&
+	git agent review --stat i | grep x.ign &&
 	git agent drop i
 '
 

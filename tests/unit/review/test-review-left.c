@@ -7,22 +7,6 @@
 #include "review/review-internal.h"
 #include "ga/base/quote.h"
 
-/* An id comes out of a report, and that may be of anywhere. */
-TEST(an_id_of_a_flag_is_escaped)
-{
-	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	BUF(out);
-	char path[] = "place/x", reason[] = "because";
-	struct ga_flag one = {.rule = "id\x1b[2J\n", .category = "c", .severity = GA_CRITICAL,
-			      .path = path, .reason = reason};
-	const struct ga_flags f = {&one, 1, 1};
-
-	ga_report_add_flags(&r, GA_FROM_LEFTOVERS, &f, NULL);
-	ga_leftovers_add(&r.left, "place", GA_LEFTOVER_IGNORED, 1, 1);
-	(void)review_put_places(&out, false, &r, true, SIZE_MAX);
-	assert_has(out.ptr, "critical: because [id\\e[2J\\n] place/x\n");
-}
-
 /* Places have the flags of what lies in them, with the severity of the rule, and of what they are
  * themselves; names that only begin alike are other places. */
 TEST(a_place_has_the_flags_of_what_lies_in_it)

@@ -235,10 +235,9 @@ TEST(places_that_tools_run_programs_from_are_critical)
 	const size_t n_executed = GA_NELEMS(v) - 4;
 
 	for_index (i, v) {
-		struct ga_leftover_file left = { .path = (char *)(uintptr_t)v[i], .kind = GA_LEFTOVER_IGNORED };
 		FLAGS(f);
 
-		ga_classify_place(&left, false, &f);
+		ga_classify_place(v[i], GA_LEFTOVER_IGNORED, false, &f);
 		if (has_rule(&f, "ignored-executables") != (i < n_executed))
 			fail_msg("'%s'", v[i]);
 		for (size_t k = 0; k < f.n; k++)

@@ -129,31 +129,29 @@ static void make_uninspected(bool fires, struct ga_flags *ret)
 	OK(ga_classify(repo, NULL, NULL, NULL, &c, ret, &err));
 }
 
-static void left(const char *path, enum ga_leftover_kind kind, mode_t mode, struct ga_flags *ret)
+static void left(const char *path, enum ga_leftover_kind kind, struct ga_flags *ret)
 {
-	const struct ga_leftover_file f = { .path = (char *)(uintptr_t)path, .kind = kind, .mode = mode };
+	bool severe = false;
 
-	ga_classify_left(NULL, &f, ret);
+	ga_classify_path(NULL, path, false, ret);
+	for (size_t i = 0; i < ret->n; i++)
+		severe |= ga_flag_is_severe_in_place(&ret->v[i]);
+	ga_classify_place(path, kind, severe, ret);
 }
 
 static void make_special(bool fires, struct ga_flags *ret)
 {
-	left("doc/x", fires ? GA_LEFTOVER_SPECIAL : GA_LEFTOVER_IGNORED, fires ? S_IFIFO : S_IFREG, ret);
-}
-
-static void make_set_id(bool fires, struct ga_flags *ret)
-{
-	left("doc/x", GA_LEFTOVER_IGNORED, S_IFREG | (fires ? 04755 : 0755), ret);
+	left("doc/x", fires ? GA_LEFTOVER_SPECIAL : GA_LEFTOVER_IGNORED, ret);
 }
 
 static void make_executed(bool fires, struct ga_flags *ret)
 {
-	left(fires ? "web/Node_Modules/x/index.js" : "web/modules/x.js", GA_LEFTOVER_IGNORED, S_IFREG, ret);
+	left(fires ? "web/Node_Modules/x/index.js" : "web/modules/x.js", GA_LEFTOVER_IGNORED, ret);
 }
 
 static void make_ignored_config(bool fires, struct ga_flags *ret)
 {
-	left(fires ? ".env" : ".editorconfig", GA_LEFTOVER_IGNORED, S_IFREG, ret);
+	left(fires ? ".env" : ".editorconfig", GA_LEFTOVER_IGNORED, ret);
 }
 
 static const struct made {
@@ -164,7 +162,7 @@ static const struct made {
 	{ "huge-diff", make_long_diff }, { "mass-delete", make_mass_delete },
 	{ "huge-file", make_huge_file }, { "huge-file", make_huge_sum },
 	{ "uninspected", make_uninspected }, { "special-file", make_special },
-	{ "setuid-caps-xattr", make_set_id }, { "ignored-executables", make_executed },
+	{ "ignored-executables", make_executed },
 	{ "ignored-config", make_ignored_config },
 };
 
@@ -184,7 +182,7 @@ TEST(every_rule_has_a_fixture_of_either_kind)
 {
 	/* patterns, what capture finds in a layer, and what is configured, have tests of their own */
 	static const char *const elsewhere[] = { "ignore-rules-source", "hardlink",
-						 "configured-add", "configured-hold",
+						 "setuid-caps-xattr", "configured-add", "configured-hold",
 						 "configured-block" };
 	size_t n;
 	const struct ga_rule *rules = ga_rules(&n);
