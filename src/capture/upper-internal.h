@@ -183,21 +183,3 @@ struct wire {
 };
 void wire_result(struct wire *w, struct ga_upper_result *r);
 void wire_error(struct wire *w, struct ga_error *err);
-
-/* ---- the child that reads (upper.c) -------------------------------------- */
-
-/* What the child does. Returns 0, 1 (content must be converted) or -1. */
-typedef int work_fn(void *arg, struct wire *out, struct ga_error *err);
-struct child_job {
-	work_fn *fn;
-	void *arg;
-	uint64_t seconds; /* after that time it is killed: GA_UPPER_LATE */
-	void (*meanwhile)(void *payload); /* called in the parent when the child has begun; or
-					   * NULL */
-	void *payload;
-	pid_t *ret_pid; /* if not NULL, the caller waits for its end after the answer */
-};
-/* Run it in a child, which can read files whatever their mode, and get its answer into the empty
- * `b`, to be read from `ret`. */
-int run_in_child(const struct child_job *j, struct ga_buf *b, struct wire *ret,
-		 struct ga_error *err);

@@ -203,6 +203,18 @@ void ga_upper_files_release(struct ga_upper_files *f)
 enum answer { ANSWER_OK, ANSWER_CONVERT, ANSWER_FAILED };
 #define ANSWER_END '.' /* the last byte of a complete answer */
 
+/* What the child does. Returns 0, 1 (content must be converted) or -1. */
+typedef int work_fn(void *arg, struct wire *out, struct ga_error *err);
+struct child_job {
+	work_fn *fn;
+	void *arg;
+	uint64_t seconds; /* after that time it is killed: GA_UPPER_LATE */
+	void (*meanwhile)(void *payload); /* called in the parent when the child has begun; or
+					   * NULL */
+	void *payload;
+	pid_t *ret_pid; /* if not NULL, the caller waits for its end after the answer */
+};
+
 static void child(work_fn *fn, void *arg, int fd) __attribute__((noreturn));
 static void child(work_fn *fn, void *arg, int fd)
 {
@@ -283,8 +295,10 @@ static bool is_whole(const struct ga_buf *answer)
 	return answer->len > 1 && answer->ptr[answer->len - 1] == ANSWER_END;
 }
 
-int run_in_child(const struct child_job *j, struct ga_buf *b, struct wire *ret,
-		 struct ga_error *err)
+/* Run it in a child, which can read files whatever their mode, and get its answer into the empty
+ * `b`, to be read from `ret`. */
+static int run_in_child(const struct child_job *j, struct ga_buf *b, struct wire *ret,
+			struct ga_error *err)
 {
 	cleanup_error struct ga_error read_err = GA_ERROR_INIT, killed = GA_ERROR_INIT;
 	int64_t deadline = ga_now_ms() + (int64_t)j->seconds * 1000;
