@@ -259,8 +259,6 @@ void cli_context_release(struct cli *c);
  * that ends or stops us restores the terminal first. */
 #define CLI_ASK_END 256
 int cli_ask(const char *prompt, bool single_key, struct ga_error *err);
-/* The same for a whole line, without its newline; `*ret_end`: end of input. */
-int cli_ask_line(const char *prompt, struct ga_buf *ret, bool *ret_end, struct ga_error *err);
 
 /* A name from the command line, without the "agent/" of its branch. */
 const char *cli_plain_name(const char *word);

@@ -11,18 +11,14 @@
 /* The verdicts to apply, and their options. */
 struct cli_verdict {
 	struct ga_decision decision;
-	struct ga_remarks remarks;
-	/* file to append rejected changes to, or NULL; with a remark, the session keeps it for its
-	 * next resume */
-	const char *feedback;
+	const char *remark;   /* what the agent of the next resume is told of what is rejected */
 	bool decided;         /* the verdicts were applied; a later failure does not undo them */
 };
-#define CLI_VERDICT_INIT { .decision = GA_DECISION_INIT, .remarks = GA_REMARKS_INIT }
 
 /* An interactive review. It keeps the answers: if applying them is refused, the user need not
  * repeat them. */
 struct cli_walk;
-int cli_walk_begin(struct cli *c, bool ask_remarks, struct cli_walk **ret, struct ga_error *err);
+int cli_walk_begin(struct cli *c, struct cli_walk **ret, struct ga_error *err);
 void cli_walk_free(struct cli_walk *w);
 /* Walk over `items`, which it takes over, and fill `ret`. After cli_walk_refused(), items that have
  * not changed have their answers already. 1: nothing to do. */

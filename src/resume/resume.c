@@ -143,67 +143,34 @@ static int check_layers(const struct ga_session *s, struct ga_error *err)
 
 /* Below the kernel's limit for one argument. */
 #define PROMPT_MAX ((size_t)100 << 10)
+#define FEEDBACK_MAX ((size_t)1 << 20)
 
-static int read_feedback(const char *file, struct ga_buf *all, struct ga_error *err)
-{
-	cleanup_close int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	cleanup_error struct ga_error inner = GA_ERROR_INIT;
-	size_t room = GA_FEEDBACK_MAX - all->len, before = all->len;
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st))
-		return ga_fail_errno(err, GA_EUSAGE, errno, "--feedback: cannot read '%s'", file);
-	if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
-		return ga_fail(err, GA_EUSAGE, "--feedback: '%s' is not a file", file);
-	if ((S_ISREG(st.st_mode) && (uint64_t)st.st_size > room) ||
-	    ga_read_fd(fd, room, all, &inner)) {
-		if (inner.msg && all->len - before <= room)
-			return ga_fail(err, GA_EUSAGE, "--feedback: '%s': %s", file, inner.msg);
-		return ga_fail(err, GA_EUSAGE, "--feedback: more than %zu KiB in all" GA_HINT
-			       "the agent can be told where in the project the rest is",
-			       GA_FEEDBACK_MAX >> 10);
-	}
-	return 0;
-}
-
-/* Pass the user's remarks of a rejection to the agent, as the first prompt or as a path to read. */
-static int add_remarks(int dir, const struct ga_start_opts *o, struct ga_start *st,
-		       struct ga_buf *all, struct ga_error *err)
+/* Pass the user's remarks of a rejection to the agent: as a file that is shown inside without a
+ * layer, and as the first prompt, which may be to read it. */
+static int give_feedback(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err)
 {
 	static const char where[] = "Read " GA_FEEDBACK_INSIDE " first: what was rejected of your "
 				    "work, and why.";
+	cleanup_buf struct ga_buf all = GA_BUF_INIT;
+	cleanup_close int dir = open(st->session.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct ga_preset *p = st->command.preset;
 	const char *text;
 
 	if (faccessat(dir, GA_REMARKS_FILE, F_OK, 0))
 		return 0;
-	if (ga_read_file_at(dir, GA_REMARKS_FILE, GA_FEEDBACK_MAX, all, err))
+	if (ga_read_file_at(dir, GA_REMARKS_FILE, FEEDBACK_MAX, &all, err))
 		return -1;
 	st->told = true;
-	if (!all->len || o->argc || !p || !p->task || !p->resume[0])
+	if (!all.len)
 		return 0;
-	text = all->len <= PROMPT_MAX && *all->ptr != '-' &&
-	       !memchr(all->ptr, '\0', all->len) ? all->ptr : where;
-	return ga_agents_add_task(text, &st->command, err);
-}
-
-/* Copy the files to one of ours, shown inside without a layer. */
-static int give_feedback(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err)
-{
-	cleanup_buf struct ga_buf all = GA_BUF_INIT;
-	cleanup_close int dir = open(st->session.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (add_remarks(dir, o, st, &all, err))
-		return -1;
-	if (!all.len && (!o->feedback || !o->feedback->n))
-		return 0;
-	for (size_t i = 0; o->feedback && i < o->feedback->n; i++)
-		if (read_feedback(o->feedback->v[i], &all, err))
-			return -1;
 	if (ga_write_atomic(dir, "feedback", all.ptr, all.len, 0400, err))
 		return -1;
 	st->spec.feedback = ga_session_path(&st->session, "feedback");
-	return 0;
+	if (o->argc || !p || !p->task || !p->resume[0])
+		return 0;
+	text = all.len <= PROMPT_MAX && *all.ptr != '-' && !memchr(all.ptr, '\0', all.len) ?
+		       all.ptr : where;
+	return ga_agents_add_task(text, &st->command, err);
 }
 
 static int choose_command(const struct ga_env *e, const struct ga_start_opts *o,

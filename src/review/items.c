@@ -143,18 +143,6 @@ void ga_review_item_text(const struct ga_report *r, const struct ga_review_item 
 
 /* ---- feedback ---- */
 
-void ga_remarks_release(struct ga_remarks *r)
-{
-	ga_strv_release(&r->paths);
-	ga_strv_release(&r->texts);
-}
-
-void ga_remarks_add(struct ga_remarks *r, const char *path, const char *text)
-{
-	ga_strv_push(&r->paths, path);
-	ga_strv_push(&r->texts, text);
-}
-
 /* A name in a patch. One with a space is quoted: some readers of patches take it for the end. */
 static char *patch_name(const char *side, const char *path)
 {
@@ -219,35 +207,21 @@ static int put_patch(struct ga_repo *repo, const struct ga_change *c, struct ga_
 	return 0;
 }
 
-static void put_remarks(struct ga_buf *out, const struct ga_remarks *r, const char *path)
-{
-	for (size_t i = 0; i < r->paths.n; i++) {
-		const char *p = r->texts.v[i];
-
-		if (strcmp(r->paths.v[i], path) != 0)
-			continue;
-		ga_buf_addch(out, '\n');
-		while (*p) {
-			size_t n = strcspn(p, "\n");
-
-			ga_buf_addf(out, "> %.*s\n", (int)n, p);
-			p += n + (p[n] == '\n');
-		}
-	}
-}
-
 int ga_feedback(struct ga_repo *repo, const char *session, const struct ga_changes *rejected,
-		const struct ga_remarks *remarks, struct ga_buf *out, struct ga_error *err)
+		const char *remark, struct ga_buf *out, struct ga_error *err)
 {
 	ga_buf_addf(out,
 		    "This was rejected in the review of session %s, and is not on agent/%s any "
 		    "more.\nEach patch leads from a file as it is now back to what it was. Lines "
-		    "that begin\nwith \"> \" are the reviewer's.\n",
+		    "that begin\nwith \"> \" are the reviewer's.\n\n",
 		    session, session);
-	put_remarks(out, remarks, "");
+	for (const char *p = remark; *p;) {
+		size_t n = strcspn(p, "\n");
+
+		ga_buf_addf(out, "> %.*s\n", (int)n, p);
+		p += n + (p[n] == '\n');
+	}
 	for (size_t i = 0; i < rejected->n; i++) {
-		if (*rejected->v[i].path)
-			put_remarks(out, remarks, rejected->v[i].path);
 		ga_buf_addch(out, '\n');
 		if (put_patch(repo, &rejected->v[i], out, err))
 			return -1;

@@ -264,17 +264,9 @@ int ga_review_items(struct ga_repo *repo, const struct ga_report *r, struct ga_r
 void ga_review_item_text(const struct ga_report *r, const struct ga_review_item *item, bool colour,
 			 struct ga_buf *out);
 
-/* The user's remarks to the agent on each path; "" is the whole session. */
-struct ga_remarks {
-	struct ga_strv paths, texts;
-};
-#define GA_REMARKS_INIT { GA_STRV_INIT, GA_STRV_INIT }
-void ga_remarks_release(struct ga_remarks *r);
-void ga_remarks_add(struct ga_remarks *r, const char *path, const char *text);
-
-/* The feedback for `resume --feedback`: what ga_decide() returned as rejected, as patches with raw
- * bytes, and the remarks on each path. Patches beyond GA_FEEDBACK_PATCHES bytes, and those of
- * binary files, are only named. */
+/* What the agent of the next resume is told: what ga_decide() returned as rejected, as patches with
+ * raw bytes, and the user's remark. Patches beyond GA_FEEDBACK_PATCHES bytes, and those of binary
+ * files, are only named. */
 #define GA_FEEDBACK_PATCHES ((size_t)900 << 10)
 int ga_feedback(struct ga_repo *repo, const char *session, const struct ga_changes *rejected,
-		const struct ga_remarks *remarks, struct ga_buf *out, struct ga_error *err);
+		const char *remark, struct ga_buf *out, struct ga_error *err);

@@ -35,7 +35,6 @@ struct ga_start_opts {
 	const struct ga_detach *detach; /* NULL: use the caller's terminal or streams */
 	bool no_setup, no_services, no_finish; /* skip these commands of the settings */
 	bool quiet;      /* hide their output */
-	const struct ga_strv *feedback; /* for a resume: files whose content the agent is given */
 	bool update;     /* for a resume: merge the user's branch first */
 	const char *task; /* first task of the agent, not repeated by a resume; or NULL */
 	char **argv;  /* command and arguments */

@@ -4,13 +4,10 @@
 
 struct options {
 	struct cli_run_options run;
-	struct ga_strv feedback;
 	bool update;
 };
 
 static const struct cli_opt opts[] = {
-	CLI_VALUE(feedback, "feedback", 0, "FILE",
-		  "give the agent this file to read, at $GIT_AGENT_FEEDBACK (repeatable)"),
 	CLI_FLAG(update, "update", 0, "merge the branch that it began on into it first"),
 	CLI_RUN_OPTS(run),
 };
@@ -55,7 +52,7 @@ int cli_resume_session(struct cli *c, const char *name, const struct ga_start_op
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
-	struct ga_start_opts so = { .feedback = &o->feedback, .update = o->update };
+	struct ga_start_opts so = { .update = o->update };
 	struct cli_filter filter;
 	struct cli_detach detach;
 	int rc;

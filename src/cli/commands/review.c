@@ -3,74 +3,41 @@
 #include "ga/capture/capture.h"
 #include "ga/repo/history.h"
 
-static void verdict_release(struct cli_verdict *v)
-{
-	ga_decision_release(&v->decision);
-	ga_remarks_release(&v->remarks);
-}
-
-static int fail_feedback(const char *file, bool decided, struct ga_error *err)
-{
-	bool link = errno == ELOOP;
-
-	(void)ga_fail_errno(err, GA_EFATAL, errno, "%scannot write feedback to '%s'",
-			    decided ? "the decision is made, but " : "", file);
-	return link ? ga_hint(err, "links are not followed where an agent could have made them: "
-				   "name the file that it leads to, if you know it") : -1;
-}
-
-/* The text is an agent's, and an agent could have planted a link to some other file: no link is
- * followed where agents can write. */
-static int open_feedback(const struct cli *c, const char *file)
-{
-	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY;
-	const char *const places[] = { ga_repo_info(c->env.repo)->workdir, c->env.agent_home };
-	cleanup_free char *cwd = file[0] == '/' ? ga_strdup("/") : getcwd(NULL, 0);
-	cleanup_free char *rest = cwd ? ga_path_resolve(cwd + 1, file + strspn(file, "/")) : NULL;
-	cleanup_free char *path = rest ? ga_strf("/%s", rest) : NULL;
-
-	for (size_t i = 0; path && i < GA_NELEMS(places); i++) {
-		const char *below = places[i] ? ga_path_below(path, places[i]) : NULL;
-		cleanup_close int dir = -1;
-
-		if (!below || !*below)
-			continue;
-		dir = open(places[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
-		return dir < 0 ? -1 : ga_openat_beneath(dir, below, flags, 0666);
-	}
-	return open(path ? path : file, flags, 0666);
-}
-
-/* Apply the verdicts, and append rejected changes to the file. */
+/* Apply the verdicts. With a remark, the session keeps what is rejected for its next resume. */
 static int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r,
 		      struct cli_verdict *v, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes rejected = GA_CHANGES_INIT;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-	cleanup_free char *own = NULL;
+	cleanup_free char *file = ga_path_join(s->dir, GA_REMARKS_FILE);
 	cleanup_close int fd = -1;
-	const char *file = v->feedback;
 
-	if (!file && v->remarks.texts.n)
-		file = own = ga_path_join(s->dir, GA_REMARKS_FILE);
 	/* open first: without the file nothing is decided */
-	if (file)
-		fd = open_feedback(c, file);
-	if (file && fd < 0)
-		return fail_feedback(file, false, err);
+	if (v->remark)
+		fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (v->remark && fd < 0)
+		return ga_fail_path(err, errno, "write", file);
 	v->decision.risk = &c->env.risk;
 	if (ga_decide(c->env.repo, s, r, &v->decision, &rejected, err))
 		return -1;
 	v->decided = true;
 	if (fd < 0 || !rejected.n)
 		return 0;
-	if (ga_feedback(c->env.repo, s->name, &rejected, &v->remarks, &text, err))
+	if (ga_feedback(c->env.repo, s->name, &rejected, v->remark, &text, err))
 		return -1;
-	return ga_write_full(fd, text.ptr, text.len) ? fail_feedback(file, true, err) : 0;
+	if (!ga_write_full(fd, text.ptr, text.len))
+		return 0;
+	(void)ga_fail_path(err, errno, "write", file);
+	return ga_error_wrap(err, "the decision is made, but its remark is lost");
+}
+
+static void verdict_release(struct cli_verdict *v)
+{
+	ga_decision_release(&v->decision);
 }
 
 struct options {
-	const char *format, *feedback, *remark;
+	const char *format, *remark;
 	bool accept, accept_all, reject, critical, stat, json;
 	bool interactive;
 };
@@ -85,8 +52,6 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(critical, "critical", 0, "with --accept-all: accept critical ones too"),
 	CLI_FLAG(reject, "reject", 0, "restore the given paths to what they were"),
 	CLI_FLAG(interactive, "interactive", 'i', "decide path by path"),
-	CLI_VALUE(feedback, "feedback", 0, "FILE",
-		  "append what is rejected to it, for resume --feedback"),
 	CLI_VALUE(remark, "remark", 0, "TEXT",
 		  "what to tell the agent of what is rejected: the first prompt of a resume"),
 };
@@ -114,10 +79,8 @@ static int check_options(const struct options *o, size_t argc, struct ga_error *
 	if (decisions > 1)
 		return ga_fail(err, GA_EUSAGE,
 			       "choose one of --accept, --accept-all, --reject and -i");
-	if (o->feedback && !o->reject && !o->interactive)
-		return ga_fail(err, GA_EUSAGE, "--feedback goes with --reject or -i");
-	if (o->remark && !o->reject && !o->feedback)
-		return ga_fail(err, GA_EUSAGE, "--remark goes with --reject");
+	if (o->remark && !o->reject && !o->interactive)
+		return ga_fail(err, GA_EUSAGE, "--remark goes with --reject or -i");
 	if (decisions && (o->stat || o->json || o->format))
 		return ga_fail(err, GA_EUSAGE, "%s", o->interactive ?
 			       "-i shows the diff as it goes, and prints nothing else" :
@@ -292,20 +255,13 @@ static int choose(struct cli *c, const struct options *o, const struct ga_report
 	return 0;
 }
 
-static void begin_verdict(const struct options *o, struct cli_verdict *v)
-{
-	v->feedback = o->feedback;
-	if (o->remark)
-		ga_remarks_add(&v->remarks, "", o->remark);
-}
-
 static int decide(struct cli *c, const struct options *o, struct ga_session *s,
 		  struct ga_report *r, size_t argc, char **argv, struct ga_error *err)
 {
-	cleanup_(verdict_release) struct cli_verdict v = CLI_VERDICT_INIT;
+	cleanup_(verdict_release) struct cli_verdict v = { .decision = GA_DECISION_INIT,
+							   .remark = o->remark };
 	cleanup_strv struct ga_strv before = GA_STRV_INIT;
 
-	begin_verdict(o, &v);
 	list_accepted(r, &before);
 	if (!o->reject && ga_session_check_shown(s, err))
 		return -1;
@@ -346,10 +302,10 @@ static int ask_once(struct cli *c, const struct options *o, struct ga_session *s
 		    struct ga_error *err)
 {
 	cleanup_items struct ga_review_items items = { NULL, 0, 0 };
-	cleanup_(verdict_release) struct cli_verdict v = CLI_VERDICT_INIT;
+	cleanup_(verdict_release) struct cli_verdict v = { .decision = GA_DECISION_INIT,
+							   .remark = o->remark };
 	int rc;
 
-	begin_verdict(o, &v);
 	if (ga_review_items(c->env.repo, r, &items, err))
 		return -1;
 	rc = cli_walk(w, r, &items, &v, err);
@@ -373,7 +329,7 @@ static int decide_asking(struct cli *c, const struct options *o, struct ga_sessi
 
 	/* fail now, not after the last answer */
 	if (ga_worktree_check_free(c->env.repo, s, err) ||
-	    cli_walk_begin(c, o->feedback != NULL, &w, err))
+	    cli_walk_begin(c, &w, err))
 		return -1;
 	for (;;) {
 		cleanup_error struct ga_error why = GA_ERROR_INIT;

@@ -14,7 +14,6 @@ struct step {
 	const struct ga_review_item *item;
 	enum choice choice;
 	bool kept;           /* answered in an earlier walk, and not changed since */
-	char *remark;
 };
 
 struct cli_walk {
@@ -23,7 +22,7 @@ struct cli_walk {
 	struct ga_review_items items;
 	const struct ga_palette *palette; /* `colours`, or NULL: none */
 	struct ga_palette colours;
-	bool single_key, ask_remarks;
+	bool single_key;
 	struct step *steps;
 	size_t n;
 	bool refused;   /* applying the verdicts was refused; try again */
@@ -32,16 +31,12 @@ struct cli_walk {
 
 static void drop_steps(struct cli_walk *w)
 {
-	for (struct step *s = w->steps; s < w->steps + w->n; s++)
-		free(s->remark);
 	free(w->steps);
 	ga_review_items_release(&w->items);
 }
 
 void cli_walk_free(struct cli_walk *w)
 {
-	if (!w)
-		return;
 	drop_steps(w);
 	free(w);
 }
@@ -130,20 +125,6 @@ static int ask(struct cli_walk *w, size_t at, struct ga_error *err)
 	return cli_ask(prompt, w->single_key, err);
 }
 
-static int remark(struct cli_walk *w, struct step *s, struct ga_error *err)
-{
-	cleanup_buf struct ga_buf line = GA_BUF_INIT;
-
-	if (!w->ask_remarks || s->choice != REJECT)
-		return 0;
-	if (cli_ask_line("what to tell the agent (nothing: just the patch): ", &line, &w->abandoned,
-			 err))
-		return -1;
-	free(s->remark);
-	s->remark = line.len ? ga_buf_steal(&line) : NULL;
-	return 0;
-}
-
 /* The next step from `at` on to ask about. Steps answered before are skipped (`k` returns to
  * them). */
 static size_t next_from(const struct cli_walk *w, size_t at)
@@ -164,7 +145,7 @@ static int answer(struct cli_walk *w, int letter, size_t *at, bool *again, struc
 	case 'n':
 		s->choice = letter == 'y' ? ACCEPT : REJECT;
 		*at = next_from(w, *at + 1);
-		return remark(w, s, err);
+		return 0;
 	case 'p':
 		return page(w, s, err);
 	case 'j':
@@ -221,8 +202,6 @@ static void collect(const struct cli_walk *w, struct cli_verdict *v)
 			ga_strv_push(&v->decision.accept, path);
 		else if (s->choice == REJECT)
 			ga_strv_push(&v->decision.reject, path);
-		if (s->remark && s->choice == REJECT)
-			ga_remarks_add(&v->remarks, path, s->remark);
 	}
 }
 
@@ -277,7 +256,7 @@ static bool take_items(struct cli_walk *w, struct ga_review_items *items)
 		if (old && same(old->item, &items->v[i])) {
 			steps[i] = *old;
 			steps[i].kept = true;
-			*old = (struct step){ 0 };
+			old->choice = LEAVE;
 		}
 		steps[i].item = &items->v[i];
 	}
@@ -313,7 +292,7 @@ int cli_walk_refused(struct cli_walk *w, struct ga_error *err)
 
 /* ---- all of it ----------------------------------------------------------- */
 
-int cli_walk_begin(struct cli *c, bool ask_remarks, struct cli_walk **ret, struct ga_error *err)
+int cli_walk_begin(struct cli *c, struct cli_walk **ret, struct ga_error *err)
 {
 	struct cli_walk *w;
 
@@ -323,7 +302,6 @@ int cli_walk_begin(struct cli *c, bool ask_remarks, struct cli_walk **ret, struc
 	w = ga_calloc(1, sizeof(*w));
 	w->c = c;
 	w->single_key = ga_gitconfig_bool(&c->env.config, "interactive.singlekey", false);
-	w->ask_remarks = ask_remarks;
 	if (cli_palette(c, "diff", &w->colours, &w->palette, err)) {
 		free(w);
 		return -1;

@@ -50,7 +50,8 @@ static int read_byte(char *ret, struct ga_error *err)
 	return n <= 0;
 }
 
-int cli_ask_line(const char *prompt, struct ga_buf *ret, bool *ret_end, struct ga_error *err)
+/* Read a line, without its newline; `*ret_end`: end of input. */
+static int ask_line(const char *prompt, struct ga_buf *ret, bool *ret_end, struct ga_error *err)
 {
 	char c;
 	int rc;
@@ -145,7 +146,7 @@ int cli_ask(const char *prompt, bool single_key, struct ga_error *err)
 
 	if (single_key)
 		return ask_key(prompt, err);
-	if (cli_ask_line(prompt, &line, &end, err))
+	if (ask_line(prompt, &line, &end, err))
 		return -1;
 	if (end)
 		return CLI_ASK_END;

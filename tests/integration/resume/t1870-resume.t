@@ -404,12 +404,12 @@ test_that 'a session that is resumed many times leaves nothing behind' '
 
 test_that 'the agent reads the feedback unchanged, and cannot change it' '
 	cd r &&
-	printf "one\0\377two" >../fb1 &&
-	echo last >../fb2 &&
 	test_session fb "
 		test -z \"\$GIT_AGENT_FEEDBACK\" &&
-		echo 1 >one" &&
-	git agent resume -q fb --feedback ../fb1 --feedback=../fb2 -- sh -c "
+		printf \"one\\377two\\n\" >one" &&
+	git agent review --reject --remark last fb one &&
+	cp "$(ls "$HOME"/.local/state/git-agent/*/sessions/fb/remarks)" ../fb1 &&
+	git agent resume -q fb -- sh -c "
 		cp \"\$GIT_AGENT_FEEDBACK\" \$HOME/fb
 		ls -A >\$HOME/ls
 		{
@@ -418,28 +418,13 @@ test_that 'the agent reads the feedback unchanged, and cannot change it' '
 			chmod 777 \"\$GIT_AGENT_FEEDBACK\"
 		} 2>/dev/null
 		echo 2 >two" &&
-	cat ../fb1 ../fb2 | cmp - "$HOME/aihome/fb" &&
+	cmp ../fb1 "$HOME/aihome/fb" &&
+	grep "^> last" ../fb1 &&
 	! grep -i feedback "$HOME/aihome/ls" &&
-	printf "one\0\377two" | cmp - ../fb1 &&
-	test_prints "one\ntwo" git diff --name-only main agent/fb &&
+	test_prints two git diff --name-only main agent/fb &&
 	test_resume fb "
 		test -z \"\$GIT_AGENT_FEEDBACK\" &&
 		test ! -e /run/git-agent/odb/feedback"
-'
-
-test_that 'feedback that cannot be read, or is too long, is refused' '
-	cd r &&
-	test_expect_code 129 git agent resume fb --feedback ../nosuch -- true &&
-	test_expect_code 129 git agent resume fb --feedback .. -- true &&
-	test_fails 129 "feedback: ./proc/self/mem.: cannot read: Input/output error" \
-		git agent resume fb --feedback /proc/self/mem -- true &&
-	head -c 1048577 /dev/zero >../big &&
-	mkfifo ../ff &&
-	{ cat ../big >../ff 2>/dev/null & } &&
-	for file in ../big ../ff; do
-		test_fails 129 "more than 1024 KiB" git agent resume fb --feedback $file -- true || return 1
-	done &&
-	test_state fb captured
 '
 
 test_that 'what was only in the index stays there unless the branch has changed' '

@@ -4,6 +4,14 @@ test_description='telling the agent what is rejected'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
+sessions() {
+	ls -d "$HOME"/.local/state/git-agent/*/sessions/"$1"
+}
+# remarks NAME: what the agent of the next resume is told
+remarks() {
+	echo "$(sessions "$1")/remarks"
+}
+
 test_that 'make a repository' '
 	test_enter r &&
 	seq 40 >a &&
@@ -44,14 +52,16 @@ test_that 'feedback has patches that lead back, and remarks' '
 	cd r &&
 	test_session fb "$(cat "$TRASH/work")" &&
 	was=$(git rev-parse agent/fb^{tree}) &&
-	git agent review --reject --feedback ../fb --remark "keep 30
+	git agent review --reject --remark "keep 30
 please" fb a &&
+	cp "$(remarks fb)" ../fb &&
 	test_same agent/fb:a main:a &&
 	grep "^> keep 30$" ../fb &&
 	grep "^> please$" ../fb &&
 	grep "^+thirty" ../fb &&
 	! grep "na me" ../fb &&
-	git agent review --reject --feedback ../fb fb . &&
+	git agent review --reject --remark "all of it" fb . &&
+	cp "$(remarks fb)" ../fb &&
 	test_same agent/fb^{tree} main^{tree} &&
 	grep "na me" ../fb &&
 	grep "^# bin: binary, put back as a whole$" ../fb &&
@@ -69,15 +79,17 @@ test_that 'feedback is written of what was held, and not where a decision is ref
 		echo evil >>.envrc
 		echo \"all:\" >Makefile
 		echo x >x" &&
-	git agent review --reject --feedback ../fbh fbh .envrc &&
-	grep "^+evil$" ../fbh &&
-	cp ../fbh ../before &&
-	test_must_fail git agent review --reject --feedback ../fbh fbh nowhere &&
-	cmp ../fbh ../before &&
-	test_fails 128 "cannot write feedback to .../no/such." git agent review --reject --feedback ../no/such fbh x &&
+	git agent review --reject --remark no fbh .envrc &&
+	grep "^+evil$" "$(remarks fbh)" &&
+	cp "$(remarks fbh)" ../before &&
+	test_must_fail git agent review --reject --remark no fbh nowhere &&
+	cmp "$(remarks fbh)" ../before &&
+	rm "$(remarks fbh)" &&
+	ln -s "$PWD/../victim" "$(sessions fbh)/remarks" &&
+	test_fails 128 "cannot write .*remarks" git agent review --reject --remark no fbh x &&
 	git cat-file -e agent/fbh:x &&
-	test_expect_code 129 git agent review --accept --feedback ../fbh fbh Makefile &&
-	test_expect_code 129 git agent review --feedback ../fbh fbh &&
+	test ! -e ../victim &&
+	test_expect_code 129 git agent review --remark x fbh &&
 	test_expect_code 129 git agent review --accept --remark x fbh x &&
 	git agent drop --force fbh
 '
@@ -86,41 +98,11 @@ test_that 'feedback has changes on top of uncommitted work' '
 	cd r &&
 	echo mine >>b &&
 	test_session top "echo theirs >>b" &&
-	git agent review --reject --feedback ../fbt top b &&
-	grep "^+theirs$" ../fbt &&
-	grep "^ mine$" ../fbt &&
+	git agent review --reject --remark no top b &&
+	grep "^+theirs$" "$(remarks top)" &&
+	grep "^ mine$" "$(remarks top)" &&
 	git checkout -q b &&
 	git agent drop --force top
-'
-
-test_that 'feedback follows links of the user, and none where the agent can make some' '
-	cd r &&
-	test_session lk "
-		echo l >l
-		echo m >m" &&
-	echo v >../victim &&
-	cp ../victim ../before &&
-	mkdir -p ../vdir &&
-	ln -s ../victim say &&
-	ln -s ../vdir lkd &&
-	ln -s victim ../mine.lk &&
-	ln -s "$HOME/victim" "$HOME/aihome/say" &&
-	git for-each-ref >../refs &&
-	for f in say lkd/say "$PWD/say" "$PWD/../$(basename "$PWD")/lkd/say" "$HOME/aihome/say"; do
-		test_fails 128 "^git-agent: cannot write feedback to .*say" \
-			git agent review --reject --feedback "$f" lk l &&
-		grep "^hint: links are not followed" ../err ||
-			return 1
-	done &&
-	cmp ../victim ../before &&
-	test "$(ls -A ../vdir)" = "" &&
-	git for-each-ref | test_cmp ../refs - &&
-	git agent review --reject --feedback ../mine.lk lk l &&
-	grep "^+l$" ../victim &&
-	git agent review --reject --feedback told lk m &&
-	grep "^+m$" told &&
-	rm say lkd told &&
-	git agent drop --force lk
 '
 
 test_that 'long files are compared where they differ in one place, and not in another order' '
