@@ -63,9 +63,11 @@ int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_o
 /* "accepted", "held", "open" ... */
 const char *review_flag_state(const struct ga_report_flag *f);
 
-json_t *review_left_json(const struct ga_report *r, const struct ga_leftovers *l);
+json_t *review_left_json(const struct ga_report *r);
 /* The flags of leftovers: those of the report, and those raised by names and kinds of its lines. */
 void review_left_flags(const struct ga_report *r, struct ga_flags *ret);
+/* Those of a place: a line of the report, or a directory that covers several lines. */
+void review_flags_inside(const struct ga_flags *all, const char *place, struct ga_flags *ret);
 /* The high and critical ones of a place: each rule once, the worst first. */
 void review_place_flags(const struct ga_flags *all, const char *place, struct ga_flags *ret);
 /* Put a line for each of at most `max` places, and one with the number of its flags; returns how

@@ -42,7 +42,7 @@ TEST(a_place_has_the_flags_of_what_lies_in_it)
 	for (i = 0; i < GA_NELEMS(places); i++)
 		ga_leftovers_add(&r.left, places[i].place, GA_LEFTOVER_IGNORED, 1, 1);
 	ga_leftovers_sort(&r.left);
-	list = review_left_json(&r, &r.left);
+	list = review_left_json(&r);
 	review_left_flags(&r, &flags);
 	json_array_foreach(list, i, place) {
 		FLAGS(severe);
