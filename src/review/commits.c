@@ -113,7 +113,7 @@ const char *review_no_lines(const struct ga_diff_lines *l)
 	return l->additions == GA_DIFF_NOT_COUNTED ? "not counted" : "binary";
 }
 
-const char *review_flag_state(const struct ga_report_flag *f)
+const char *review_flag_state(const struct ga_flag *f)
 {
 	if (f->verdict != GA_VERDICT_OPEN)
 		return ga_verdict_name(f->verdict);
@@ -179,8 +179,8 @@ static int list_gone(struct ga_repo *repo, const struct ga_report *r, const stru
 	if (ga_commit_tree(repo, &r->base, &base_tree, err) ||
 	    ga_commit_tree(repo, tip, &tree, err))
 		return -1;
-	for (size_t i = 0; i < r->n_flags; i++) {
-		const struct ga_report_flag *f = &r->flags[i];
+	for (size_t i = 0; i < r->flags.n; i++) {
+		const struct ga_flag *f = &r->flags.v[i];
 
 		if (!*f->path || f->held || f->left || f->verdict == GA_VERDICT_ACCEPTED ||
 		    f->entry.mode == GA_MODE_NONE)
@@ -205,15 +205,15 @@ static int find_in_commit(struct ga_repo *repo, const struct ga_report *r,
 
 	if (ga_commit_tree(repo, commit, &tree, err))
 		return -1;
-	for (size_t i = 0; i < r->n_flags; i++) {
+	for (size_t i = 0; i < r->flags.n; i++) {
 		struct ga_past_flag *at = &p->v[i];
 		struct ga_entry had;
 
 		if (!at->unknown)
 			continue;
-		if (ga_tree_entry(repo, &tree, r->flags[i].path, &had, err))
+		if (ga_tree_entry(repo, &tree, r->flags.v[i].path, &had, err))
 			return -1;
-		if (ga_entry_equal(&had, &r->flags[i].entry))
+		if (ga_entry_equal(&had, &r->flags.v[i].entry))
 			at->others = false;
 		if (had.mode == GA_MODE_NONE || had.mode == GA_MODE_TREE ||
 		    ga_entry_equal(&had, &ends[i].base) || ga_entry_equal(&had, &ends[i].tip))
@@ -228,14 +228,14 @@ static int find_in_commit(struct ga_repo *repo, const struct ga_report *r,
 int ga_report_past(struct ga_repo *repo, const struct ga_report *r, const struct ga_oid *tip,
 		   struct ga_past *ret, struct ga_error *err)
 {
-	cleanup_free struct ends *ends = ga_calloc(r->n_flags + 1, sizeof(*ends));
+	cleanup_free struct ends *ends = ga_calloc(r->flags.n + 1, sizeof(*ends));
 	cleanup_free struct ga_oid *commits = NULL;
 	size_t n = 0;
 	int gone, rc;
 
 	ga_past_release(ret);
-	ret->v = ga_calloc(r->n_flags + 1, sizeof(*ret->v));
-	ret->n = r->n_flags;
+	ret->v = ga_calloc(r->flags.n + 1, sizeof(*ret->v));
+	ret->n = r->flags.n;
 	if (ga_oid_is_zero(tip))
 		return 0;
 	gone = list_gone(repo, r, tip, ret, ends, err);

@@ -335,8 +335,8 @@ int ga_review_diff(struct ga_repo *repo, const struct ga_report *r,
 
 	ga_buf_addch(&out->text, '\n');
 	/* flags are sorted, so the files with the worst come first */
-	for (size_t i = 0; i < r->n_flags; i++)
-		ga_strv_push(&first, r->flags[i].path);
+	for (size_t i = 0; i < r->flags.n; i++)
+		ga_strv_push(&first, r->flags.v[i].path);
 	if (review_trees(repo, r, &old, &new, err) ||
 	    ga_tree_diff(repo, &old, &new, &changes, err) || put_held(&d, r, &first, &held, err))
 		return -1;

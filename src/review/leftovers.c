@@ -76,18 +76,6 @@ static size_t first_flag(const struct ga_flags *f, const char *path)
 	return from;
 }
 
-static void add_flag(struct ga_flags *ret, const struct ga_flag *f)
-{
-	struct ga_flag copy = *f;
-
-	copy.path = ga_strdup(f->path);
-	copy.reason = ga_strdup(f->reason);
-	copy.also = (struct ga_strv)GA_STRV_INIT;
-	ga_strv_extend(&copy.also, &f->also);
-	GA_GROW(ret->v, ret->n, ret->cap);
-	ret->v[ret->n++] = copy;
-}
-
 /* Move the flags of `more` to `ret`, except for those that it has. */
 static void add_new(struct ga_flags *ret, struct ga_flags *more)
 {
@@ -107,37 +95,34 @@ static void add_own(const struct ga_flags *stored, const struct ga_leftover *lin
 		    struct ga_flags *ret)
 {
 	const struct ga_leftover_file itself = { .path = line->path, .kind = line->kind };
-	cleanup_flags struct ga_flags own = GA_FLAGS_INIT, have = GA_FLAGS_INIT;
+	cleanup_flags struct ga_flags own = GA_FLAGS_INIT;
+	const size_t first = first_flag(stored, line->path);
+	struct ga_flags have = { stored->v + first, 0, 0 };
 	bool severe = false;
 
-	for (size_t i = first_flag(stored, line->path);
-	     i < stored->n && !strcmp(stored->v[i].path, line->path); i++) {
-		severe |= ga_flag_is_severe_in_place(&stored->v[i]);
-		add_flag(&have, &stored->v[i]);
-	}
+	while (first + have.n < stored->n && !strcmp(have.v[have.n].path, line->path))
+		severe |= ga_flag_is_severe_in_place(&have.v[have.n++]);
 	ga_classify_place(&itself, severe, &own);
 	for (size_t i = 0; i < own.n; i++)
 		if (!ga_flags_have(&have, own.v[i].rule, own.v[i].path))
-			add_flag(ret, &own.v[i]);
+			ga_flags_copy(ret, &own.v[i]);
 }
 
 void review_left_flags(const struct ga_report *r, struct ga_flags *ret)
 {
 	cleanup_flags struct ga_flags own = GA_FLAGS_INIT;
 
-	for (size_t i = 0; i < r->n_flags; i++) {
-		const struct ga_report_flag *f = &r->flags[i];
+	for (size_t i = 0; i < r->flags.n; i++) {
+		const struct ga_flag *f = &r->flags.v[i];
 
 		if (f->left)
-			add_flag(ret, &(struct ga_flag){ .rule = f->id, .category = f->category,
-							 .severity = f->severity, .path = f->path,
-							 .reason = f->reason, .also = f->also });
+			ga_flags_copy(ret, f);
 	}
 	sort_flags(ret);
 	for (size_t i = 0; i < r->left.n; i++)
 		add_own(ret, &r->left.v[i], &own);
 	for (size_t i = 0; i < own.n; i++)
-		add_flag(ret, &own.v[i]);
+		ga_flags_copy(ret, &own.v[i]);
 	sort_flags(ret);
 }
 
@@ -146,7 +131,7 @@ static void flags_of_place(const struct ga_flags *all, const char *place, struct
 {
 	for (size_t i = first_flag(all, place);
 	     i < all->n && ga_path_inside(all->v[i].path, place); i++)
-		add_flag(ret, &all->v[i]);
+		ga_flags_copy(ret, &all->v[i]);
 	ga_flags_sort(ret);
 }
 
@@ -205,18 +190,17 @@ size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report
 }
 
 /* The members that all flags have; the caller may add more. */
-static json_t *flag_json(const char *id, enum ga_severity s, const char *category,
-			 const struct ga_strv *also, const char *path_or_null, const char *reason)
+static json_t *flag_json(const struct ga_flag *f, bool path)
 {
 	json_t *o = json_object();
 
-	ga_json_set_bytes(o, "id", id);
-	ga_json_set(o, "also", ga_json_strv(also));
-	ga_json_set(o, "severity", json_string(ga_severity_name(s)));
-	ga_json_set_bytes(o, "category", category);
-	if (path_or_null)
-		ga_json_set_bytes(o, "path", path_or_null);
-	ga_json_set_bytes(o, "reason", reason);
+	ga_json_set_bytes(o, "id", f->rule);
+	ga_json_set(o, "also", ga_json_strv(&f->also));
+	ga_json_set(o, "severity", json_string(ga_severity_name(f->severity)));
+	ga_json_set_bytes(o, "category", f->category);
+	if (path)
+		ga_json_set_bytes(o, "path", f->path);
+	ga_json_set_bytes(o, "reason", f->reason);
 	return o;
 }
 
@@ -224,12 +208,8 @@ static json_t *flags_json(const struct ga_flags *flags, bool paths)
 {
 	json_t *a = json_array();
 
-	for (size_t i = 0; i < flags->n; i++) {
-		const struct ga_flag *f = &flags->v[i];
-
-		ga_json_add(a, flag_json(f->rule, f->severity, f->category, &f->also,
-					 paths ? f->path : NULL, f->reason));
-	}
+	for (size_t i = 0; i < flags->n; i++)
+		ga_json_add(a, flag_json(&flags->v[i], paths));
 	return a;
 }
 
@@ -281,7 +261,7 @@ static void flags_of(const struct ga_report *r, const struct ga_flags *stored,
 	for (size_t i = first_flag(stored, f->path);
 	     i < stored->n && !strcmp(stored->v[i].path, f->path); i++)
 		if (!strcmp(stored->v[i].rule, "ignore-rules-source"))
-			add_flag(ret, &stored->v[i]);
+			ga_flags_copy(ret, &stored->v[i]);
 	add_new(ret, &found);
 	ga_flags_sort(ret);
 }
@@ -453,14 +433,13 @@ static json_t *report_flags_json(const struct ga_report *r, const struct ga_past
 {
 	json_t *a = json_array();
 
-	for (size_t i = 0; i < r->n_flags; i++) {
-		const struct ga_report_flag *f = &r->flags[i];
+	for (size_t i = 0; i < r->flags.n; i++) {
+		const struct ga_flag *f = &r->flags.v[i];
 		json_t *o;
 
 		if (f->left)
 			continue;
-		o = flag_json(f->id, f->severity, f->category, &f->also, f->path,
-			      f->reason);
+		o = flag_json(f, true);
 		ga_json_set(o, "held", json_boolean(f->held));
 		ga_json_set(o, "left_behind", json_boolean(f->left));
 		ga_json_set(o, "verdict", json_string(ga_verdict_name(f->verdict)));

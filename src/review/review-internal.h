@@ -36,12 +36,6 @@ void review_facts_release(struct review_facts *f);
 int review_facts_read(struct ga_repo *repo, const struct ga_report *r, struct review_facts *ret,
 		      struct ga_error *err);
 
-/* Sort the flags into the order that a report keeps them in and searches them by. */
-void review_sort_flags(struct ga_report *r);
-
-/* Append a copy of a flag, which may be one of the report's. */
-void review_append_flag(struct ga_report *r, const struct ga_report_flag *f);
-
 /* "added", "deleted", "typechange" or "modified". */
 const char *review_status(const struct ga_change *c);
 const char *review_no_lines(const struct ga_diff_lines *l);
@@ -61,7 +55,7 @@ int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_o
 		    struct ga_oid *ret_new, struct ga_changes *ret, struct ga_error *err);
 
 /* "accepted", "held", "open" ... */
-const char *review_flag_state(const struct ga_report_flag *f);
+const char *review_flag_state(const struct ga_flag *f);
 
 json_t *review_left_json(const struct ga_report *r, const struct ga_leftovers *l);
 /* The flags of leftovers: those of the report, and those raised by names and kinds of its lines. */

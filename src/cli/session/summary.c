@@ -212,7 +212,7 @@ static void print_flags(const struct ga_report *r, FILE *f)
 	/* the few most severely flagged paths, each once, on the rest of the line */
 	ga_flag_lines(r, &lines);
 	for (size_t i = 0; i < lines.n && words.n <= MAX_PATHS; i++)
-		if (*r->flags[lines.v[i].first].path && !ga_strv_has(&words, lines.v[i].path))
+		if (*r->flags.v[lines.v[i].first].path && !ga_strv_has(&words, lines.v[i].path))
 			ga_strv_push(&words, words.n < MAX_PATHS ? lines.v[i].path : "...");
 	room = room_for_each(&words, f, strlen("  flagged: ") + strlen(counts));
 	for (size_t i = 0; i < words.n; i++) {

@@ -12,8 +12,8 @@ TEST(an_id_of_a_flag_is_escaped)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 	BUF(out);
-	char path[] = "place/x", reason[] = "because";
-	struct ga_flag one = {.rule = "id\x1b[2J\n", .category = "c", .severity = GA_CRITICAL,
+	char rule[] = "id\x1b[2J\n", category[] = "c", path[] = "place/x", reason[] = "because";
+	struct ga_flag one = {.rule = rule, .category = category, .severity = GA_CRITICAL,
 			      .path = path, .reason = reason};
 	const struct ga_flags f = {&one, 1, 1};
 
@@ -47,7 +47,8 @@ TEST(a_place_has_the_flags_of_what_lies_in_it)
 	size_t i;
 
 	for (i = 0; i < GA_NELEMS(stored); i++) {
-		struct ga_flag one = {.rule = stored[i].rule, .category = "c",
+		struct ga_flag one = {.rule = (char *)(uintptr_t)stored[i].rule,
+				      .category = (char *)(uintptr_t)"c",
 				      .severity = ga_rule_find(stored[i].rule)->severity,
 				      .path = (char *)(uintptr_t)stored[i].path,
 				      .reason = (char *)(uintptr_t)"because"};
