@@ -72,8 +72,8 @@ static int decide_drop_covered(const struct landing *l, const struct ga_oid *tip
 		    ga_tree_entry(l->repo, &tree, f->path, &e, err))
 			return -1;
 		for (; !covered && at >= 0; at = known.map.nodes[at].next)
-			covered =
-				is_covered_by(&l->report->flags.v[known.map.nodes[at].value], f, &e);
+			covered = is_covered_by(&l->report->flags.v[known.map.nodes[at].value], f,
+						&e);
 		if (covered)
 			ga_flag_release(f);
 		else

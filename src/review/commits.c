@@ -120,26 +120,20 @@ const char *review_flag_state(const struct ga_flag *f)
 	return f->held ? "held" : "open";
 }
 
-int review_trees(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
-		 struct ga_oid *ret_new, struct ga_error *err)
+const struct ga_oid *review_end(const struct ga_report *r)
 {
-	if (ga_commit_tree(repo, &r->base, ret_old, err))
-		return -1;
-	return ga_commit_tree(repo, ga_oid_is_zero(&r->tip) ? &r->base : &r->tip, ret_new, err);
+	return ga_oid_is_zero(&r->tip) ? &r->base : &r->tip;
 }
 
 int ga_review_fetch(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err)
 {
-	struct ga_oid old, new, held;
-
-	if (review_trees(repo, r, &old, &new, err) || ga_diff_fetch(repo, &old, &new, err))
+	if (ga_diff_fetch(repo, &r->base, review_end(r), err))
 		return -1;
-	return ga_oid_is_zero(&r->held) ? 0 : ga_commit_tree(repo, &r->held, &held, err) ||
-					      ga_diff_fetch(repo, &old, &held, err) ? -1 : 0;
+	return ga_oid_is_zero(&r->held) ? 0 : ga_diff_fetch(repo, &r->base, &r->held, err);
 }
 
-int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
-		struct ga_oid *ret_new, struct ga_changes *ret, struct ga_error *err)
+int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_changes *ret,
+		struct ga_error *err)
 {
 	cleanup_commit struct ga_commit c = {.parents = NULL};
 
@@ -148,10 +142,7 @@ int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *
 	if (ga_commit_read(repo, &r->held, &c, err))
 		return -1;
 	/* compared with its parent, not with the tip: the branch may have moved since */
-	if (ga_commit_tree(repo, c.n_parents ? &c.parents[0] : &r->base, ret_old, err))
-		return -1;
-	*ret_new = c.tree;
-	return ga_tree_diff(repo, ret_old, ret_new, ret, err);
+	return ga_tree_diff(repo, c.n_parents ? &c.parents[0] : &r->base, &c.tree, ret, err);
 }
 
 /* ---- what only commits between have ---- */
@@ -261,8 +252,7 @@ void review_facts_release(struct review_facts *f)
 int review_facts_read(struct ga_repo *repo, const struct ga_report *r, struct review_facts *ret,
 		      struct ga_error *err)
 {
-	return review_trees(repo, r, &ret->old, &ret->new, err) ||
-	       read_commits(repo, &r->base, &r->tip, &ret->commits, err) ||
+	return read_commits(repo, &r->base, &r->tip, &ret->commits, err) ||
 	       ga_report_past(repo, r, &r->tip, &ret->past, err) ? -1 : 0;
 }
 

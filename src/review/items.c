@@ -87,12 +87,9 @@ int ga_review_items(struct ga_repo *repo, const struct ga_report *r, struct ga_r
 	cleanup_(lists_release) struct lists l = {
 		GA_CHANGES_INIT, GA_CHANGES_INIT, GA_CHANGES_INIT};
 	cleanup_strmap struct ga_strmap seen = GA_STRMAP_INIT;
-	struct ga_oid old, new;
 
-	if (review_trees(repo, r, &old, &new, err) ||
-	    ga_tree_diff(repo, &old, &new, &l.branch, err) ||
-	    review_held(repo, r, &old, &new, &l.held, err) ||
-	    review_left_out(repo, r, &old, &new, &l.left_out, err))
+	if (ga_tree_diff(repo, &r->base, review_end(r), &l.branch, err) ||
+	    review_held(repo, r, &l.held, err) || review_left_out(repo, r, &l.left_out, err))
 		return -1;
 	for (size_t i = 0; i < r->flags.n; i++)
 		add_flagged(ret, &seen, &l, &r->flags.v[i]);

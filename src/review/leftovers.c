@@ -469,7 +469,7 @@ json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct g
 	json_t *o;
 
 	if (review_facts_read(repo, r, &f, err) ||
-	    ga_diff_stat(repo, &f.old, &f.new, &stat, err))
+	    ga_diff_stat(repo, &r->base, review_end(r), &stat, err))
 		return NULL;
 	o = json_object();
 	ga_json_set_bytes(o, "session", r->session);

@@ -269,7 +269,7 @@ int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const s
 	cleanup_strv struct ga_strv checks = GA_STRV_INIT;
 
 	if (review_facts_read(repo, r, &f, err) ||
-	    ga_diff_stat(repo, &f.old, &f.new, &stat, err))
+	    ga_diff_stat(repo, &r->base, review_end(r), &stat, err))
 		return -1;
 	put_head(out, s, r, &stat, f.commits.n);
 	ga_report_checks(&r->checks, &checks);

@@ -24,10 +24,9 @@ struct review_commits {
 	size_t n;
 };
 
-/* Shared by all renderings: the trees that a report compares, the commits base..tip, oldest first,
- * and content that only these have. */
+/* Shared by all renderings: the commits base..tip, oldest first, and content that only these
+ * have. */
 struct review_facts {
-	struct ga_oid old, new;
 	struct review_commits commits;
 	struct ga_past past;
 };
@@ -40,19 +39,16 @@ int review_facts_read(struct ga_repo *repo, const struct ga_report *r, struct re
 const char *review_status(const struct ga_change *c);
 const char *review_no_lines(const struct ga_diff_lines *l);
 
-/* The trees a report compares: `ret_new` is that of the tip, or of the base when there is none. */
-int review_trees(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
-		 struct ga_oid *ret_new, struct ga_error *err);
+/* What a report compares its base with: the tip, or the base when there is none. */
+const struct ga_oid *review_end(const struct ga_report *r);
 
-/* The held changes: the commit that holds them against its parent, and the trees of both; empty if
- * nothing is held. */
-int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
-		struct ga_oid *ret_new, struct ga_changes *ret, struct ga_error *err);
+/* The held changes: the commit that holds them against its parent; empty if nothing is held. */
+int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_changes *ret,
+		struct ga_error *err);
 
-/* The agent's changes to paths that were left out of the branch, and the trees that differ by
- * them; empty if there are none. */
-int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
-		    struct ga_oid *ret_new, struct ga_changes *ret, struct ga_error *err);
+/* The agent's changes to paths that were left out of the branch; empty if there are none. */
+int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_changes *ret,
+		    struct ga_error *err);
 
 /* "accepted", "held", "open" ... */
 const char *review_flag_state(const struct ga_flag *f);

@@ -335,12 +335,11 @@ int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struc
 	cleanup_facts struct review_facts f = { .past = GA_PAST_INIT };
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT, held = GA_CHANGES_INIT;
 	const struct text t = {&out->text, colour};
-	struct ga_oid under, on_top;
 	int rc;
 
 	if (review_facts_read(repo, r, &f, err) ||
-	    ga_tree_diff(repo, &f.old, &f.new, &changes, err) ||
-	    review_held(repo, r, &under, &on_top, &held, err))
+	    ga_tree_diff(repo, &r->base, review_end(r), &changes, err) ||
+	    review_held(repo, r, &held, err))
 		return -1;
 	put_header(&t, s, r, changes.n, f.commits.n);
 	put_commits(&t, &f.commits);

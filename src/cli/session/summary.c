@@ -251,16 +251,13 @@ static int count_work(struct cli *c, const struct ga_session *s, size_t *commits
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	cleanup_free struct ga_oid *list = NULL;
 	const struct ga_oid *own = ga_session_own_base(s);
-	struct ga_oid old, new;
 
 	*commits = *files = 0;
 	if (ga_oid_is_zero(&s->result.tip))
 		return 0;
 	if (ga_rev_list(c->env.repo, &s->result.tip, 1, own, 1, 1000000, &list, commits,
 			err) ||
-	    ga_commit_tree(c->env.repo, own, &old, err) ||
-	    ga_commit_tree(c->env.repo, &s->result.tip, &new, err) ||
-	    ga_tree_diff(c->env.repo, &old, &new, &changes, err))
+	    ga_tree_diff(c->env.repo, own, &s->result.tip, &changes, err))
 		return -1;
 	*files = changes.n;
 	return 0;
