@@ -42,22 +42,6 @@ bool ga_parse_i64(const char *s, int64_t *ret)
 	return true;
 }
 
-bool ga_parse_thousandths(const char *s, uint64_t max, uint64_t *ret)
-{
-	size_t n = strcspn(s, "."), places = s[n] ? strlen(s + n + 1) : 0;
-	cleanup_free char *whole = ga_strndup(s, n), *part = NULL;
-	uint64_t a, b;
-
-	if ((s[n] && !places) || places > 3)
-		return false;
-	part = ga_strf("%s%s", s[n] ? s + n + 1 : "", &"000"[places]);
-	if (!ga_parse_u64(whole, max / 1000, &a) || !ga_parse_u64(part, 999, &b) ||
-	    b > max - a * 1000)
-		return false;
-	*ret = a * 1000 + b;
-	return true;
-}
-
 bool ga_parse_fd(const char *s, int *ret)
 {
 	uint64_t v;

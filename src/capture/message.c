@@ -168,8 +168,7 @@ static int make_message(struct capture *c, const struct ga_oid *from, struct ga_
 		    command, GA_HEX(&c->s->id.onto));
 	ga_report_check_trailers(&c->s->run.checks, m);
 	for (size_t i = 0; i < flags->n && i < GA_REPORT_TRAILERS; i++)
-		ga_report_trailer(m, "Agent-Flagged", flags->v[i].severity, flags->v[i].rule,
-				  flags->v[i].path, NULL);
+		ga_report_trailer(m, "Agent-Flagged", &flags->v[i], false);
 	return 0;
 }
 

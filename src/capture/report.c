@@ -185,10 +185,9 @@ static void flag_inodes(const struct capture *c, const struct ga_strv *paths, co
  * removed, and is there again because the session was resumed. */
 static void keep_verdicts(struct ga_report *r, const struct ga_report *former, bool resumed)
 {
-	for (size_t i = 0; i < r->n_flags; i++) {
-		struct ga_report_flag *f = &r->flags[i];
-		const struct ga_report_flag *was =
-			ga_report_find(former, f->id, f->path, &f->entry);
+	for (size_t i = 0; i < r->flags.n; i++) {
+		struct ga_flag *f = &r->flags.v[i];
+		const struct ga_flag *was = ga_flags_find(&former->flags, f);
 
 		if (was && was->severity >= f->severity &&
 		    !(resumed && was->verdict == GA_VERDICT_REJECTED))
@@ -218,11 +217,16 @@ static int keep_for_changed(struct capture *c, const struct ga_report *former, s
 	for (size_t i = 0; i < flags.n; i++)
 		if (flags.v[i].severity >= GA_HIGH)
 			ga_strmap_add(&severe, flags.v[i].path, strlen(flags.v[i].path), 0);
-	for (size_t i = 0; i < r->n_flags; i++) {
-		struct ga_report_flag *f = &r->flags[i];
+	for (size_t i = 0; i < r->flags.n; i++) {
+		struct ga_flag *f = &r->flags.v[i];
 		const struct ga_change *ch = ga_changes_find(&since, f->path);
-		const struct ga_report_flag *had =
-			ch ? ga_report_find(former, f->id, f->path, &ch->old) : NULL;
+		struct ga_flag before = *f;
+		const struct ga_flag *had;
+
+		if (!ch)
+			continue;
+		before.entry = ch->old;
+		had = ga_flags_find(&former->flags, &before);
 
 		if (!ga_report_flag_blocks(f) || f->held || f->severity > GA_HIGH || !had ||
 		    had->verdict != GA_VERDICT_ACCEPTED || had->severity < f->severity ||

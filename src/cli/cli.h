@@ -468,13 +468,6 @@ int cli_wait_over(struct cli *c, const char *name, int ms, struct ga_session *re
 /* "--timeout 10", in milliseconds; NULL: `otherwise`. */
 int cli_parse_timeout(const char *value, int otherwise, int *ret, struct ga_error *err);
 
-/* What `show` prints instead of the session: the journal, unless `text` or `replay` is set. The
- * strings may be NULL. */
-struct cli_journal {
-	bool json, text, replay;
-	const char *speed, *max_idle;
-};
-
 /* Print the next command to type for a captured session, as "  next: ..."; none if a note has a
  * command. */
 int cli_print_next(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,

@@ -110,7 +110,6 @@ static void print_changed(struct cli *c, const char *name)
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	struct ga_oid base, tip;
 	const struct ga_oid *to;
 
 	if (cli_context_init(c, CLI_NEED_STATE, GA_IGNORED) ||
@@ -119,9 +118,8 @@ static void print_changed(struct cli *c, const char *name)
 		to = &ga_oid_none;
 	else
 		to = ga_oid_is_zero(&r.held) ? &r.tip : &r.held;
-	if (!ga_oid_is_zero(to) && !ga_commit_tree(c->env.repo, &r.base, &base, GA_IGNORED) &&
-	    !ga_commit_tree(c->env.repo, to, &tip, GA_IGNORED))
-		(void)ga_tree_diff(c->env.repo, &base, &tip, &all, GA_IGNORED);
+	if (!ga_oid_is_zero(to))
+		(void)ga_tree_diff(c->env.repo, &r.base, to, &all, GA_IGNORED);
 	for (size_t i = 0; i < all.n && i < PATHS_MAX; i++)
 		if (is_safe(all.v[i].path))
 			print_candidate("", all.v[i].path, "", "changed");

@@ -78,8 +78,8 @@ static bool may_accept(struct decision *d, const char *path, const struct ga_ent
 
 static void choose_accepted(struct decision *d)
 {
-	for (size_t i = 0; i < d->report->n_flags; i++) {
-		const struct ga_report_flag *f = &d->report->flags[i];
+	for (size_t i = 0; i < d->report->flags.n; i++) {
+		const struct ga_flag *f = &d->report->flags.v[i];
 		bool meant = match_accepted(d, f->path) != NOT, held = decide_held(d, f->path);
 
 		if (f->left) {
@@ -118,8 +118,8 @@ static int reject_flags(struct decision *d, struct ga_error *err)
 
 	if (ga_report_past(d->repo, d->report, &d->at.tip, &past, err))
 		return -1;
-	for (size_t i = 0; i < d->report->n_flags; i++) {
-		if (!rejects(d, d->report->flags[i].path))
+	for (size_t i = 0; i < d->report->flags.n; i++) {
+		if (!rejects(d, d->report->flags.v[i].path))
 			continue;
 		if (!past.v[i].n && !past.v[i].unknown)
 			d->chosen.verdict[i] = GA_VERDICT_REJECTED;
@@ -188,14 +188,14 @@ int decide_choose(struct decision *d, struct ga_error *err)
 
 	index_given(d, &d->what->accept, &d->chosen.accepts);
 	index_given(d, &d->what->reject, &d->chosen.rejects);
-	for (size_t i = 0; i < d->report->n_flags; i++)
-		ga_strmap_add(&d->chosen.flagged, d->report->flags[i].path,
-			      strlen(d->report->flags[i].path), (uint32_t)i);
+	for (size_t i = 0; i < d->report->flags.n; i++)
+		ga_strmap_add(&d->chosen.flagged, d->report->flags.v[i].path,
+			      strlen(d->report->flags.v[i].path), (uint32_t)i);
 	choose_accepted(d);
 	if (choose_rejected(d, err))
 		return -1;
 	ga_strv_sort_unique(&d->chosen.by_name);
-	for (size_t i = 0; i < d->report->n_flags; i++)
+	for (size_t i = 0; i < d->report->flags.n; i++)
 		n_chosen += d->chosen.verdict[i] != GA_VERDICT_OPEN;
 	/* with `accept_all` a blocked flag just stays open, as critical ones do */
 	if (d->chosen.blocked.n && !d->what->accept_all)

@@ -132,7 +132,7 @@ static bool decide_undone(const struct decision *d, const char *path)
 /* The verdict that this decision gives a flag; open: none. */
 static enum ga_verdict verdict_of(const struct decision *d, size_t flag)
 {
-	return decide_undone(d, d->report->flags[flag].path) ? GA_VERDICT_REJECTED
+	return decide_undone(d, d->report->flags.v[flag].path) ? GA_VERDICT_REJECTED
 							     : d->chosen.verdict[flag];
 }
 
@@ -140,13 +140,13 @@ static void add_verdicts(const struct decision *d, enum ga_verdict v, struct ga_
 {
 	size_t shown = 0;
 
-	for (size_t i = 0; i < d->report->n_flags && shown < GA_REPORT_TRAILERS; i++) {
-		const struct ga_report_flag *f = &d->report->flags[i];
+	for (size_t i = 0; i < d->report->flags.n && shown < GA_REPORT_TRAILERS; i++) {
+		const struct ga_flag *f = &d->report->flags.v[i];
 
 		if (verdict_of(d, i) != v)
 			continue;
 		ga_report_trailer(m, v == GA_VERDICT_ACCEPTED ? "Agent-Accepted" : "Agent-Rejected",
-				  f->severity, f->id, f->path, &f->entry);
+				  f, true);
 		shown++;
 	}
 }
@@ -287,8 +287,8 @@ static int make_report(struct decision *d, struct ga_report *ret, struct ga_erro
 
 	if (ga_report_decode(text, strlen(text), ret, err))
 		return -1;
-	for (size_t i = 0; i < ret->n_flags; i++) {
-		struct ga_report_flag *f = &ret->flags[i];
+	for (size_t i = 0; i < ret->flags.n; i++) {
+		struct ga_flag *f = &ret->flags.v[i];
 
 		if (verdict_of(d, i) != GA_VERDICT_OPEN)
 			f->verdict = verdict_of(d, i);
@@ -389,8 +389,8 @@ static int read_refs(struct decision *d, struct ga_error *err)
  * restore, and the next landing would find it again. */
 static int check_landing(const struct decision *d, struct ga_error *err)
 {
-	for (size_t i = 0; i < d->report->n_flags; i++) {
-		const struct ga_report_flag *f = &d->report->flags[i];
+	for (size_t i = 0; i < d->report->flags.n; i++) {
+		const struct ga_flag *f = &d->report->flags.v[i];
 
 		if (d->chosen.verdict[i] != GA_VERDICT_REJECTED || !f->landing ||
 		    decide_undone(d, f->path))
@@ -427,7 +427,7 @@ static int read_all(struct decision *d, struct ga_error *err)
 	if (ga_commit_tree(d->repo, &d->at.tip, &d->at.tip_tree, err) ||
 	    ga_commit_tree(d->repo, &own, &d->at.base_tree, err))
 		return -1;
-	d->chosen.verdict = ga_calloc(d->report->n_flags + 1, sizeof(*d->chosen.verdict));
+	d->chosen.verdict = ga_calloc(d->report->flags.n + 1, sizeof(*d->chosen.verdict));
 	if (ga_oid_is_zero(&d->at.held_ref))
 		return 0;
 	if (ga_commit_read(d->repo, &d->at.held_ref, &held, err))

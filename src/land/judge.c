@@ -27,9 +27,9 @@ static void by_rule_release(struct by_rule *b)
 
 static void by_rule_fill(struct by_rule *b, const struct ga_report *r)
 {
-	for (size_t i = 0; i < r->n_flags; i++)
-		ga_strv_pushf(&b->keys, "%s %s", r->flags[i].id, r->flags[i].path);
-	for (size_t i = 0; i < r->n_flags; i++)
+	for (size_t i = 0; i < r->flags.n; i++)
+		ga_strv_pushf(&b->keys, "%s %s", r->flags.v[i].rule, r->flags.v[i].path);
+	for (size_t i = 0; i < r->flags.n; i++)
 		ga_strmap_add(&b->map, b->keys.v[i], strlen(b->keys.v[i]), (uint32_t)i);
 }
 
@@ -42,7 +42,7 @@ static int32_t first_of(const struct by_rule *b, const char *rule, const char *p
 
 /* A verdict is about one content: that which lands, or, where other lines are merged into
  * it, that of the session's branch. */
-static bool is_covered_by(const struct ga_report_flag *have, const struct ga_flag *f,
+static bool is_covered_by(const struct ga_flag *have, const struct ga_flag *f,
 			  const struct ga_entry *on_branch)
 {
 	return have->verdict == GA_VERDICT_ACCEPTED && have->severity >= f->severity &&
@@ -72,8 +72,8 @@ static int decide_drop_covered(const struct landing *l, const struct ga_oid *tip
 		    ga_tree_entry(l->repo, &tree, f->path, &e, err))
 			return -1;
 		for (; !covered && at >= 0; at = known.map.nodes[at].next)
-			covered =
-				is_covered_by(&l->report->flags[known.map.nodes[at].value], f, &e);
+			covered = is_covered_by(&l->report->flags.v[known.map.nodes[at].value], f,
+						&e);
 		if (covered)
 			ga_flag_release(f);
 		else
@@ -153,7 +153,7 @@ static int classify(const struct landing *l, const struct proposal *p, struct ga
 
 /* Returns 1 if the flag's entry is in what lands. */
 static int is_landing(const struct landing *l, const struct proposal *p,
-		      const struct ga_report_flag *f, struct ga_error *err)
+		      const struct ga_flag *f, struct ga_error *err)
 {
 	struct ga_entry e = { 0 };
 
@@ -196,9 +196,9 @@ static int fail_undecided(const struct landing *l, const struct counts *c, const
  * where it landed: it blocks where it is found again. A squash, and a part, add no
  * intermediate commits. */
 static int blocks(const struct landing *l, const struct proposal *p, const struct ga_flags *found,
-		  const struct ga_report_flag *f, struct counts *c, struct ga_error *err)
+		  const struct ga_flag *f, struct counts *c, struct ga_error *err)
 {
-	bool again = ga_flags_have(found, f->id, f->path);
+	bool again = ga_flags_have(found, f->rule, f->path);
 	int rc;
 
 	if (!ga_report_flag_blocks(f) || !(land_is_requested(l, f->path) || !*f->path) ||
@@ -218,8 +218,8 @@ static int check_session(const struct landing *l, const struct proposal *p,
 {
 	struct counts c = { 0 };
 
-	for (size_t i = 0; i < l->report->n_flags; i++) {
-		const struct ga_report_flag *f = &l->report->flags[i];
+	for (size_t i = 0; i < l->report->flags.n; i++) {
+		const struct ga_flag *f = &l->report->flags.v[i];
 		int rc = blocks(l, p, found, f, &c, err);
 
 		if (rc < 0)
@@ -235,7 +235,7 @@ static void reopen(struct ga_report *r, const struct ga_flags *found)
 {
 	for (size_t i = 0; i < found->n; i++) {
 		const struct ga_flag *f = &found->v[i];
-		struct ga_report_flag *have = ga_report_find(r, f->rule, f->path, &f->entry);
+		struct ga_flag *have = ga_flags_find(&r->flags, f);
 
 		if (have && have->verdict == GA_VERDICT_REJECTED)
 			have->verdict = GA_VERDICT_OPEN;

@@ -38,13 +38,9 @@ static void search_release(struct search *l)
 
 static int search_begin(struct search *l, const struct ga_oid *tip, struct ga_error *err)
 {
-	struct ga_oid base_tree, tree;
-
 	l->tip = *tip;
 	l->lookups = SCAN_LOOKUPS;
-	return ga_commit_tree(l->r, &l->s->id.onto, &base_tree, err) ||
-	       ga_commit_tree(l->r, tip, &tree, err) ||
-	       ga_tree_diff(l->r, &base_tree, &tree, &l->changes, err) ? -1 : 0;
+	return ga_tree_diff(l->r, &l->s->id.onto, tip, &l->changes, err);
 }
 
 /* Does the commit contain each of these changes, whatever else was changed there? `back`: are all

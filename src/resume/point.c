@@ -134,7 +134,7 @@ static int find_full(struct ga_env *e, const struct ga_session *s, struct resume
 	cleanup_free char *ref = ga_session_ref(s, "held");
 	cleanup_changes struct ga_changes held = GA_CHANGES_INIT, apply = GA_CHANGES_INIT;
 	cleanup_commit struct ga_commit c = { .parents = NULL };
-	struct ga_oid oid, under, tip;
+	struct ga_oid oid, tip;
 	cleanup_free char *path = NULL;
 	int rc = ga_ref_read(e->repo, ref, &oid, err);
 
@@ -147,8 +147,7 @@ static int find_full(struct ga_env *e, const struct ga_session *s, struct resume
 		return -1;
 	if (!c.n_parents)
 		return ga_fail(err, GA_EFATAL, "'%s' is based on nothing", ref);
-	if (ga_commit_tree(e->repo, &c.parents[0], &under, err) ||
-	    ga_tree_diff(e->repo, &under, &c.tree, &held, err))
+	if (ga_tree_diff(e->repo, &c.parents[0], &oid, &held, err))
 		return -1;
 	rc = replay(e, &held, &tip, &apply, &p->full, &path, err);
 	if (rc > 0)

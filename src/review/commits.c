@@ -113,33 +113,27 @@ const char *review_no_lines(const struct ga_diff_lines *l)
 	return l->additions == GA_DIFF_NOT_COUNTED ? "not counted" : "binary";
 }
 
-const char *review_flag_state(const struct ga_report_flag *f)
+const char *review_flag_state(const struct ga_flag *f)
 {
 	if (f->verdict != GA_VERDICT_OPEN)
 		return ga_verdict_name(f->verdict);
 	return f->held ? "held" : "open";
 }
 
-int review_trees(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
-		 struct ga_oid *ret_new, struct ga_error *err)
+const struct ga_oid *review_end(const struct ga_report *r)
 {
-	if (ga_commit_tree(repo, &r->base, ret_old, err))
-		return -1;
-	return ga_commit_tree(repo, ga_oid_is_zero(&r->tip) ? &r->base : &r->tip, ret_new, err);
+	return ga_oid_is_zero(&r->tip) ? &r->base : &r->tip;
 }
 
 int ga_review_fetch(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err)
 {
-	struct ga_oid old, new, held;
-
-	if (review_trees(repo, r, &old, &new, err) || ga_diff_fetch(repo, &old, &new, err))
+	if (ga_diff_fetch(repo, &r->base, review_end(r), err))
 		return -1;
-	return ga_oid_is_zero(&r->held) ? 0 : ga_commit_tree(repo, &r->held, &held, err) ||
-					      ga_diff_fetch(repo, &old, &held, err) ? -1 : 0;
+	return ga_oid_is_zero(&r->held) ? 0 : ga_diff_fetch(repo, &r->base, &r->held, err);
 }
 
-int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
-		struct ga_oid *ret_new, struct ga_changes *ret, struct ga_error *err)
+int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_changes *ret,
+		struct ga_error *err)
 {
 	cleanup_commit struct ga_commit c = {.parents = NULL};
 
@@ -148,10 +142,7 @@ int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *
 	if (ga_commit_read(repo, &r->held, &c, err))
 		return -1;
 	/* compared with its parent, not with the tip: the branch may have moved since */
-	if (ga_commit_tree(repo, c.n_parents ? &c.parents[0] : &r->base, ret_old, err))
-		return -1;
-	*ret_new = c.tree;
-	return ga_tree_diff(repo, ret_old, ret_new, ret, err);
+	return ga_tree_diff(repo, c.n_parents ? &c.parents[0] : &r->base, &c.tree, ret, err);
 }
 
 /* ---- what only commits between have ---- */
@@ -179,8 +170,8 @@ static int list_gone(struct ga_repo *repo, const struct ga_report *r, const stru
 	if (ga_commit_tree(repo, &r->base, &base_tree, err) ||
 	    ga_commit_tree(repo, tip, &tree, err))
 		return -1;
-	for (size_t i = 0; i < r->n_flags; i++) {
-		const struct ga_report_flag *f = &r->flags[i];
+	for (size_t i = 0; i < r->flags.n; i++) {
+		const struct ga_flag *f = &r->flags.v[i];
 
 		if (!*f->path || f->held || f->left || f->verdict == GA_VERDICT_ACCEPTED ||
 		    f->entry.mode == GA_MODE_NONE)
@@ -205,15 +196,15 @@ static int find_in_commit(struct ga_repo *repo, const struct ga_report *r,
 
 	if (ga_commit_tree(repo, commit, &tree, err))
 		return -1;
-	for (size_t i = 0; i < r->n_flags; i++) {
+	for (size_t i = 0; i < r->flags.n; i++) {
 		struct ga_past_flag *at = &p->v[i];
 		struct ga_entry had;
 
 		if (!at->unknown)
 			continue;
-		if (ga_tree_entry(repo, &tree, r->flags[i].path, &had, err))
+		if (ga_tree_entry(repo, &tree, r->flags.v[i].path, &had, err))
 			return -1;
-		if (ga_entry_equal(&had, &r->flags[i].entry))
+		if (ga_entry_equal(&had, &r->flags.v[i].entry))
 			at->others = false;
 		if (had.mode == GA_MODE_NONE || had.mode == GA_MODE_TREE ||
 		    ga_entry_equal(&had, &ends[i].base) || ga_entry_equal(&had, &ends[i].tip))
@@ -228,14 +219,14 @@ static int find_in_commit(struct ga_repo *repo, const struct ga_report *r,
 int ga_report_past(struct ga_repo *repo, const struct ga_report *r, const struct ga_oid *tip,
 		   struct ga_past *ret, struct ga_error *err)
 {
-	cleanup_free struct ends *ends = ga_calloc(r->n_flags + 1, sizeof(*ends));
+	cleanup_free struct ends *ends = ga_calloc(r->flags.n + 1, sizeof(*ends));
 	cleanup_free struct ga_oid *commits = NULL;
 	size_t n = 0;
 	int gone, rc;
 
 	ga_past_release(ret);
-	ret->v = ga_calloc(r->n_flags + 1, sizeof(*ret->v));
-	ret->n = r->n_flags;
+	ret->v = ga_calloc(r->flags.n + 1, sizeof(*ret->v));
+	ret->n = r->flags.n;
 	if (ga_oid_is_zero(tip))
 		return 0;
 	gone = list_gone(repo, r, tip, ret, ends, err);
@@ -261,8 +252,7 @@ void review_facts_release(struct review_facts *f)
 int review_facts_read(struct ga_repo *repo, const struct ga_report *r, struct review_facts *ret,
 		      struct ga_error *err)
 {
-	return review_trees(repo, r, &ret->old, &ret->new, err) ||
-	       read_commits(repo, &r->base, &r->tip, &ret->commits, err) ||
+	return read_commits(repo, &r->base, &r->tip, &ret->commits, err) ||
 	       ga_report_past(repo, r, &r->tip, &ret->past, err) ? -1 : 0;
 }
 

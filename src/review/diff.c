@@ -274,9 +274,8 @@ static int put_held(struct diff *d, const struct ga_report *r, const struct ga_s
 		    bool *ret, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
-	struct ga_oid old, new;
 
-	if (review_held(d->repo, r, &old, &new, &changes, err))
+	if (review_held(d->repo, r, &changes, err))
 		return -1;
 	*ret = changes.n > 0;
 	if (!*ret)
@@ -285,16 +284,14 @@ static int put_held(struct diff *d, const struct ga_report *r, const struct ga_s
 	return put_changes(d, &changes, first, err);
 }
 
-int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
-		    struct ga_oid *ret_new, struct ga_changes *ret, struct ga_error *err)
+int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_changes *ret,
+		    struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
 
 	if (!r->left_out.n || ga_oid_is_zero(&r->seen))
 		return 0;
-	*ret_new = r->seen;
-	if (ga_commit_tree(repo, &r->shown, ret_old, err) ||
-	    ga_tree_diff(repo, ret_old, ret_new, &all, err))
+	if (ga_tree_diff(repo, &r->shown, &r->seen, &all, err))
 		return -1;
 	for (size_t i = 0; i < r->left_out.n; i++) {
 		const struct ga_change *c = ga_changes_find(&all, r->left_out.v[i]);
@@ -311,9 +308,8 @@ int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_o
 static int put_left_out(struct diff *d, const struct ga_report *r, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes some = GA_CHANGES_INIT;
-	struct ga_oid old, new;
 
-	if (review_left_out(d->repo, r, &old, &new, &some, err))
+	if (review_left_out(d->repo, r, &some, err))
 		return -1;
 	if (!some.n)
 		return 0;
@@ -329,16 +325,15 @@ int ga_review_diff(struct ga_repo *repo, const struct ga_report *r,
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	cleanup_strv struct ga_strv first = GA_STRV_INIT;
 	struct diff d = { repo, palette_or_null, out };
-	struct ga_oid old, new;
 	bool held;
 	int rc;
 
 	ga_buf_addch(&out->text, '\n');
 	/* flags are sorted, so the files with the worst come first */
-	for (size_t i = 0; i < r->n_flags; i++)
-		ga_strv_push(&first, r->flags[i].path);
-	if (review_trees(repo, r, &old, &new, err) ||
-	    ga_tree_diff(repo, &old, &new, &changes, err) || put_held(&d, r, &first, &held, err))
+	for (size_t i = 0; i < r->flags.n; i++)
+		ga_strv_push(&first, r->flags.v[i].path);
+	if (ga_tree_diff(repo, &r->base, review_end(r), &changes, err) ||
+	    put_held(&d, r, &first, &held, err))
 		return -1;
 	if (held && changes.n)
 		section(&d, "on the branch");
@@ -359,16 +354,15 @@ int ga_review_since(struct ga_repo *repo, const struct ga_report *r, const struc
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	cleanup_error struct ga_error gone = GA_ERROR_INIT;
 	struct diff d = { repo, palette_or_null, out };
-	struct ga_oid base, old, new;
+	struct ga_oid base, old;
 	size_t same = 0;
 	int rc = 0;
 
 	if (ga_oid_is_zero(then) || ga_oid_is_zero(now) || ga_oid_equal(then, now) ||
 	    ga_commit_tree(repo, then, &old, &gone))
 		return 0;
-	if (ga_commit_tree(repo, now, &new, err) ||
-	    ga_commit_tree(repo, &r->base, &base, err) ||
-	    ga_tree_diff(repo, &old, &new, &changes, err))
+	if (ga_commit_tree(repo, &r->base, &base, err) ||
+	    ga_tree_diff(repo, &old, now, &changes, err))
 		return -1;
 	section(&d, "changed since the last review");
 	for (size_t i = 0; !rc && i < changes.n; i++) {

@@ -44,7 +44,7 @@ static void lists_release(struct lists *l)
 
 /* Add the change of a flagged path, a held one before one on the branch. */
 static void add_flagged(struct ga_review_items *ret, struct ga_strmap *seen, const struct lists *l,
-			const struct ga_report_flag *f)
+			const struct ga_flag *f)
 {
 	const struct {
 		const struct ga_changes *in;
@@ -87,15 +87,12 @@ int ga_review_items(struct ga_repo *repo, const struct ga_report *r, struct ga_r
 	cleanup_(lists_release) struct lists l = {
 		GA_CHANGES_INIT, GA_CHANGES_INIT, GA_CHANGES_INIT};
 	cleanup_strmap struct ga_strmap seen = GA_STRMAP_INIT;
-	struct ga_oid old, new;
 
-	if (review_trees(repo, r, &old, &new, err) ||
-	    ga_tree_diff(repo, &old, &new, &l.branch, err) ||
-	    review_held(repo, r, &old, &new, &l.held, err) ||
-	    review_left_out(repo, r, &old, &new, &l.left_out, err))
+	if (ga_tree_diff(repo, &r->base, review_end(r), &l.branch, err) ||
+	    review_held(repo, r, &l.held, err) || review_left_out(repo, r, &l.left_out, err))
 		return -1;
-	for (size_t i = 0; i < r->n_flags; i++)
-		add_flagged(ret, &seen, &l, &r->flags[i]);
+	for (size_t i = 0; i < r->flags.n; i++)
+		add_flagged(ret, &seen, &l, &r->flags.v[i]);
 	add_rest(ret, &seen, &l.branch, GA_REVIEW_BRANCH);
 	add_rest(ret, &seen, &l.held, GA_REVIEW_HELD);
 	add_rest(ret, &seen, &l.left_out, GA_REVIEW_LEFT_OUT);
@@ -125,8 +122,8 @@ void ga_review_item_text(const struct ga_report *r, const struct ga_review_item 
 
 	review_paint(out, colour, RC_BOLD, q);
 	ga_buf_addf(out, "%s\n", where_text(item));
-	for (size_t i = 0; i < r->n_flags; i++) {
-		const struct ga_report_flag *f = &r->flags[i];
+	for (size_t i = 0; i < r->flags.n; i++) {
+		const struct ga_flag *f = &r->flags.v[i];
 
 		if (strcmp(f->path, path) != 0 || f->left)
 			continue;
@@ -136,7 +133,7 @@ void ga_review_item_text(const struct ga_report *r, const struct ga_review_item 
 		ga_buf_adds(out, f->verdict == GA_VERDICT_OPEN ? ": " : " (");
 		if (f->verdict != GA_VERDICT_OPEN)
 			ga_buf_addf(out, "%s): ", ga_verdict_name(f->verdict));
-		review_put_reason(out, f->reason, f->id);
+		review_put_reason(out, f->reason, f->rule);
 		ga_buf_addch(out, '\n');
 	}
 }

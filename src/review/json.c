@@ -8,17 +8,16 @@
 #include "review-internal.h"
 
 /* The members that all flags have; the caller may add more. */
-static json_t *flag_json(const char *id, enum ga_severity s, const char *category,
-			 const struct ga_strv *also, const char *path, const char *reason)
+static json_t *flag_json(const struct ga_flag *f)
 {
 	json_t *o = json_object();
 
-	ga_json_set_bytes(o, "id", id);
-	ga_json_set(o, "also", ga_json_strv(also));
-	ga_json_set(o, "severity", json_string(ga_severity_name(s)));
-	ga_json_set_bytes(o, "category", category);
-	ga_json_set_bytes(o, "path", path);
-	ga_json_set_bytes(o, "reason", reason);
+	ga_json_set_bytes(o, "id", f->rule);
+	ga_json_set(o, "also", ga_json_strv(&f->also));
+	ga_json_set(o, "severity", json_string(ga_severity_name(f->severity)));
+	ga_json_set_bytes(o, "category", f->category);
+	ga_json_set_bytes(o, "path", f->path);
+	ga_json_set_bytes(o, "reason", f->reason);
 	return o;
 }
 
@@ -28,12 +27,8 @@ static json_t *place_flags_json(const struct ga_flags *stored, const char *place
 	json_t *a = json_array();
 
 	review_flags_inside(stored, place, &flags);
-	for (size_t i = 0; i < flags.n; i++) {
-		const struct ga_flag *f = &flags.v[i];
-
-		ga_json_add(a, flag_json(f->rule, f->severity, f->category, &f->also, f->path,
-					 f->reason));
-	}
+	for (size_t i = 0; i < flags.n; i++)
+		ga_json_add(a, flag_json(&flags.v[i]));
 	return a;
 }
 
@@ -109,14 +104,13 @@ static json_t *report_flags_json(const struct ga_report *r, const struct ga_past
 {
 	json_t *a = json_array();
 
-	for (size_t i = 0; i < r->n_flags; i++) {
-		const struct ga_report_flag *f = &r->flags[i];
+	for (size_t i = 0; i < r->flags.n; i++) {
+		const struct ga_flag *f = &r->flags.v[i];
 		json_t *o;
 
 		if (f->left)
 			continue;
-		o = flag_json(f->id, f->severity, f->category, &f->also, f->path,
-			      f->reason);
+		o = flag_json(f);
 		ga_json_set(o, "held", json_boolean(f->held));
 		ga_json_set(o, "left_behind", json_boolean(f->left));
 		ga_json_set(o, "verdict", json_string(ga_verdict_name(f->verdict)));
@@ -146,7 +140,7 @@ json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct g
 	json_t *o;
 
 	if (review_facts_read(repo, r, &f, err) ||
-	    ga_diff_stat(repo, &f.old, &f.new, &stat, err))
+	    ga_diff_stat(repo, &r->base, review_end(r), &stat, err))
 		return NULL;
 	o = json_object();
 	ga_json_set_bytes(o, "session", r->session);

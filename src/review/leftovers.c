@@ -73,53 +73,38 @@ static size_t first_flag(const struct ga_flags *f, const char *path)
 	return from;
 }
 
-static void add_flag(struct ga_flags *ret, const struct ga_flag *f)
-{
-	struct ga_flag copy = *f;
-
-	copy.path = ga_strdup(f->path);
-	copy.reason = ga_strdup(f->reason);
-	copy.also = (struct ga_strv)GA_STRV_INIT;
-	ga_strv_extend(&copy.also, &f->also);
-	GA_GROW(ret->v, ret->n, ret->cap);
-	ret->v[ret->n++] = copy;
-}
-
 /* Add the flags that a place raises by its name and kind, beyond those stored for its path. */
 static void add_own(const struct ga_flags *stored, const struct ga_leftover *line,
 		    struct ga_flags *ret)
 {
-	cleanup_flags struct ga_flags own = GA_FLAGS_INIT, have = GA_FLAGS_INIT;
+	cleanup_flags struct ga_flags own = GA_FLAGS_INIT;
+	const size_t first = first_flag(stored, line->path);
+	struct ga_flags have = { stored->v + first, 0, 0 };
 	bool severe = false;
 
-	for (size_t i = first_flag(stored, line->path);
-	     i < stored->n && !strcmp(stored->v[i].path, line->path); i++) {
-		severe |= ga_flag_is_severe_in_place(&stored->v[i]);
-		add_flag(&have, &stored->v[i]);
-	}
+	while (first + have.n < stored->n && !strcmp(have.v[have.n].path, line->path))
+		severe |= ga_flag_is_severe_in_place(&have.v[have.n++]);
 	ga_classify_place(line->path, line->kind, severe, &own);
 	for (size_t i = 0; i < own.n; i++)
 		if (!ga_flags_have(&have, own.v[i].rule, own.v[i].path))
-			add_flag(ret, &own.v[i]);
+			ga_flags_copy(ret, &own.v[i]);
 }
 
 void review_left_flags(const struct ga_report *r, struct ga_flags *ret)
 {
 	cleanup_flags struct ga_flags own = GA_FLAGS_INIT;
 
-	for (size_t i = 0; i < r->n_flags; i++) {
-		const struct ga_report_flag *f = &r->flags[i];
+	for (size_t i = 0; i < r->flags.n; i++) {
+		const struct ga_flag *f = &r->flags.v[i];
 
 		if (f->left)
-			add_flag(ret, &(struct ga_flag){ .rule = f->id, .category = f->category,
-							 .severity = f->severity, .path = f->path,
-							 .reason = f->reason, .also = f->also });
+			ga_flags_copy(ret, f);
 	}
 	sort_flags(ret);
 	for (size_t i = 0; i < r->left.n; i++)
 		add_own(ret, &r->left.v[i], &own);
 	for (size_t i = 0; i < own.n; i++)
-		add_flag(ret, &own.v[i]);
+		ga_flags_copy(ret, &own.v[i]);
 	sort_flags(ret);
 }
 
@@ -127,7 +112,7 @@ void review_flags_inside(const struct ga_flags *all, const char *place, struct g
 {
 	for (size_t i = first_flag(all, place);
 	     i < all->n && ga_path_inside(all->v[i].path, place); i++)
-		add_flag(ret, &all->v[i]);
+		ga_flags_copy(ret, &all->v[i]);
 	ga_flags_sort(ret);
 }
 

@@ -153,7 +153,7 @@ static void put_flags(struct ga_buf *out, const struct ga_report *r, const struc
 	ga_buf_adds(out, "\n#### Flags\n\n| severity | path | why | rule | state |\n"
 			 "|---|---|---|---|---|\n");
 	for (size_t i = 0; i < lines.n; i++) {
-		const struct ga_report_flag *f = &r->flags[lines.v[i].first];
+		const struct ga_flag *f = &r->flags.v[lines.v[i].first];
 
 		minor += !ga_report_flag_blocks(f);
 		if (full(out) || (!ga_report_flag_blocks(f) && minor > MINOR_FLAGS_SHOWN)) {
@@ -163,10 +163,10 @@ static void put_flags(struct ga_buf *out, const struct ga_report *r, const struc
 		ga_buf_addf(out, "| %s | ", ga_severity_name(f->severity));
 		put_code(out, lines.v[i].path);
 		ga_buf_adds(out, " | ");
-		put_reason(out, f->id, lines.v[i].reason);
+		put_reason(out, f->rule, lines.v[i].reason);
 		put_past(out, &past->v[lines.v[i].first]);
 		ga_buf_adds(out, " | ");
-		put_text(out, f->id);
+		put_text(out, f->rule);
 		ga_buf_addf(out, " | %s |\n", review_flag_state(f));
 	}
 	put_more(out, hidden, hidden == 1 ? "flag" : "flags");
@@ -269,7 +269,7 @@ int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const s
 	cleanup_strv struct ga_strv checks = GA_STRV_INIT;
 
 	if (review_facts_read(repo, r, &f, err) ||
-	    ga_diff_stat(repo, &f.old, &f.new, &stat, err))
+	    ga_diff_stat(repo, &r->base, review_end(r), &stat, err))
 		return -1;
 	put_head(out, s, r, &stat, f.commits.n);
 	ga_report_checks(&r->checks, &checks);

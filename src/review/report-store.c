@@ -193,7 +193,7 @@ static bool take_number(const char **p, unsigned base, size_t *ret)
 /* One record of "more", which follows the report's last flag. */
 static int get_record(const char **p, struct ga_report *r, struct ga_error *err)
 {
-	const struct ga_report_flag *was = &r->flags[r->n_flags - 1];
+	const struct ga_flag *was = &r->flags.v[r->flags.n - 1];
 	struct ga_entry e = was->entry;
 	size_t mode, common, n;
 	struct ga_buf path = GA_BUF_INIT;
@@ -215,18 +215,18 @@ static int get_record(const char **p, struct ga_report *r, struct ga_error *err)
 	ga_buf_add(&path, was->path, common);
 	ga_buf_add(&path, *p, n);
 	*p += n;
-	review_append_flag(r, was);
-	free(r->flags[r->n_flags - 1].path);
-	r->flags[r->n_flags - 1].path = ga_buf_steal(&path);
-	r->flags[r->n_flags - 1].entry = e;
+	ga_flags_copy(&r->flags, was);
+	free(r->flags.v[r->flags.n - 1].path);
+	r->flags.v[r->flags.n - 1].path = ga_buf_steal(&path);
+	r->flags.v[r->flags.n - 1].entry = e;
 	return 0;
 }
 
-static int io_flag(const struct io *io, struct ga_report_flag *f)
+static int io_flag(const struct io *io, struct ga_flag *f)
 {
 	uint64_t mode = f->entry.mode;
 
-	return io_bytes(io, "id", &f->id) || io_strv(io, "also", true, &f->also) ||
+	return io_bytes(io, "id", &f->rule) || io_strv(io, "also", true, &f->also) ||
 	       io_named(io, "severity", GA_CRITICAL, ga_severity_name, &f->severity) ||
 	       io_bytes(io, "category", &f->category) || io_bytes(io, "path", &f->path) ||
 	       io_bytes(io, "reason", &f->reason) || io_count(io, "mode", false, &mode) ||
@@ -245,9 +245,9 @@ static int read_flags(const struct io *io, struct ga_report *r)
 		struct io at = io_element(io, a, i);
 		cleanup_free char *more = NULL;
 
-		GA_GROW(r->flags, r->n_flags, r->cap_flags);
-		r->flags[r->n_flags] = (struct ga_report_flag){ .also = GA_STRV_INIT };
-		if (io_flag(&at, &r->flags[r->n_flags++]))
+		GA_GROW(r->flags.v, r->flags.n, r->flags.cap);
+		r->flags.v[r->flags.n] = (struct ga_flag){ .also = GA_STRV_INIT };
+		if (io_flag(&at, &r->flags.v[r->flags.n++]))
 			return -1;
 		if ((json_object_get(at.o, "more") || json_object_get(at.o, "more_b64")) &&
 		    io_bytes(&at, "more", &more))
@@ -256,7 +256,7 @@ static int read_flags(const struct io *io, struct ga_report *r)
 			if (get_record(&p, r, io->err))
 				return -1;
 	}
-	review_sort_flags(r);
+	ga_flags_sort(&r->flags);
 	return a ? 0 : -1;
 }
 
@@ -264,7 +264,7 @@ static int read_flags(const struct io *io, struct ga_report *r)
  * records "MODE ID COMMON LENGTH BYTES". The path begins with COMMON bytes of the one before; ID
  * "=" is the same as before. */
 struct group {
-	const struct ga_report_flag *first, *last;
+	const struct ga_flag *first, *last;
 	const char *reason;
 	struct ga_buf more;
 };
@@ -275,14 +275,14 @@ struct groups {
 	struct ga_strmap by_key; /* index in `v` by all that they have in common */
 };
 
-static struct group *group_of(struct groups *g, const struct ga_report_flag *f)
+static struct group *group_of(struct groups *g, const struct ga_flag *f)
 {
-	const struct ga_rule *rule = g->n < REASONS_MAX ? NULL : ga_rule_find(f->id);
+	const struct ga_rule *rule = g->n < REASONS_MAX ? NULL : ga_rule_find(f->rule);
 	const char *reason = rule ? rule->reason : f->reason;
 	cleanup_buf struct ga_buf key = GA_BUF_INIT;
 	int32_t at;
 
-	ga_buf_addf(&key, "%s %s %d%d%d%d%d %s", f->id, f->category, (int)f->severity,
+	ga_buf_addf(&key, "%s %s %d%d%d%d%d %s", f->rule, f->category, (int)f->severity,
 		    (int)f->verdict, f->held, f->left, f->landing, reason);
 	for (size_t i = 0; i < f->also.n; i++)
 		ga_buf_addf(&key, "\n%s", f->also.v[i]);
@@ -296,10 +296,10 @@ static struct group *group_of(struct groups *g, const struct ga_report_flag *f)
 	return &g->v[g->n++];
 }
 
-static void group_flag(struct groups *g, const struct ga_report_flag *f)
+static void group_flag(struct groups *g, const struct ga_flag *f)
 {
 	struct group *to = group_of(g, f);
-	const struct ga_report_flag *was = to->last;
+	const struct ga_flag *was = to->last;
 	size_t common = 0;
 
 	to->last = f;
@@ -318,11 +318,11 @@ static void write_flags(const struct io *io, const struct ga_report *r)
 	size_t n = 0;
 	json_t *a = io_list(io, "flags", &n);
 
-	for (size_t i = 0; i < r->n_flags; i++)
-		group_flag(&g, &r->flags[i]);
+	for (size_t i = 0; i < r->flags.n; i++)
+		group_flag(&g, &r->flags.v[i]);
 	for (size_t i = 0; i < g.n; i++) {
 		struct io at = io_element(io, a, i);
-		struct ga_report_flag f = *g.v[i].first;
+		struct ga_flag f = *g.v[i].first;
 		cleanup_free char *reason = ga_strdup(g.v[i].reason);
 
 		f.reason = reason;

@@ -25,14 +25,7 @@ void ga_report_release(struct ga_report *r)
 {
 	free(r->session);
 	ga_strv_release(&r->command);
-	for (size_t i = 0; i < r->n_flags; i++) {
-		free(r->flags[i].id);
-		free(r->flags[i].category);
-		free(r->flags[i].path);
-		free(r->flags[i].reason);
-		ga_strv_release(&r->flags[i].also);
-	}
-	free(r->flags);
+	ga_flags_release(&r->flags);
 	ga_leftovers_release(&r->left);
 	ga_strv_release(&r->notes);
 	ga_strv_release(&r->left_out);
@@ -52,86 +45,13 @@ void ga_report_begin(struct ga_report *r, const struct ga_session *s)
 
 bool ga_report_is_empty(const struct ga_report *r)
 {
-	return ga_oid_is_zero(&r->tip) && ga_oid_is_zero(&r->held) && !r->n_flags && !r->left.n &&
+	return ga_oid_is_zero(&r->tip) && ga_oid_is_zero(&r->held) && !r->flags.n && !r->left.n &&
 	       !r->left_out.n && !r->notes.n && !r->limits.n;
-}
-
-/* Flags are the same if path, rule and entry are, which a verdict binds to. */
-static int cmp_identity(const struct ga_report_flag *a, const struct ga_report_flag *b)
-{
-	int c = strcmp(a->path, b->path);
-
-	if (!c)
-		c = strcmp(a->id, b->id);
-	if (!c)
-		c = ga_oid_cmp(&a->entry.oid, &b->entry.oid);
-	if (!c && a->entry.mode != b->entry.mode)
-		c = a->entry.mode < b->entry.mode ? -1 : 1;
-	return c;
-}
-
-static int cmp_identity_v(const void *a, const void *b)
-{
-	return cmp_identity(a, b);
-}
-
-static int cmp_order(const void *pa, const void *pb)
-{
-	const struct ga_report_flag *a = pa, *b = pb;
-
-	if (a->severity != b->severity)
-		return a->severity > b->severity ? -1 : 1;
-	return cmp_identity(a, b);
-}
-
-static void sort_flags(struct ga_report *r, int (*cmp)(const void *, const void *))
-{
-	size_t i = 1;
-
-	/* mostly they are in order already */
-	while (i < r->n_flags && cmp(&r->flags[i - 1], &r->flags[i]) <= 0)
-		i++;
-	if (i < r->n_flags)
-		qsort(r->flags, r->n_flags, sizeof(*r->flags), cmp);
-}
-
-void review_sort_flags(struct ga_report *r)
-{
-	sort_flags(r, cmp_order);
-}
-
-struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rule, const char *path,
-				      const struct ga_entry *entry)
-{
-	cleanup_free char *id = ga_strdup(rule), *at = ga_strdup(path);
-	struct ga_report_flag key = { .id = id, .path = at, .entry = *entry };
-	struct ga_report_flag *found = NULL;
-
-	/* they are sorted by severity first, which the caller does not know */
-	for (int sev = GA_CRITICAL; r->n_flags && !found && sev >= GA_LOW; sev--) {
-		key.severity = (enum ga_severity)sev;
-		found = bsearch(&key, r->flags, r->n_flags, sizeof(*r->flags), cmp_order);
-	}
-	return found;
-}
-
-void review_append_flag(struct ga_report *r, const struct ga_report_flag *f)
-{
-	struct ga_report_flag copy = *f;
-
-	copy.id = ga_strdup(f->id);
-	copy.category = ga_strdup(f->category);
-	copy.path = ga_strdup(f->path);
-	copy.reason = ga_strdup(f->reason);
-	copy.also = (struct ga_strv)GA_STRV_INIT;
-	ga_strv_extend(&copy.also, &f->also);
-	GA_GROW(r->flags, r->n_flags, r->cap_flags);
-	r->flags[r->n_flags++] = copy;
 }
 
 /* The report has the same flag already. It gets the new one's reason and severity: the host may
  * have changed since. A verdict on a less severe flag does not hold for the more severe one. */
-static void merge(struct ga_report_flag *have, const struct ga_report_flag *f)
+static void merge(struct ga_flag *have, const struct ga_flag *f)
 {
 	if (f->severity > have->severity)
 		have->verdict = GA_VERDICT_OPEN;
@@ -156,38 +76,33 @@ void ga_report_add_flags(struct ga_report *r, enum ga_flags_from from, const str
 	for (size_t i = 0; held_paths && i < held_paths->n; i++)
 		ga_strmap_add(&held_ones, held_paths->v[i], strlen(held_paths->v[i]), 0);
 	/* sorted for bsearch(), so that many thousands of flags stay quick */
-	sort_flags(r, cmp_identity_v);
-	n_old = r->n_flags;
+	if (r->flags.n)
+		qsort(r->flags.v, r->flags.n, sizeof(*r->flags.v), ga_flag_compare);
+	n_old = r->flags.n;
 	for (size_t i = 0; i < f->n; i++) {
-		const struct ga_flag *g = &f->v[i];
-		cleanup_free char *rule = ga_strdup(g->rule), *category = ga_strdup(g->category);
-		const struct ga_report_flag new = {
-			.id = rule, .category = category, .path = g->path, .reason = g->reason,
-			.also = g->also, .severity = g->severity, .entry = g->entry,
-			.held = ga_strmap_first(&held_ones, g->path, strlen(g->path)) >= 0,
-			.left = from == GA_FROM_LEFTOVERS,
-			.landing = from == GA_FROM_LANDING,
-		};
-		struct ga_report_flag *have = NULL;
+		struct ga_flag new = f->v[i], *have = NULL;
 
+		new.held = ga_strmap_first(&held_ones, new.path, strlen(new.path)) >= 0;
+		new.left = from == GA_FROM_LEFTOVERS;
+		new.landing = from == GA_FROM_LANDING;
 		if (n_old)
-			have = bsearch(&new, r->flags, n_old, sizeof(*r->flags), cmp_identity_v);
+			have = bsearch(&new, r->flags.v, n_old, sizeof(new), ga_flag_compare);
 		if (have)
 			merge(have, &new);
 		else
-			review_append_flag(r, &new);
+			ga_flags_copy(&r->flags, &new);
 	}
-	sort_flags(r, cmp_order);
+	ga_flags_sort(&r->flags);
 }
 
 /* Is a flag with the rule and path of `f` among those in `by_path`? */
 static bool has_rule(const struct ga_report *r, const struct ga_strmap *by_path,
-		     const struct ga_report_flag *f)
+		     const struct ga_flag *f)
 {
 	int32_t at = ga_strmap_first(by_path, f->path, strlen(f->path));
 
 	for (; at >= 0; at = by_path->nodes[at].next)
-		if (!strcmp(r->flags[by_path->nodes[at].value].id, f->id))
+		if (!strcmp(r->flags.v[by_path->nodes[at].value].rule, f->rule))
 			return true;
 	return false;
 }
@@ -196,27 +111,27 @@ void ga_report_add_former(struct ga_report *r, const struct ga_report *former)
 {
 	cleanup_strmap struct ga_strmap by_path = GA_STRMAP_INIT;
 
-	if (!former->n_flags)
+	if (!former->flags.n)
 		return;
 	/* one for each path and rule: a path may have had many versions, with a flag each */
-	for (size_t i = 0; i < r->n_flags; i++)
-		if (!has_rule(r, &by_path, &r->flags[i]))
-			ga_strmap_add(&by_path, r->flags[i].path, strlen(r->flags[i].path),
+	for (size_t i = 0; i < r->flags.n; i++)
+		if (!has_rule(r, &by_path, &r->flags.v[i]))
+			ga_strmap_add(&by_path, r->flags.v[i].path, strlen(r->flags.v[i].path),
 				      (uint32_t)i);
-	for (size_t i = 0; i < former->n_flags; i++) {
-		const struct ga_report_flag *f = &former->flags[i];
+	for (size_t i = 0; i < former->flags.n; i++) {
+		const struct ga_flag *f = &former->flags.v[i];
 
 		if (!f->held && !f->left && !has_rule(r, &by_path, f))
-			review_append_flag(r, f);
+			ga_flags_copy(&r->flags, f);
 	}
-	sort_flags(r, cmp_order);
+	ga_flags_sort(&r->flags);
 }
 
 void ga_report_count(const struct ga_report *r, struct ga_report_counts *ret)
 {
 	*ret = (struct ga_report_counts){ .held = { 0 } };
-	for (size_t i = 0; i < r->n_flags; i++) {
-		const struct ga_report_flag *f = &r->flags[i];
+	for (size_t i = 0; i < r->flags.n; i++) {
+		const struct ga_flag *f = &r->flags.v[i];
 
 		if (f->left)
 			continue;
@@ -227,7 +142,7 @@ void ga_report_count(const struct ga_report *r, struct ga_report_counts *ret)
 	}
 }
 
-bool ga_report_flag_blocks(const struct ga_report_flag *f)
+bool ga_report_flag_blocks(const struct ga_flag *f)
 {
 	return f->verdict == GA_VERDICT_OPEN && !f->left && (f->severity >= GA_HIGH || f->held);
 }
@@ -236,8 +151,8 @@ size_t ga_report_open(const struct ga_report *r)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < r->n_flags; i++)
-		n += ga_report_flag_blocks(&r->flags[i]);
+	for (size_t i = 0; i < r->flags.n; i++)
+		n += ga_report_flag_blocks(&r->flags.v[i]);
 	return n;
 }
 
@@ -257,14 +172,14 @@ void ga_report_copy_result(const struct ga_report *r, struct ga_session *s)
 
 #define KEY "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-void ga_report_trailer(struct ga_buf *message, const char *key, enum ga_severity s,
-		       const char *rule, const char *path, const struct ga_entry *entry_or_null)
+void ga_report_trailer(struct ga_buf *message, const char *key, const struct ga_flag *f,
+		       bool verdict)
 {
-	cleanup_free char *q = ga_quote(path), *id = ga_escape(rule);
+	cleanup_free char *q = ga_quote(f->path), *id = ga_escape(f->rule);
 
-	ga_buf_addf(message, "%s: %s %s %s", key, ga_severity_name(s), id, q);
-	if (entry_or_null)
-		ga_buf_addf(message, " %06o %s", entry_or_null->mode, GA_HEX(&entry_or_null->oid));
+	ga_buf_addf(message, "%s: %s %s %s", key, ga_severity_name(f->severity), id, q);
+	if (verdict)
+		ga_buf_addf(message, " %06o %s", f->entry.mode, GA_HEX(&f->entry.oid));
 	ga_buf_addch(message, '\n');
 }
 
@@ -359,15 +274,15 @@ struct kinds {
 };
 
 /* Instruction files for agents are listed together, across directories. */
-static bool is_prose(const struct ga_report_flag *f)
+static bool is_prose(const struct ga_flag *f)
 {
-	return !strcmp(f->id, "instruction-files");
+	return !strcmp(f->rule, "instruction-files");
 }
 
-static void count_flag(struct kinds *k, size_t flag, const struct ga_report_flag *f)
+static void count_flag(struct kinds *k, size_t flag, const struct ga_flag *f)
 {
 	int dir = is_prose(f) ? 0 : (int)(ga_path_base(f->path) - f->path);
-	char *key = ga_strf("%s %d%d%d %.*s", f->id, (int)f->severity, (int)f->verdict, f->held,
+	char *key = ga_strf("%s %d%d%d %.*s", f->rule, (int)f->severity, (int)f->verdict, f->held,
 			    dir, f->path);
 	int32_t at = ga_strmap_first(&k->by_key, key, strlen(key));
 
@@ -381,7 +296,7 @@ static void count_flag(struct kinds *k, size_t flag, const struct ga_report_flag
 	k->v[k->of[flag]].n++;
 }
 
-static void add_line(struct ga_flag_lines *l, size_t flag, const struct ga_report_flag *f,
+static void add_line(struct ga_flag_lines *l, size_t flag, const struct ga_flag *f,
 		     size_t n)
 {
 	cleanup_free char *dir = ga_path_parent(f->path), *q = ga_quote(*dir ? dir : ".");
@@ -398,7 +313,7 @@ static void add_line(struct ga_flag_lines *l, size_t flag, const struct ga_repor
 }
 
 /* Append the part of another flag's reason after the sentence that all flags of the line share. */
-static void add_reason(struct ga_flag_line *l, const struct ga_report_flag *f)
+static void add_reason(struct ga_flag_line *l, const struct ga_flag *f)
 {
 	cleanup_free char *q = ga_quote(is_prose(f) ? f->path : ga_path_base(f->path));
 	size_t own = 0;
@@ -414,13 +329,13 @@ static void add_reason(struct ga_flag_line *l, const struct ga_report_flag *f)
 
 void ga_flag_lines(const struct ga_report *r, struct ga_flag_lines *ret)
 {
-	struct kinds k = { .of = ga_calloc(r->n_flags + 1, sizeof(*k.of)) };
+	struct kinds k = { .of = ga_calloc(r->flags.n + 1, sizeof(*k.of)) };
 
-	for (size_t i = 0; i < r->n_flags; i++)
-		if (!r->flags[i].left)
-			count_flag(&k, i, &r->flags[i]);
-	for (size_t i = 0; i < r->n_flags; i++) {
-		const struct ga_report_flag *f = &r->flags[i];
+	for (size_t i = 0; i < r->flags.n; i++)
+		if (!r->flags.v[i].left)
+			count_flag(&k, i, &r->flags.v[i]);
+	for (size_t i = 0; i < r->flags.n; i++) {
+		const struct ga_flag *f = &r->flags.v[i];
 		struct kind *of = &k.v[k.of[i]];
 
 		if (f->left)

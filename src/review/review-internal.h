@@ -24,10 +24,9 @@ struct review_commits {
 	size_t n;
 };
 
-/* Shared by all renderings: the trees that a report compares, the commits base..tip, oldest first,
- * and content that only these have. */
+/* Shared by all renderings: the commits base..tip, oldest first, and content that only these
+ * have. */
 struct review_facts {
-	struct ga_oid old, new;
 	struct review_commits commits;
 	struct ga_past past;
 };
@@ -36,32 +35,23 @@ void review_facts_release(struct review_facts *f);
 int review_facts_read(struct ga_repo *repo, const struct ga_report *r, struct review_facts *ret,
 		      struct ga_error *err);
 
-/* Sort the flags into the order that a report keeps them in and searches them by. */
-void review_sort_flags(struct ga_report *r);
-
-/* Append a copy of a flag, which may be one of the report's. */
-void review_append_flag(struct ga_report *r, const struct ga_report_flag *f);
-
 /* "added", "deleted", "typechange" or "modified". */
 const char *review_status(const struct ga_change *c);
 const char *review_no_lines(const struct ga_diff_lines *l);
 
-/* The trees a report compares: `ret_new` is that of the tip, or of the base when there is none. */
-int review_trees(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
-		 struct ga_oid *ret_new, struct ga_error *err);
+/* What a report compares its base with: the tip, or the base when there is none. */
+const struct ga_oid *review_end(const struct ga_report *r);
 
-/* The held changes: the commit that holds them against its parent, and the trees of both; empty if
- * nothing is held. */
-int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
-		struct ga_oid *ret_new, struct ga_changes *ret, struct ga_error *err);
+/* The held changes: the commit that holds them against its parent; empty if nothing is held. */
+int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_changes *ret,
+		struct ga_error *err);
 
-/* The agent's changes to paths that were left out of the branch, and the trees that differ by
- * them; empty if there are none. */
-int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
-		    struct ga_oid *ret_new, struct ga_changes *ret, struct ga_error *err);
+/* The agent's changes to paths that were left out of the branch; empty if there are none. */
+int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_changes *ret,
+		    struct ga_error *err);
 
 /* "accepted", "held", "open" ... */
-const char *review_flag_state(const struct ga_report_flag *f);
+const char *review_flag_state(const struct ga_flag *f);
 
 json_t *review_left_json(const struct ga_report *r);
 /* The flags of leftovers: those of the report, and those raised by names and kinds of its lines. */

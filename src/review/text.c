@@ -119,7 +119,7 @@ static void put_commits(const struct text *t, const struct review_commits *c)
 
 /* ---- flags -------------------------------------------------------------- */
 
-static const char *flag_mark(const struct ga_report_flag *f)
+static const char *flag_mark(const struct ga_flag *f)
 {
 	if (f->verdict == GA_VERDICT_ACCEPTED)
 		return " (accepted)";
@@ -128,11 +128,11 @@ static const char *flag_mark(const struct ga_report_flag *f)
 	return f->held ? " (held)" : "";
 }
 
-static void put_flag(const struct text *t, const struct ga_report_flag *f,
+static void put_flag(const struct text *t, const struct ga_flag *f,
 		     const struct ga_flag_line *l, const struct ga_past_flag *past)
 {
 	ga_buf_addf(t->out, "    %s%s\n        ", l->path, flag_mark(f));
-	review_put_reason(t->out, l->reason, f->id);
+	review_put_reason(t->out, l->reason, f->rule);
 	ga_buf_addch(t->out, '\n');
 	if (!ga_past_any(past))
 		return;
@@ -154,7 +154,7 @@ static void put_severity(const struct text *t, const struct ga_report *r,
 	review_paint(t->out, t->colour, review_severity_colour(sev), ga_severity_name(sev));
 	ga_buf_addf(t->out, " (%zu)\n", n);
 	for (size_t i = 0; i < lines->n; i++) {
-		const struct ga_report_flag *f = &r->flags[lines->v[i].first];
+		const struct ga_flag *f = &r->flags.v[lines->v[i].first];
 
 		if (f->severity != sev)
 			continue;
@@ -335,12 +335,11 @@ int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struc
 	cleanup_facts struct review_facts f = { .past = GA_PAST_INIT };
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT, held = GA_CHANGES_INIT;
 	const struct text t = {&out->text, colour};
-	struct ga_oid under, on_top;
 	int rc;
 
 	if (review_facts_read(repo, r, &f, err) ||
-	    ga_tree_diff(repo, &f.old, &f.new, &changes, err) ||
-	    review_held(repo, r, &under, &on_top, &held, err))
+	    ga_tree_diff(repo, &r->base, review_end(r), &changes, err) ||
+	    review_held(repo, r, &held, err))
 		return -1;
 	put_header(&t, s, r, changes.n, f.commits.n);
 	put_commits(&t, &f.commits);

@@ -311,13 +311,10 @@ int ga_wip_paths(struct ga_repo *r, const struct ga_session *s, struct ga_strv *
 		 struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
-	struct ga_oid old, new;
 
 	if (ga_oid_equal(&s->id.base, &s->id.onto))
 		return 0;
-	if (ga_commit_tree(r, &s->id.onto, &old, err) ||
-	    ga_commit_tree(r, &s->id.base, &new, err) ||
-	    ga_tree_diff(r, &old, &new, &all, err))
+	if (ga_tree_diff(r, &s->id.onto, &s->id.base, &all, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++)
 		ga_strv_push(ret, all.v[i].path);
@@ -330,12 +327,10 @@ int ga_wip_changes(struct ga_repo *r, const struct ga_wip *w, struct ga_changes 
 		   struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
-	struct ga_oid old;
 
 	if (!w->paths.n)
 		return 0;
-	if (ga_commit_tree(r, &w->snapshot, &old, err) ||
-	    ga_tree_diff(r, &old, &w->seen, &all, err))
+	if (ga_tree_diff(r, &w->snapshot, &w->seen, &all, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++)
 		if (ga_strv_find(&w->paths, all.v[i].path) >= 0)

@@ -92,8 +92,8 @@ static int keep_decided(struct ga_env *e, const struct ga_session *s,
 {
 	cleanup_free char *held = ga_session_ref(s, "held");
 
-	for (size_t i = 0; i < r->n_flags; i++)
-		if (r->flags[i].verdict != GA_VERDICT_OPEN)
+	for (size_t i = 0; i < r->flags.n; i++)
+		if (r->flags.v[i].verdict != GA_VERDICT_OPEN)
 			return put_back(e, s->id.branch, &r->tip, err) ||
 			       put_back(e, held, &r->held, err) ? -1 : 0;
 	return 1;

@@ -195,12 +195,12 @@ static json_t *flags_json(const struct ga_report *r)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < r->n_flags && i < NOTED_MAX; i++) {
-		const struct ga_report_flag *f = &r->flags[i];
+	for (size_t i = 0; i < r->flags.n && i < NOTED_MAX; i++) {
+		const struct ga_flag *f = &r->flags.v[i];
 		json_t *o = json_object();
 
 		ga_json_set_bytes(o, "path", f->path);
-		(void)json_object_set_new(o, "id", json_string(f->id));
+		(void)json_object_set_new(o, "id", json_string(f->rule));
 		(void)json_object_set_new(o, "severity",
 					  json_string(ga_severity_name(f->severity)));
 		(void)json_object_set_new(o, "held", json_boolean(f->held));
@@ -217,9 +217,9 @@ void start_note_captured(const struct ga_session *s, const struct ga_report *r)
 	ga_json_set_oid(j, "tip", &s->result.tip);
 	ga_json_set_oid(j, "held", &s->result.held);
 	(void)json_object_set_new(j, "flags", flags_json(r));
-	if (r->n_flags > NOTED_MAX)
+	if (r->flags.n > NOTED_MAX)
 		(void)json_object_set_new(j, "flags_more",
-					  json_integer((json_int_t)(r->n_flags - NOTED_MAX)));
+					  json_integer((json_int_t)(r->flags.n - NOTED_MAX)));
 	(void)json_object_set_new(j, "left_behind", json_integer((json_int_t)r->left.n));
 	(void)json_object_set_new(j, "notes", ga_json_strv(&r->notes));
 	(void)json_object_set_new(j, "limits", ga_json_strv(&r->limits));

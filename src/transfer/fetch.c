@@ -441,8 +441,8 @@ int ga_fetch_touched(struct ga_env *e, const struct ga_session *s, struct ga_err
 	    ga_report_read(e->repo, s, &r, err) < 0)
 		return -1;
 	touched = s->state == GA_STATE_LANDED || !ga_oid_equal(&oid, &r.tip);
-	for (size_t i = 0; i < r.n_flags; i++)
-		touched = touched || r.flags[i].verdict != GA_VERDICT_OPEN;
+	for (size_t i = 0; i < r.flags.n; i++)
+		touched = touched || r.flags.v[i].verdict != GA_VERDICT_OPEN;
 	return touched;
 }
 

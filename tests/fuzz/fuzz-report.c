@@ -20,8 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	}
 	for (size_t i = 0; i < r.left_out.n; i++)
 		CHECK(ga_path_relative_ok(r.left_out.v[i]));
-	for (size_t i = 0; i < r.n_flags; i++)
-		(void)ga_report_flag_blocks(&r.flags[i]);
+	for (size_t i = 0; i < r.flags.n; i++)
+		(void)ga_report_flag_blocks(&r.flags.v[i]);
 	first = ga_report_encode(&r);
 	CHECK(!ga_report_decode(first, strlen(first), &back, &err2));
 	second = ga_report_encode(&back);

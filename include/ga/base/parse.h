@@ -13,9 +13,6 @@
 bool ga_parse_u64(const char *s, uint64_t max, uint64_t *ret);
 /* -?digits */
 bool ga_parse_i64(const char *s, int64_t *ret);
-/* A decimal number in thousandths: digits, or digits, a point and one to three digits; `max` is in
- * thousandths too. */
-bool ga_parse_thousandths(const char *s, uint64_t max, uint64_t *ret);
 bool ga_parse_fd(const char *s, int *ret);
 /* Parse the next of several numbers separated by commas, each -?digits, and move `*text` behind
  * it. */

@@ -51,8 +51,8 @@ struct ga_diff_stat {
 void ga_diff_stat_release(struct ga_diff_stat *s);
 #define cleanup_diff_stat cleanup_(ga_diff_stat_release)
 
-/* `old_tree` or `new_tree` may be NULL: the empty tree. */
-int ga_diff_stat(struct ga_repo *r, const struct ga_oid *old_tree, const struct ga_oid *new_tree,
+/* As ga_tree_diff(). */
+int ga_diff_stat(struct ga_repo *r, const struct ga_oid *old, const struct ga_oid *new,
 		 struct ga_diff_stat *ret, struct ga_error *err);
 
 /* Count the lines of one of many changes. `*total` starts at 0 and sums up what was read for all of
@@ -71,10 +71,10 @@ bool ga_diff_is_binary(const struct ga_buf *text);
 /* Is this blob one that a partial clone has not fetched? Always false elsewhere, where a missing
  * object is damage. */
 bool ga_diff_is_absent(struct ga_repo *r, const struct ga_entry *e);
-/* In a partial clone, fetch the missing blobs of `base_tree` at all paths in which the other tree
- * differs, by one git process. `base_tree` must be of the user's own commits: nothing is fetched
- * because an agent's tree names it. What cannot be fetched stays absent. */
-int ga_diff_fetch(struct ga_repo *r, const struct ga_oid *base_tree, const struct ga_oid *tree,
+/* In a partial clone, fetch the missing blobs of `base` at all paths in which the other tree
+ * differs, by one git process. `base` must be of the user's own commits: nothing is fetched because
+ * an agent's tree names it. What cannot be fetched stays absent. Either may be a commit. */
+int ga_diff_fetch(struct ga_repo *r, const struct ga_oid *base, const struct ga_oid *new,
 		  struct ga_error *err);
 
 /* Read both versions of a change and say how it is shown, or -1. The new one is read first, and one

@@ -54,9 +54,9 @@ int ga_tree_file(struct ga_repo *r, const struct ga_oid *tree, const char *path,
 int ga_tree_above(struct ga_repo *r, const struct ga_oid *tree, const char *path,
 		  struct ga_entry *ret, size_t *ret_n, struct ga_error *err);
 
-/* List the paths that differ between two trees, sorted. `old` or `new` may be NULL: the empty tree.
- * Subtrees with equal ids are not read. A file that became a directory is one deletion and the
- * additions below it. */
+/* List the paths that differ between two trees, sorted. A commit stands for its tree, NULL for the
+ * empty tree. Subtrees with equal ids are not read. A file that became a directory is one deletion
+ * and the additions below it. */
 int ga_tree_diff(struct ga_repo *r, const struct ga_oid *old, const struct ga_oid *new,
 		 struct ga_changes *ret, struct ga_error *err);
 

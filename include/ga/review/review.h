@@ -18,30 +18,14 @@
 #include "ga/risk/risk.h"
 #include "ga/session/session.h"
 
-enum ga_verdict { GA_VERDICT_OPEN, GA_VERDICT_ACCEPTED, GA_VERDICT_REJECTED };
 const char *ga_verdict_name(enum ga_verdict v); /* "open", "accepted", "rejected" */
-
-struct ga_report_flag {
-	char *id, *category, *path, *reason;
-	struct ga_strv also;     /* ids of other rules that fired on the path and get no flag of
-				  * their own */
-	enum ga_severity severity;
-	struct ga_entry entry;
-	bool held;
-	bool left;               /* about the name of a leftover: shown with its severity, counted
-				  * nowhere, and has no verdict */
-	bool landing;            /* found only by a landing, in the tree it would have put on the
-				  * user's branch */
-	enum ga_verdict verdict; /* bound to (path, entry) */
-};
 
 struct ga_report {
 	char *session;
 	struct ga_strv command;
 	struct ga_oid base, tip, held;  /* base: what the branch is based on; the others may be
 					 * zero */
-	struct ga_report_flag *flags;   /* most severe first, then by path */
-	size_t n_flags, cap_flags;
+	struct ga_flags flags;          /* in the order of ga_flags_sort() */
 	struct ga_leftovers left;
 	struct ga_strv notes;           /* for users, already quoted */
 	struct ga_strv left_out;        /* paths of the uncommitted part: on no branch */
@@ -75,14 +59,10 @@ void ga_report_add_flags(struct ga_report *r, enum ga_flags_from from, const str
  * has a flag of the same rule. */
 void ga_report_add_former(struct ga_report *r, const struct ga_report *former);
 
-/* The flag of this rule on exactly this path and entry, or NULL. Fast even with many flags. */
-struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rule, const char *path,
-				      const struct ga_entry *entry);
-
 /* Append a trailer for a commit made by the tool: "KEY: severity rule path", followed, for a
- * verdict, by the mode and object id it binds to. */
-void ga_report_trailer(struct ga_buf *message, const char *key, enum ga_severity s,
-		       const char *rule, const char *path, const struct ga_entry *entry_or_null);
+ * `verdict`, by the mode and object id it binds to. */
+void ga_report_trailer(struct ga_buf *message, const char *key, const struct ga_flag *f,
+		       bool verdict);
 /* Greatest number of trailers of one kind in a commit. */
 #define GA_REPORT_TRAILERS 100
 
@@ -95,7 +75,7 @@ struct ga_report_counts {
 void ga_report_count(const struct ga_report *r, struct ga_report_counts *ret);
 
 /* Does this flag block landing: is it open, on the branch, and high, critical or held? */
-bool ga_report_flag_blocks(const struct ga_report_flag *f);
+bool ga_report_flag_blocks(const struct ga_flag *f);
 /* The number of flags that block. */
 size_t ga_report_open(const struct ga_report *r);
 

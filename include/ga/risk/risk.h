@@ -36,15 +36,22 @@ const struct ga_rule *ga_rule_find(const char *id); /* NULL: no such rule */
 /* When a flagged change of this category takes effect: "when it is built". `category`: a rule's. */
 const char *ga_rule_when(const char *category, enum ga_severity s);
 
+enum ga_verdict { GA_VERDICT_OPEN, GA_VERDICT_ACCEPTED, GA_VERDICT_REJECTED };
+
 struct ga_flag {
-	const char *rule;      /* id; static, or owned by the host facts */
-	const char *category;
+	char *rule, *category, *path; /* the first is an id */
+	char *reason;            /* quoted, one line */
 	enum ga_severity severity;
-	char *path;            /* owned */
-	char *reason;          /* owned; quoted, one line */
-	struct ga_entry entry; /* what the flag is about; a verdict binds to it */
-	struct ga_strv also;   /* ids of other path rules that fired on the name: they get no flag
-				* of their own */
+	struct ga_entry entry;   /* what the flag is about */
+	struct ga_strv also;     /* ids of other path rules that fired on the name: they get no
+				  * flag of their own */
+	/* Set in a report (ga/review/review.h): */
+	bool held;
+	bool left;               /* about the name of a leftover: shown with its severity, counted
+				  * nowhere, and has no verdict */
+	bool landing;            /* found only by a landing, in the tree it would have put on the
+				  * user's branch */
+	enum ga_verdict verdict; /* bound to (path, entry) */
 };
 struct ga_flags {
 	struct ga_flag *v;
@@ -54,8 +61,14 @@ struct ga_flags {
 void ga_flag_release(struct ga_flag *f); /* release what one flag owns */
 void ga_flags_release(struct ga_flags *f);
 #define cleanup_flags cleanup_(ga_flags_release)
-/* Sort by descending severity, then path, then rule. */
+/* Append a copy of a flag, which may be one of them. */
+void ga_flags_copy(struct ga_flags *f, const struct ga_flag *flag);
+/* Compare two flags by path, rule and entry, which a verdict binds to: 0 if they are the same. */
+int ga_flag_compare(const void *a, const void *b);
+/* Sort by descending severity, then as ga_flag_compare() does. */
 void ga_flags_sort(struct ga_flags *f);
+/* In sorted flags, the one that ga_flag_compare() calls the same, of any severity; NULL: none. */
+struct ga_flag *ga_flags_find(const struct ga_flags *f, const struct ga_flag *like);
 /* Is there a flag of this rule on this path? */
 bool ga_flags_have(const struct ga_flags *f, const char *rule, const char *path);
 /* "path: high: reason [rule]", quoted; the caller frees it. */

@@ -72,12 +72,7 @@ void ga_record_close(struct ga_record *r); /* NULL is fine */
  * undoing all terminal state they leave switched on, however it ends. Ctrl-C and q end it. Other
  * keys, and what the terminal answers, are read and discarded. A signal that would end a program
  * takes effect once the terminal is restored. */
-struct ga_replay_opts {
-	double speed;    /* factor of the speed */
-	double max_idle; /* longest pause in seconds, before `speed` applies; 0: no limit */
-};
-int ga_replay(const char *dir, const struct ga_strv *names, const struct ga_replay_opts *o,
-	      struct ga_error *err);
+int ga_replay(const char *dir, const struct ga_strv *names, struct ga_error *err);
 
 /* Recorded output as plain text: escape sequences are removed, and so is text that was overwritten
  * after a carriage return or erased; cursor movement begins a new line. The result is safe to show

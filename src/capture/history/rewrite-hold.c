@@ -35,16 +35,6 @@ static void classified_release(struct ga_classified *c)
 	ga_flags_release(&c->flags);
 }
 
-static void copy_flag(struct ga_flags *to, const struct ga_flag *f)
-{
-	GA_GROW(to->v, to->n, to->cap);
-	to->v[to->n] = *f;
-	to->v[to->n].path = ga_strdup(f->path);
-	to->v[to->n].reason = ga_strdup(f->reason);
-	to->v[to->n].also = (struct ga_strv)GA_STRV_INIT;
-	ga_strv_extend(&to->v[to->n++].also, &f->also);
-}
-
 /* Add a flag, each path once per rule: that of the final tree, which comes first, or of the commit
  * that had it; and again if it was more severe in between. */
 static void add_flag(struct hold *h, const struct ga_flag *f)
@@ -58,7 +48,7 @@ static void add_flag(struct hold *h, const struct ga_flag *f)
 		if (!strcmp(had->rule, f->rule) && had->severity >= f->severity)
 			return;
 	}
-	copy_flag(to, f);
+	ga_flags_copy(to, f);
 	f = &to->v[to->n - 1];
 	ga_strmap_add(&h->told, f->path, strlen(f->path), (uint32_t)(to->n - 1));
 }
@@ -404,7 +394,7 @@ static int copy_own(struct range *g, const struct ga_flags *all, struct ga_flags
 		if (rc < 0)
 			return -1;
 		if (!rc)
-			copy_flag(ret, &all->v[i]);
+			ga_flags_copy(ret, &all->v[i]);
 	}
 	return 0;
 }

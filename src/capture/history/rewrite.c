@@ -146,7 +146,7 @@ static char *held_message(const struct range *g, const struct ga_rewrite *ret)
 
 		if (!ga_flag_holds(g->o->facts, f) || ga_strv_find(&ret->held_paths, f->path) < 0)
 			continue;
-		ga_report_trailer(&m, "Agent-Flagged", f->severity, f->rule, f->path, NULL);
+		ga_report_trailer(&m, "Agent-Flagged", f, false);
 		shown++;
 	}
 	return ga_buf_steal(&m);

@@ -19,8 +19,8 @@ struct again {
 static void check_session(const struct ga_report *r, struct again *a)
 {
 	a->limits |= r->limits.n > 0;
-	for (size_t i = 0; i < r->n_flags; i++)
-		a->decided |= r->flags[i].verdict != GA_VERDICT_OPEN;
+	for (size_t i = 0; i < r->flags.n; i++)
+		a->decided |= r->flags.v[i].verdict != GA_VERDICT_OPEN;
 }
 
 static int check_part(const struct ga_part_at *at, void *payload, struct ga_error *err)

@@ -89,20 +89,17 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	runs = lock < 0 && cli_has_running_state(&s);
 	if (runs) {
 		/* running: compare its layers with its base */
-		if (ga_commit_tree(c->env.repo, &s.id.base, &old, err) ||
-		    cli_session_settings(c, &s, err) ||
+		old = s.id.base;
+		if (cli_session_settings(c, &s, err) ||
 		    ga_start_peek(&c->env, &s, &new, &notes, err))
 			return -1;
 		for (size_t i = 0; i < notes.n; i++)
 			cli_note("note: %s", notes.v[i]);
 	} else {
-		tip = ga_oid_is_zero(&s.result.tip) ? ga_session_own_base(&s)
-						    : &s.result.tip;
+		old = *ga_session_own_base(&s);
+		new = ga_oid_is_zero(&s.result.tip) ? old : s.result.tip;
 		if (o->held && !ga_oid_is_zero(&s.result.held))
-			tip = &s.result.held;
-		if (ga_commit_tree(c->env.repo, ga_session_own_base(&s), &old, err) ||
-		    ga_commit_tree(c->env.repo, tip, &new, err))
-			return -1;
+			new = s.result.held;
 	}
 	/* a branch names the commits of its submodules, layers do not */
 	if (runs && s.id.submodules.n)

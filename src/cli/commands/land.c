@@ -57,13 +57,11 @@ static char *describe_changes(struct ga_repo *r, const struct ga_oid *before,
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	cleanup_free char *commits = NULL, *files = NULL;
 	cleanup_free struct ga_oid *list = NULL;
-	struct ga_oid old;
 	size_t n;
 
 	if (ga_oid_equal(before, after) || ga_commit_read(r, after, &last, GA_IGNORED) ||
 	    ga_rev_list(r, after, 1, before, born, 1000000, &list, &n, GA_IGNORED) ||
-	    (born && ga_commit_tree(r, before, &old, GA_IGNORED)) ||
-	    ga_tree_diff(r, born ? &old : NULL, &last.tree, &changes, GA_IGNORED))
+	    ga_tree_diff(r, born ? before : NULL, after, &changes, GA_IGNORED))
 		return ga_strdup("");
 	for (size_t i = 0; i < changes.n; i++)
 		if (changes.v[i].new.mode != GA_MODE_NONE && ga_risk_install(changes.v[i].path))

@@ -171,13 +171,13 @@ static int warn_earlier_commits(struct cli *c, const struct ga_report *r, struct
 		return 0;
 	if (ga_report_past(c->env.repo, r, &r->tip, &past, err))
 		return -1;
-	for (size_t i = 0; i < r->n_flags && shown < ON_THE_WAY_SHOWN; i++) {
+	for (size_t i = 0; i < r->flags.n && shown < ON_THE_WAY_SHOWN; i++) {
 		cleanup_buf struct ga_buf text = GA_BUF_INIT;
 
-		if (!ga_report_flag_blocks(&r->flags[i]) || !ga_past_any(&past.v[i]))
+		if (!ga_report_flag_blocks(&r->flags.v[i]) || !ga_past_any(&past.v[i]))
 			continue;
 		ga_past_text(&past.v[i], &text);
-		cli_note("still open: '%s': %s", GA_ESCAPED(r->flags[i].path), text.ptr);
+		cli_note("still open: '%s': %s", GA_ESCAPED(r->flags.v[i].path), text.ptr);
 		shown++;
 	}
 	return 0;
@@ -186,8 +186,8 @@ static int warn_earlier_commits(struct cli *c, const struct ga_report *r, struct
 /* Print what is accepted: each path with the mode and id that the verdict covers, sorted. */
 static void list_accepted(const struct ga_report *r, struct ga_strv *ret)
 {
-	for (size_t i = 0; i < r->n_flags; i++) {
-		const struct ga_report_flag *f = &r->flags[i];
+	for (size_t i = 0; i < r->flags.n; i++) {
+		const struct ga_flag *f = &r->flags.v[i];
 		cleanup_free char *q = ga_quote(*f->path ? f->path : ".");
 
 		if (f->verdict == GA_VERDICT_ACCEPTED && f->entry.mode)
@@ -240,8 +240,8 @@ static int choose(struct cli *c, const struct options *o, const struct ga_report
 	if (ga_review_items(c->env.repo, r, &items, err))
 		return -1;
 	/* with a slash, to sort a directory next to its contents */
-	for (size_t i = 0; i < r->n_flags; i++)
-		ga_strv_pushf(&known, "%s/", r->flags[i].path);
+	for (size_t i = 0; i < r->flags.n; i++)
+		ga_strv_pushf(&known, "%s/", r->flags.v[i].path);
 	for (size_t i = 0; i < items.n; i++)
 		ga_strv_pushf(&known, "%s/", items.v[i].change.path);
 	ga_strv_sort_unique(&known);

@@ -241,38 +241,32 @@ static int show_text(const struct ga_session *s, struct ga_out *out, struct ga_e
 	return rc;
 }
 
-static int parse_factor(const char *option, const char *text, uint64_t least, uint64_t most,
-			double *ret, struct ga_error *err)
-{
-	cleanup_free char *q = text ? ga_escape(text) : NULL;
-	uint64_t v;
-
-	if (!text)
-		return 0;
-	if (!ga_parse_thousandths(text, most, &v) || v < least)
-		return ga_fail(err, GA_EUSAGE, "--%s takes a number from %g to %g, not '%s'",
-			       option, (double)least / 1000, (double)most / 1000, q);
-	*ret = (double)v / 1000;
-	return 0;
-}
-
-static int replay(const struct ga_session *s, const struct cli_journal *o, struct ga_error *err)
+static int replay(const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
-	struct ga_replay_opts r = { .speed = 1, .max_idle = 0 };
 
-	if (parse_factor("speed", o->speed, 10, 1000000, &r.speed, err) ||
-	    parse_factor("max-idle", o->max_idle, 1, 86400000, &r.max_idle, err))
-		return -1;
 	if (!isatty(STDOUT_FILENO))
 		return ga_fail(err, GA_EUSAGE, "--replay needs a terminal to show it on" GA_HINT
 			       "'git agent show --text %s' prints it as text", s->name);
 	ga_record_names(s->dir, &names);
-	return names.n ? ga_replay(s->dir, &names, &r, err) : no_recording(s, err);
+	return names.n ? ga_replay(s->dir, &names, err) : no_recording(s, err);
 }
 
-static int cli_show_journal(struct cli *c, const char *name, const struct cli_journal *o,
-			    struct ga_error *err)
+/* ---- the session --------------------------------------------------------- */
+
+struct options {
+	bool json, journal, text, replay;
+};
+
+static const struct cli_opt opts[] = {
+	CLI_FLAG_JSON,
+	CLI_FLAG(journal, "journal", 0, "show what happened in it, oldest event first"),
+	CLI_FLAG(text, "text", 0, "print what its terminal showed, as plain text"),
+	CLI_FLAG(replay, "replay", 0, "play what was recorded of it at the original speed"),
+};
+
+static int show_past(struct cli *c, const char *name, const struct options *o,
+		     struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_out struct ga_out out = GA_OUT_INIT;
@@ -285,26 +279,12 @@ static int cli_show_journal(struct cli *c, const char *name, const struct cli_jo
 	if (cli_peek_session(c, name, &s, err))
 		return -1;
 	if (o->replay)
-		return replay(&s, o, err);
+		return replay(&s, err);
 	if (cli_pager_begin(c, "show", &out, &pager, err))
 		return -1;
 	rc = o->text ? show_text(&s, &out, err) : show_journal(&s, o->json, &out, err);
 	return cli_pager_end(pager, &out, rc, err);
 }
-
-struct options {
-	bool json, journal, text, replay;
-	const char *speed, *max_idle;
-};
-
-static const struct cli_opt opts[] = {
-	CLI_FLAG_JSON,
-	CLI_FLAG(journal, "journal", 0, "show what happened in it, oldest event first"),
-	CLI_FLAG(text, "text", 0, "print what its terminal showed, as plain text"),
-	CLI_FLAG(replay, "replay", 0, "play what was recorded of it at the original speed"),
-	CLI_VALUE(speed, "speed", 0, "N", "with --replay: play N times as fast"),
-	CLI_VALUE(max_idle, "max-idle", 0, "SECONDS", "with --replay: the longest pause"),
-};
 
 static void print_time(const char *label, uint64_t t)
 {
@@ -423,12 +403,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	cleanup_control_peer struct ga_control_peer peer = GA_CONTROL_PEER_INIT;
 	bool running, summary;
 
-	if ((o->speed || o->max_idle) && !o->replay)
-		return ga_fail(err, GA_EUSAGE, "--speed and --max-idle are for --replay");
 	if (o->journal || o->text || o->replay)
-		return cli_show_journal(c, argc ? argv[0] : NULL,
-					&(struct cli_journal){ o->json, o->text, o->replay,
-							       o->speed, o->max_idle }, err);
+		return show_past(c, argc ? argv[0] : NULL, o, err);
 	if (cli_read_session(c, argc ? argv[0] : NULL, &s, &lock, err))
 		return -1;
 	/* a review may hold the lock instead */
@@ -449,5 +425,5 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 }
 
 CLI_COMMAND(show,
-	    "[--journal | --text | --replay [--speed N] [--max-idle SECONDS]] [--json] [NAME]",
+	    "[--journal | --text | --replay] [--json] [NAME]",
 	    "show one session, what happened in it, or its terminal", "SESSION");

@@ -25,7 +25,6 @@ static int count_work(struct cli *c, struct cli_compare *x, const struct ga_sess
 								   : &s->result.held;
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	const struct ga_oid has[] = { *ga_session_branch_base(s), s->result.tip };
-	struct ga_oid old, new;
 
 	if (x->has_head && count(c, &x->head, has, ga_oid_is_zero(&has[1]) ? 1 : 2, &ret->behind,
 				 err))
@@ -33,9 +32,7 @@ static int count_work(struct cli *c, struct cli_compare *x, const struct ga_sess
 	if (ga_oid_is_zero(tip))
 		return 0;
 	if (count(c, tip, ga_session_own_base(s), 1, &ret->commits, err) ||
-	    ga_commit_tree(c->env.repo, ga_session_own_base(s), &old, err) ||
-	    ga_commit_tree(c->env.repo, tip, &new, err) ||
-	    ga_tree_diff(c->env.repo, &old, &new, &changes, err))
+	    ga_tree_diff(c->env.repo, ga_session_own_base(s), tip, &changes, err))
 		return -1;
 	ret->files = changes.n;
 	if (x->n == SESSIONS_MAX)

@@ -212,7 +212,7 @@ static void print_flags(const struct ga_report *r, FILE *f)
 	/* the few most severely flagged paths, each once, on the rest of the line */
 	ga_flag_lines(r, &lines);
 	for (size_t i = 0; i < lines.n && words.n <= MAX_PATHS; i++)
-		if (*r->flags[lines.v[i].first].path && !ga_strv_has(&words, lines.v[i].path))
+		if (*r->flags.v[lines.v[i].first].path && !ga_strv_has(&words, lines.v[i].path))
 			ga_strv_push(&words, words.n < MAX_PATHS ? lines.v[i].path : "...");
 	room = room_for_each(&words, f, strlen("  flagged: ") + strlen(counts));
 	for (size_t i = 0; i < words.n; i++) {
@@ -251,16 +251,13 @@ static int count_work(struct cli *c, const struct ga_session *s, size_t *commits
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	cleanup_free struct ga_oid *list = NULL;
 	const struct ga_oid *own = ga_session_own_base(s);
-	struct ga_oid old, new;
 
 	*commits = *files = 0;
 	if (ga_oid_is_zero(&s->result.tip))
 		return 0;
 	if (ga_rev_list(c->env.repo, &s->result.tip, 1, own, 1, 1000000, &list, commits,
 			err) ||
-	    ga_commit_tree(c->env.repo, own, &old, err) ||
-	    ga_commit_tree(c->env.repo, &s->result.tip, &new, err) ||
-	    ga_tree_diff(c->env.repo, &old, &new, &changes, err))
+	    ga_tree_diff(c->env.repo, own, &s->result.tip, &changes, err))
 		return -1;
 	*files = changes.n;
 	return 0;

@@ -34,7 +34,7 @@ static void undecided_release(struct undecided *u)
 }
 
 /* A deleted path is in no tree, so there is nothing that the hooks could look for. */
-static void add_entry(struct undecided *u, const struct ga_report_flag *f)
+static void add_entry(struct undecided *u, const struct ga_flag *f)
 {
 	bool accepted = f->verdict == GA_VERDICT_ACCEPTED;
 	cleanup_buf struct ga_buf path = GA_BUF_INIT;
@@ -94,7 +94,7 @@ static int add_past(struct ga_repo *r, const struct ga_report *report, struct un
 		return -1;
 	for (size_t i = 0; i < past.n; i++)
 		for (size_t k = 0; k < past.v[i].n && k < GA_PAST_COMMITS; k++)
-			if (ga_report_flag_blocks(&report->flags[i]))
+			if (ga_report_flag_blocks(&report->flags.v[i]))
 				ga_strv_push(&u->commits, GA_HEX(&past.v[i].commits[k]));
 	return 0;
 }
@@ -112,12 +112,12 @@ static int add_session(struct ga_repo *r, const char *state_dir, const char *nam
 	    ga_report_read(r, &s, &report, &damaged))
 		return 0;
 	ga_report_copy_result(&report, &s);
-	for (size_t i = 0; i < report.n_flags; i++) {
-		bool blocks = ga_report_flag_blocks(&report.flags[i]);
+	for (size_t i = 0; i < report.flags.n; i++) {
+		bool blocks = ga_report_flag_blocks(&report.flags.v[i]);
 
 		u->flags += blocks;
-		if (blocks || report.flags[i].verdict == GA_VERDICT_ACCEPTED)
-			add_entry(u, &report.flags[i]);
+		if (blocks || report.flags.v[i].verdict == GA_VERDICT_ACCEPTED)
+			add_entry(u, &report.flags.v[i]);
 	}
 	if (u->flags == before)
 		return 0;

@@ -42,7 +42,7 @@ bool ga_diff_is_absent(struct ga_repo *r, const struct ga_entry *e)
 	       !ga_object_exists(r, &e->oid) && ga_repo_is_partial(r);
 }
 
-int ga_diff_fetch(struct ga_repo *r, const struct ga_oid *base_tree, const struct ga_oid *tree,
+int ga_diff_fetch(struct ga_repo *r, const struct ga_oid *base, const struct ga_oid *new,
 		  struct ga_error *err)
 {
 	/* unlike other commands, this one fetches all missing objects at once */
@@ -55,7 +55,7 @@ int ga_diff_fetch(struct ga_repo *r, const struct ga_oid *base_tree, const struc
 
 	if (!ga_repo_is_partial(r))
 		return 0;
-	if (ga_tree_diff(r, base_tree, tree, &changes, err))
+	if (ga_tree_diff(r, base, new, &changes, err))
 		return -1;
 	for (size_t i = 0; i < changes.n; i++)
 		if (ga_diff_is_absent(r, &changes.v[i].old))
@@ -199,13 +199,13 @@ int ga_diff_count(struct ga_repo *r, const struct ga_change *c, size_t *total,
 	return 0;
 }
 
-int ga_diff_stat(struct ga_repo *r, const struct ga_oid *old_tree, const struct ga_oid *new_tree,
+int ga_diff_stat(struct ga_repo *r, const struct ga_oid *old, const struct ga_oid *new,
 		 struct ga_diff_stat *ret, struct ga_error *err)
 {
 	cleanup_diff_stat struct ga_diff_stat s = GA_DIFF_STAT_INIT;
 	size_t total = 0;
 
-	if (ga_tree_diff(r, old_tree, new_tree, &s.changes, err))
+	if (ga_tree_diff(r, old, new, &s.changes, err))
 		return -1;
 	s.lines = ga_calloc(s.changes.n + 1, sizeof(*s.lines));
 	for (size_t i = 0; i < s.changes.n; i++)

@@ -439,10 +439,29 @@ static int diff_trees(struct ga_repo *r, const struct ga_oid *old, const struct 
 	return 0;
 }
 
+/* Replace the id of a commit by that of its tree. */
+static int peel(struct ga_repo *r, const struct ga_oid **id, struct ga_oid *tree,
+		struct ga_error *err)
+{
+	const git_oid at = *id ? ga_to_git_oid(*id) : (git_oid){ { 0 } };
+	git_object_t type;
+	size_t size;
+
+	if (!*id || ga_odb_read_header(r, &at, &size, &type) || type != GIT_OBJECT_COMMIT)
+		return 0;
+	if (ga_commit_tree(r, *id, tree, err))
+		return -1;
+	*id = tree;
+	return 0;
+}
+
 int ga_tree_diff(struct ga_repo *r, const struct ga_oid *old, const struct ga_oid *new,
 		 struct ga_changes *ret, struct ga_error *err)
 {
-	return diff_trees(r, old, new, SIZE_MAX, ret, err);
+	struct ga_oid old_tree, new_tree;
+
+	return peel(r, &old, &old_tree, err) || peel(r, &new, &new_tree, err) ||
+	       diff_trees(r, old, new, SIZE_MAX, ret, err) ? -1 : 0;
 }
 
 int ga_tree_measure(struct ga_repo *r, const struct ga_oid *old, const struct ga_oid *new,

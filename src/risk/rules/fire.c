@@ -141,6 +141,8 @@ void ga_risk_quote_start(struct ga_buf *out, const char *s)
 
 void ga_flag_release(struct ga_flag *f)
 {
+	free(f->rule);
+	free(f->category);
 	free(f->path);
 	free(f->reason);
 	ga_strv_release(&f->also);
@@ -161,8 +163,8 @@ void ga_flags_add(struct ga_flags *f, const struct ga_rule *rule, enum ga_severi
 	if (strcmp(reason, rule->reason) != 0)
 		ga_secret_blot(reason);
 	f->v[f->n++] = (struct ga_flag){
-		.rule = rule->id,
-		.category = rule->category,
+		.rule = ga_strdup(rule->id),
+		.category = ga_strdup(rule->category),
 		.severity = s,
 		.path = ga_strdup(path),
 		.reason = reason,
@@ -170,21 +172,58 @@ void ga_flags_add(struct ga_flags *f, const struct ga_rule *rule, enum ga_severi
 	};
 }
 
-static int compare(const void *a, const void *b)
+void ga_flags_copy(struct ga_flags *f, const struct ga_flag *flag)
+{
+	struct ga_flag copy = *flag;
+
+	copy.rule = ga_strdup(flag->rule);
+	copy.category = ga_strdup(flag->category);
+	copy.path = ga_strdup(flag->path);
+	copy.reason = ga_strdup(flag->reason);
+	copy.also = (struct ga_strv)GA_STRV_INIT;
+	ga_strv_extend(&copy.also, &flag->also);
+	GA_GROW(f->v, f->n, f->cap);
+	f->v[f->n++] = copy;
+}
+
+int ga_flag_compare(const void *a, const void *b)
 {
 	const struct ga_flag *x = a, *y = b;
-	int c;
+	int c = strcmp(x->path, y->path);
+
+	if (!c)
+		c = strcmp(x->rule, y->rule);
+	if (!c)
+		c = ga_oid_cmp(&x->entry.oid, &y->entry.oid);
+	if (!c && x->entry.mode != y->entry.mode)
+		c = x->entry.mode < y->entry.mode ? -1 : 1;
+	return c;
+}
+
+static int compare_severity(const void *a, const void *b)
+{
+	const struct ga_flag *x = a, *y = b;
 
 	if (x->severity != y->severity)
 		return x->severity > y->severity ? -1 : 1;
-	c = strcmp(x->path, y->path);
-	return c ? c : strcmp(x->rule, y->rule);
+	return ga_flag_compare(a, b);
 }
 
 void ga_flags_sort(struct ga_flags *f)
 {
 	if (f->n)
-		qsort(f->v, f->n, sizeof(*f->v), compare);
+		qsort(f->v, f->n, sizeof(*f->v), compare_severity);
+}
+
+struct ga_flag *ga_flags_find(const struct ga_flags *f, const struct ga_flag *like)
+{
+	struct ga_flag key = *like, *found = NULL;
+
+	for (int s = GA_CRITICAL; f->n && !found && s >= GA_LOW; s--) {
+		key.severity = (enum ga_severity)s;
+		found = bsearch(&key, f->v, f->n, sizeof(*f->v), compare_severity);
+	}
+	return found;
 }
 
 enum { FACT_RANK = 1000 }; /* higher than that of any pattern */

@@ -19,7 +19,6 @@
 #define INTERRUPT '\003'
 
 struct replay {
-	const struct ga_replay_opts *opts;
 	struct run_terminal term; /* the terminal that keys come from, taken over for so long */
 	struct ga_termfilter filter;
 	int in;            /* -1: there are no keys */
@@ -28,7 +27,6 @@ struct replay {
 	sigset_t old_mask;
 	bool stop;         /* the user ended it */
 	int64_t due;       /* when the next event is shown, in milliseconds */
-	double late;       /* fraction of a millisecond carried over */
 };
 
 static const int fatal[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
@@ -115,31 +113,17 @@ static void show_mark(struct replay *r, const char *text, size_t n)
 	show(r, line.ptr, line.len);
 }
 
-/* Schedule the next event after a pause of `us` microseconds in the recording. */
-static void put_off(struct replay *r, uint64_t us)
-{
-	double ms = (double)us / 1000;
-
-	if (r->opts->max_idle > 0 && ms > r->opts->max_idle * 1000)
-		ms = r->opts->max_idle * 1000;
-	r->late += ms / r->opts->speed;
-	r->due += (int64_t)r->late;
-	r->late -= (double)(int64_t)r->late;
-}
-
 static int play(struct replay *r, const char *dir, const char *name, struct ga_error *err)
 {
 	struct ga_record *rec;
 	struct ga_record_event e;
-	uint64_t before = 0;
+	int64_t begun = ga_now_ms();
 	int rc = 0;
 
 	if (ga_record_open(dir, name, &rec, err))
 		return -1;
-	r->due = ga_now_ms();
 	while (!r->stop && (rc = ga_record_next(rec, &e, err)) > 0) {
-		put_off(r, e.us - before);
-		before = e.us;
+		r->due = begun + (int64_t)(e.us / 1000);
 		if (r->due > ga_now_ms())
 			(void)wait_for(r, false);
 		if (e.kind == 'o')
@@ -182,10 +166,9 @@ static void finish(struct replay *r)
 	(void)sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
 }
 
-int ga_replay(const char *dir, const struct ga_strv *names, const struct ga_replay_opts *o,
-	      struct ga_error *err)
+int ga_replay(const char *dir, const struct ga_strv *names, struct ga_error *err)
 {
-	struct replay r = { .opts = o, .filter = { .mute = true } };
+	struct replay r = { .filter = { .mute = true } };
 	int rc = 0;
 
 	begin(&r);

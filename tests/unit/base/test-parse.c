@@ -208,30 +208,6 @@ TEST(times_have_one_unit)
 	refuse_units(bad, GA_NELEMS(bad), ga_parse_seconds);
 }
 
-TEST(decimals_have_three_places)
-{
-	static const struct {
-		const char *s;
-		uint64_t max, want; /* UINT64_MAX: none */
-	} cases[] = {
-		{ "0", 9, 0 }, { "1", 1000, 1000 }, { "1.5", 2000, 1500 }, { "0.001", 1, 1 },
-		{ "00.250", 1000, 250 }, { "12.34", 100000, 12340 }, { "1.000", 1000, 1000 },
-		{ "1.001", 1000, UINT64_MAX }, { "2", 1999, UINT64_MAX }, { "", 9, UINT64_MAX },
-		{ ".5", 1000, UINT64_MAX }, { "5.", 9000, UINT64_MAX }, { "1.2345", 9000, UINT64_MAX },
-		{ "1.2.3", 9000, UINT64_MAX }, { "-1", 9000, UINT64_MAX }, { "1.-1", 9000, UINT64_MAX },
-		{ " 1", 9000, UINT64_MAX }, { "1e3", 9000000, UINT64_MAX }, { "nan", 9000, UINT64_MAX },
-		{ "1.0x", 9000, UINT64_MAX }, { "99999999999999999999", UINT64_MAX, UINT64_MAX },
-		{ "1.123456789", 9000, UINT64_MAX },
-	};
-
-	for_each (row, cases) {
-		uint64_t v = UINT64_MAX;
-
-		if (ga_parse_thousandths(row->s, row->max, &v) != (row->want != UINT64_MAX) || v != row->want)
-			fail_msg("'%s'", row->s);
-	}
-}
-
 TEST(versions_of_git_are_compared)
 {
 	static const struct {

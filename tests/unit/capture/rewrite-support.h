@@ -16,7 +16,7 @@ static const struct ga_host_facts facts = GA_HOST_FACTS_INIT;
 static inline void add_flag(struct ga_flags *l, const char *rule, enum ga_severity s, const struct ga_change *c)
 {
 	GA_GROW(l->v, l->n, l->cap);
-	l->v[l->n++] = (struct ga_flag){ .rule = rule, .category = "test", .severity = s,
+	l->v[l->n++] = (struct ga_flag){ .rule = ga_strdup(rule), .category = ga_strdup("test"), .severity = s,
 					 .path = ga_strdup(c->path), .reason = ga_strdup("so"),
 					 .entry = c->new };
 }

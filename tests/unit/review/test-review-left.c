@@ -31,7 +31,8 @@ TEST(a_place_has_the_flags_of_what_lies_in_it)
 	size_t i;
 
 	for (i = 0; i < GA_NELEMS(stored); i++) {
-		struct ga_flag one = {.rule = stored[i].rule, .category = "c",
+		struct ga_flag one = {.rule = (char *)(uintptr_t)stored[i].rule,
+				      .category = (char *)(uintptr_t)"c",
 				      .severity = ga_rule_find(stored[i].rule)->severity,
 				      .path = (char *)(uintptr_t)stored[i].path,
 				      .reason = (char *)(uintptr_t)"because"};

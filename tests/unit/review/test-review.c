@@ -16,9 +16,15 @@ static struct ga_entry entry(char fill)
 static void add(struct ga_flags *f, const char *rule, enum ga_severity sev, const char *path, char fill)
 {
 	GA_GROW(f->v, f->n, f->cap);
-	f->v[f->n++] = (struct ga_flag){.rule = rule, .category = "test", .severity = sev, .path = ga_strdup(path),
-					.reason = ga_strdup("because"),
+	f->v[f->n++] = (struct ga_flag){.rule = ga_strdup(rule), .category = ga_strdup("test"), .severity = sev,
+					.path = ga_strdup(path), .reason = ga_strdup("because"),
 					.entry = entry(fill)};
+}
+
+static struct ga_flag *find(const struct ga_report *r, const char *rule, const char *path, const struct ga_entry *e)
+{
+	return ga_flags_find(&r->flags, &(struct ga_flag){.rule = (char *)(uintptr_t)rule,
+							  .path = (char *)(uintptr_t)path, .entry = *e});
 }
 
 /* What the session is based on, and then what it does. */
@@ -33,7 +39,7 @@ TEST(flags_keep_verdicts)
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 	STRV(held);
 	struct ga_entry one = entry(1), two = entry(2);
-	struct ga_report_flag *x;
+	struct ga_flag *x;
 
 	add(&f, "low", GA_LOW, "z", 1);
 	add(&f, "high", GA_HIGH, "b", 1);
@@ -41,27 +47,27 @@ TEST(flags_keep_verdicts)
 	add(&f, "high", GA_HIGH, "a", 1);
 	ga_strv_push(&held, "c");
 	ga_report_add_flags(&r, GA_FROM_SESSION, &f, &held);
-	EQUAL(r.n_flags, 4);
-	STREQ(r.flags[0].path, "c");
-	assert_true(r.flags[0].held);
-	STREQ(r.flags[1].path, "a");
-	STREQ(r.flags[3].path, "z");
+	EQUAL(r.flags.n, 4);
+	STREQ(r.flags.v[0].path, "c");
+	assert_true(r.flags.v[0].held);
+	STREQ(r.flags.v[1].path, "a");
+	STREQ(r.flags.v[3].path, "z");
 	EQUAL(ga_report_open(&r), 3);
-	for (size_t i = 0; i < r.n_flags; i++)
-		r.flags[i].verdict = GA_VERDICT_ACCEPTED;
+	for (size_t i = 0; i < r.flags.n; i++)
+		r.flags.v[i].verdict = GA_VERDICT_ACCEPTED;
 	EQUAL(ga_report_open(&r), 0);
 	/* the same again: still accepted; other content: not; more severe: not */
 	add(&g, "high", GA_HIGH, "a", 1);
 	add(&g, "high", GA_HIGH, "b", 2);
 	add(&g, "low", GA_CRITICAL, "z", 1);
 	ga_report_add_flags(&r, GA_FROM_SESSION, &g, NULL);
-	EQUAL(r.n_flags, 5);
+	EQUAL(r.flags.n, 5);
 	EQUAL(ga_report_open(&r), 2);
-	x = ga_report_find(&r, "high", "a", &one);
+	x = find(&r, "high", "a", &one);
 	EQUAL(x->verdict, GA_VERDICT_ACCEPTED);
-	x = ga_report_find(&r, "high", "b", &two);
+	x = find(&r, "high", "b", &two);
 	EQUAL(x->verdict, GA_VERDICT_OPEN);
-	x = ga_report_find(&r, "low", "z", &one);
+	x = find(&r, "low", "z", &one);
 	EQUAL(x->verdict, GA_VERDICT_OPEN);
 	EQUAL(x->severity, GA_CRITICAL);
 	/* held blocks a landing whatever its severity */
@@ -85,8 +91,8 @@ static void sample(struct ga_report *r)
 	add(&f, "rule", GA_MEDIUM, "p\xc3\xa4th", 2);
 	ga_strv_push(&f.v[1].also, "other");
 	ga_report_add_flags(r, GA_FROM_SESSION, &f, NULL);
-	r->flags[0].held = true;
-	r->flags[1].verdict = GA_VERDICT_REJECTED;
+	r->flags.v[0].held = true;
+	r->flags.v[1].verdict = GA_VERDICT_REJECTED;
 	r->left.v = ga_calloc(1, sizeof(*r->left.v));
 	r->left.n = r->left.cap = 1;
 	r->left.v[0] = (struct ga_leftover){ga_strdup("node_modules"), GA_LEFTOVER_IGNORED, 7, 1ULL << 40};
@@ -104,11 +110,11 @@ TEST(a_report_is_read_as_it_was_written)
 	OK(ga_report_decode(text, strlen(text), &back, &err));
 	again = ga_report_encode(&back);
 	STREQ(text, again);
-	STREQ(back.flags[0].path, "path\x1b[31m\xff");
-	EQUAL(back.flags[1].verdict, GA_VERDICT_REJECTED);
-	EQUAL(back.flags[1].also.n, 1);
-	STREQ(back.flags[1].also.v[0], "other");
-	assert_true(ga_entry_equal(&back.flags[1].entry, &r.flags[1].entry));
+	STREQ(back.flags.v[0].path, "path\x1b[31m\xff");
+	EQUAL(back.flags.v[1].verdict, GA_VERDICT_REJECTED);
+	EQUAL(back.flags.v[1].also.n, 1);
+	STREQ(back.flags.v[1].also.v[0], "other");
+	assert_true(ga_entry_equal(&back.flags.v[1].entry, &r.flags.v[1].entry));
 	EQUAL(back.left.v[0].bytes, 1ULL << 40);
 	STREQ(back.left_out.v[0], "dir/\xfe");
 	STREQ(back.command.v[3], "\xff");
@@ -141,15 +147,15 @@ TEST(stored_flags_are_found)
 	for (size_t i = 0; i < f.n; i++) {
 		struct ga_entry other = entry((char)(i + 100));
 		const struct ga_flag *g = &f.v[i];
-		const struct ga_report_flag *x = ga_report_find(&back, g->rule, g->path, &g->entry);
+		const struct ga_flag *x = find(&back, g->rule, g->path, &g->entry);
 
 		assert_non_null(x);
 		STREQ(x->path, g->path);
-		assert_null(ga_report_find(&back, g->rule, g->path, &other));
-		assert_null(ga_report_find(&back, "other", g->path, &g->entry));
+		assert_null(find(&back, g->rule, g->path, &other));
+		assert_null(find(&back, "other", g->path, &g->entry));
 	}
 	/* all that were stored with it are so */
-	STREQ(back.flags[back.n_flags - 1].path, "p99");
+	STREQ(back.flags.v[back.flags.n - 1].path, "p99");
 }
 
 /* Each has its path and entry again; what only differs by these needs little room, and however many
@@ -172,17 +178,17 @@ TEST(any_number_of_flags_is_stored)
 	text = ga_report_encode(&r);
 	assert_true(strlen(text) < 16 << 20);
 	OK(ga_report_decode(text, strlen(text), &back, &err));
-	EQUAL(back.n_flags, r.n_flags);
-	for (size_t i = 0; i < r.n_flags; i++) {
-		const struct ga_report_flag *a = &r.flags[i], *b = &back.flags[i];
+	EQUAL(back.flags.n, r.flags.n);
+	for (size_t i = 0; i < r.flags.n; i++) {
+		const struct ga_flag *a = &r.flags.v[i], *b = &back.flags.v[i];
 
 		STREQ(a->path, b->path);
-		STREQ(a->id, b->id);
+		STREQ(a->rule, b->rule);
 		assert_true(ga_entry_equal(&a->entry, &b->entry));
 		if (strcmp(a->reason, b->reason) != 0)
-			STREQ(b->reason, ga_rule_find(a->id)->reason);
+			STREQ(b->reason, ga_rule_find(a->rule)->reason);
 	}
-	STREQ(back.flags[0].reason, r.flags[0].reason);
+	STREQ(back.flags.v[0].reason, r.flags.v[0].reason);
 	again = ga_report_encode(&back);
 	STREQ(text, again);
 }
