@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # What has a bar in lines stays below it. Some bars are where things are now and not where they are to be
-# (105251, 5100 and 2820): a bar goes down with what it counts.
+# (105069, 5100 and 2820): a bar goes down with what it counts.
 cd "${TEST_SRCDIR:?}" || exit 1
 
 . tests/lib/lint.sh
@@ -22,7 +22,7 @@ land=$(find src/land -name '*.[ch]' | sort)
 proper=$(printf '%s\n' $land | grep -vxF "$(printf '%s\n' $guard $arrival $verdict)")
 
 {
-	at_most 105251 'src and include' $(find src include -type f \( -name '*.[ch]' -o -name '*.def' \) \
+	at_most 105069 'src and include' $(find src include -type f \( -name '*.[ch]' -o -name '*.def' \) \
 		! -path 'src/init/filter*.c' ! -path src/seccomp/nested.c ! -path src/seccomp/program.c)
 	at_most 5100 'landing with its rooms' $land
 	at_most 2820 'landing proper' $proper
